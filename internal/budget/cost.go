@@ -91,8 +91,7 @@ func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amoun
 // isUnsent reports whether a failure means that the model was not asked, or that
 // the vendor refused before it did anything: that costs nothing.
 func isUnsent(err error) bool {
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
 	}
 	var failed *llm.Error

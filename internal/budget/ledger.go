@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -126,8 +127,5 @@ func (k Key) canBeLimited() bool { return k.Level == LevelDay || k.ID != "" }
 
 // dayOf returns the date of a moment where the days are counted.
 func dayOf(at time.Time, zone *time.Location) string {
-	if zone == nil {
-		zone = time.Local
-	}
-	return at.In(zone).Format(time.DateOnly)
+	return at.In(cmp.Or(zone, time.Local)).Format(time.DateOnly)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -39,9 +40,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
 		Approver:        ToolApprover{Approver: a.Approver},
 	}
-	if s.Addr == "" {
-		s.Addr = controlAddress(a.getenv)
-	}
+	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)
 	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
 		a.logger.Warn("the port of the control API is taken: it listens on another", "address", s.Addr)

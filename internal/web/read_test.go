@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -64,9 +65,7 @@ func sends(contentType, body string) http.HandlerFunc {
 
 func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 	t.Helper()
-	if q.URL == "" {
-		q.URL = w.url + "/dir/page.html"
-	}
+	q.URL = cmp.Or(q.URL, w.url+"/dir/page.html")
 	p, err := w.Read(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -232,8 +232,7 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 	req := ask("hello")
 	req.Tools = []llm.Tool{{Name: "look", Description: "Looks.", Schema: []byte(`[`)}}
 	_, err := open(t, s, nil).Generate(t.Context(), req, nil)
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
+	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -175,8 +175,7 @@ func TestTrap4ModelsThatWantResponsesGetThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), req, nil)
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrRejected || !strings.Contains(told.Error(), "responses") || path != "" {
+	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected || !strings.Contains(told.Error(), "responses") || path != "" {
 		t.Errorf("err = %v, asked %q; want to be told of the Responses API before anything is sent", err, path)
 	}
 }

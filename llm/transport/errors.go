@@ -92,9 +92,7 @@ func readWrapped(body []byte, layers int) ServerError {
 	}
 	if inner, ok := o["error"]; ok && string(inner) != "null" && layers > 0 {
 		told := readWrapped(inner, layers-1)
-		if told.Code == "" {
-			told.Code = scalarText(o["code"])
-		}
+		told.Code = cmp.Or(told.Code, scalarText(o["code"]))
 		return told
 	}
 	told := ServerError{

@@ -105,10 +105,7 @@ func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFun
 
 // wait returns how long to wait before the next try; false if that is longer than we wait or than the call may take.
 func (p RetryPolicy) wait(ctx context.Context, try int, e *llm.Error) (time.Duration, bool) {
-	wait := e.RetryAfter
-	if wait == 0 {
-		wait = backoff(p.Backoff, try)
-	}
+	wait := cmp.Or(e.RetryAfter, backoff(p.Backoff, try))
 	if wait > maxWait {
 		return 0, false
 	}

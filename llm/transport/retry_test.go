@@ -236,8 +236,7 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: err = %v, want one that says %q", name, err, tt.says)
 		}
-		var told *llm.Error
-		if name == "no key" && (!errors.As(err, &told) || told.Kind != llm.ErrAuth) {
+		if told, ok := errors.AsType[*llm.Error](err); name == "no key" && (!ok || told.Kind != llm.ErrAuth) {
 			t.Errorf("%s: err = %v, want kind auth", name, err)
 		}
 	}

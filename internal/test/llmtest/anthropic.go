@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,10 +95,7 @@ func (m *anthropicAPI) blocks(r Reply, n int) []object {
 		blocks = append(blocks, object{"type": "text", "text": r.Text})
 	}
 	for i, c := range r.Calls {
-		id := c.ID
-		if id == "" {
-			id = fmt.Sprintf("toolu_%d_%d", n, i)
-		}
+		id := cmp.Or(c.ID, fmt.Sprintf("toolu_%d_%d", n, i))
 		m.within[id] = signatures
 		block := object{"type": "tool_use", "id": id, "name": c.Name, "input": rawArguments(c.Arguments)}
 		if toolset, member, ok := strings.Cut(c.Name, "."); ok {

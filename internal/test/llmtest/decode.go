@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -100,12 +101,7 @@ func splitText(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
 
-func callID(c Call, n, i int) string {
-	if c.ID != "" {
-		return c.ID
-	}
-	return fmt.Sprintf("call_%d_%d", n, i)
-}
+func callID(c Call, n, i int) string { return cmp.Or(c.ID, fmt.Sprintf("call_%d_%d", n, i)) }
 
 func orNull(s string) any {
 	if s == "" {

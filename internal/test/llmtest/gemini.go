@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -125,10 +126,7 @@ func geminiError(status int, code, message string, details ...any) object {
 			http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 		}[status]
 	}
-	if code == "" {
-		code = "INTERNAL"
-	}
-	o := object{"code": status, "message": message, "status": code}
+	o := object{"code": status, "message": message, "status": cmp.Or(code, "INTERNAL")}
 	if details != nil {
 		o["details"] = details
 	}
