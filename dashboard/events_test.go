@@ -589,9 +589,6 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 	r := start(t)
 	rec := r.finish(`{"prompt":"lamps"}`)
 	path := "/api/tasks/" + rec.ID + "/run"
-	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
-		t.Errorf("without records: %d %s", status, body)
-	}
 	have := &records{}
 	r.server.Runs = have
 	res := r.do(http.MethodGet, path, "")
@@ -604,8 +601,8 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 		t.Errorf("HEAD: %d %q", status, body)
 	}
 	have.none = rec.ID
-	if status, _ := r.ask(http.MethodHead, path, ""); status != http.StatusNotFound {
-		t.Errorf("a task that was not recorded: %d", status)
+	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
+		t.Errorf("a task that was not recorded: %d %s", status, body)
 	}
 	if status, _ := r.ask(http.MethodGet, "/api/tasks/nonsense/run", ""); status != http.StatusNotFound {
 		t.Errorf("no such task: %d", status)
@@ -614,7 +611,6 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 
 func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
 	r := start(t)
-	r.server.Runs = &records{}
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
 	must(t, err)

@@ -25,7 +25,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !access.IsKnownHost(r, s.Hosts...) {
+		if !access.IsKnownHost(r) {
 			writeError(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
 			return
 		}

@@ -22,7 +22,7 @@ func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil && !errors.Is(err, sessions.ErrNotFound):
 		return failed("read the task", err)
-	case err != nil || s.Runs == nil || !s.Runs.Has(t.ID):
+	case err != nil || !s.Runs.Has(t.ID):
 		return refuse(http.StatusNotFound, "this task was not recorded")
 	case t.Origin.Private:
 		return refuse(http.StatusForbidden, "that was asked privately: its record is for the person who asked")

@@ -135,10 +135,6 @@ func (s *Server) settingsView() api.SettingsView {
 		}
 		out.Settings = append(out.Settings, v)
 	}
-	able := s.ModelAbility
-	if able == nil {
-		able = func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
-	}
-	out.Bindings = settings.RuntimeBindings(st.Settings, able)
+	out.Bindings = settings.RuntimeBindings(st.Settings, s.ModelAbility)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,13 +29,9 @@ func TestConversationSurvivesJSON(t *testing.T) {
 		}},
 	}
 	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var got []llm.Message
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(data, &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("conversation changed (-want +got):\n%s", diff)
 	}

@@ -35,11 +35,7 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
 	must(t, r.Open(t.Context()))
-	t.Cleanup(func() {
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, r.Close(context.Background())) })
 	return r
 }
 

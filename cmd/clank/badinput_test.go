@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 )
@@ -29,18 +30,12 @@ const scriptedModel = "compatible:scripted"
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	syscall.CloseOnExec(fd)
 	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	at, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(at.(*syscall.SockaddrInet4).Port)).String()
 }
 
@@ -204,9 +199,7 @@ func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t 
 func profileDirs(t *testing.T, home string) []string {
 	t.Helper()
 	used, err := filepath.Glob(filepath.Join(home, "browser", "*", "user-data", "Default"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return used
 }
 

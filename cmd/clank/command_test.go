@@ -16,6 +16,7 @@ import (
 
 	"clank/internal/recording"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/internal/watches"
 	"clank/llm/plain"
@@ -269,9 +270,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 	home, environ := newTestHome(t)
 	e = envFromList(t, append(environ, "CLANK_VAULT_KEYRING=off"))
 	runSteps(t, e, add, commandStep{"vault status", exitDone, "vault.key: whoever can read it", ""})
-	if err := os.Remove(home + "/vault.key"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Remove(home+"/vault.key"))
 	runSteps(t, e, commandStep{"vault status", exitFailed, "the key of the vault is not there", ""},
 		commandStep{"vault add other --origin https://shop.example", exitFailed, "not there", "hunter3!\n"})
 	server := startServer(t, home, append(environ, "CLANK_VAULT_KEYRING=off"))
@@ -480,9 +479,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 		dir = t.TempDir()
 	}
 	root := newRootCommand(newTestEnv(t, nil), nil)
-	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir))
 	visitCommands(newRootCommand(newTestEnv(t, nil), nil), func(name string) {
 		page, err := os.ReadFile(filepath.Join(dir, "clank-"+strings.ReplaceAll(name, " ", "-")+".1"))
 		if err != nil || !strings.Contains(string(page), `\fBclank `+name) {

@@ -14,6 +14,7 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 )
 
@@ -116,9 +117,7 @@ func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 	try := func(token string, want int) {
 		t.Helper()
 		at, err := client.Discover(home)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		api := &browsertool.APIClient{URL: at.URL, Token: token}
 		if status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil); status != want {
 			t.Errorf("status %d, %v; want %d", status, err, want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/internal/watches"
@@ -79,22 +80,14 @@ func steered(t *testing.T, r *serverFixture) {
 	if err == nil {
 		it, err = r.discord.WaitAnswer(testDeadline(t), it)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	m, err := r.discord.WaitEdit(testDeadline(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.awaitState(sessions.TaskRunning)
-	if _, err := r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m})))
 	_, err = r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
 	close(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
 		t.Errorf("the message says %q", m.Content)
 	}
@@ -166,9 +159,7 @@ func priceDrops(t *testing.T, r *serverFixture) {
 	}))
 	t.Cleanup(shop.Close)
 	it, err := r.discord.SlashCommand(r.room, r.ada, "clank watch", discordtest.Args{"url": shop.URL, "below": 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err = r.discord.WaitInteraction(testDeadline(t), it, func(it discordtest.Interaction) bool {
 		return it.Original != nil && strings.Contains(it.Original.Content, "Now it is $25")
 	}); err != nil {

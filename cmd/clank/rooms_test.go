@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard"
 	"clank/internal/server"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/internal/vault"
@@ -90,17 +91,13 @@ func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	if r.board != nil {
 		return r.board
 	}
-	if err := r.server.Home.Claim(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Home.Claim())
 	r.server.Closers = append([]func(context.Context) error{func(context.Context) error {
 		r.server.Home.Release()
 		return nil
 	}}, r.server.Closers...)
 	board, err := r.server.OpenDashboard(context.WithoutCancel(t.Context()), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.board = board
 	return board
 }
@@ -216,9 +213,7 @@ func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, la
 	m, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, text) && len(m.Buttons()) > 1
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, b := range m.Buttons() {
 		if b.Label == label {
 			if _, err := r.discord.PressButton(m, who, b.CustomID); err != nil {
@@ -288,9 +283,7 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	t.Helper()
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
-	if err := r.server.Vault.Put(t.Context(), put); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	login := toolTurn("fill_login", map[string]any{"entry": "shop", "submit": true})
 	code := toolTurn("fill_totp", map[string]any{"entry": "shop"})
 	for _, tt := range []struct {
@@ -335,14 +328,10 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	t.Helper()
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
-	if err := r.server.Vault.Put(t.Context(), put); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: server.TerminalOrigin()}
 	rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	k := server.VaultLogins{Vault: r.server.Vault, Filler: &r.server.LoginFiller, Windows: r.server.Browsers}
 	session := sessions.Session{ID: rec.SessionID}
 	origin, about, err := k.Where(t.Context(), session, task, "shop", false)

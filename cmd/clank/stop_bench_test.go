@@ -16,6 +16,7 @@ import (
 	"clank/dashboard"
 	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/sessions"
@@ -157,29 +158,19 @@ func newServerFixture(tb testing.TB) *serverFixture {
 	}
 	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
 	h, err := server.OpenHome(r.env.Getenv)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if r.server, err = server.Open(tb.Context(), h, server.Options{Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0", OnProtocolCall: r.protocolCalls.record}); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := r.server.Close(context.Background()); err != nil {
-			tb.Error(err)
-		}
-	})
-	if err := r.server.OpenCalls(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
+	tb.Cleanup(func() { check.Must(tb, r.server.Close(context.Background())) })
+	check.Must(tb, r.server.OpenCalls(tb.Context(), "127.0.0.1:0"))
 	r.updateSettings(map[string]any{
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if _, err := r.server.OpenControl(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, check.Err(r.server.OpenControl(tb.Context(), "127.0.0.1:0")))
 	if how, _ := r.server.ConnectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
@@ -193,9 +184,7 @@ func (r *serverFixture) updateSettings(values map[string]any) {
 	changes := map[string]json.RawMessage{}
 	for key, v := range values {
 		raw, err := json.Marshal(v)
-		if err != nil {
-			r.tb.Fatal(err)
-		}
+		check.Must(r.tb, err)
 		changes[key] = raw
 	}
 	if _, _, err := r.server.Settings.Update(r.tb.Context(), changes, r.server.Settings.State().Version); err != nil {
@@ -283,9 +272,7 @@ func (r *serverFixture) awaitModel() {
 	r.tb.Helper()
 	ctx, cancel := context.WithTimeout(r.tb.Context(), patience)
 	defer cancel()
-	if _, err := r.model.Await(ctx, r.firstRequest, llmtest.Arrived); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.model.Await(ctx, r.firstRequest, llmtest.Arrived)))
 }
 
 // occupyBrowser fills every place, so that the next task waits in line.
@@ -332,15 +319,11 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	script := s.script(r)
 	r.firstRequest = len(r.model.Requests())
 	r.setScript(script)
-	if _, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name}); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name})))
 	s.reached(r)
 
 	word := time.Now()
-	if _, err := r.discord.SendMessage(r.room, r.ada, "stop"); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.discord.SendMessage(r.room, r.ada, "stop")))
 	ev := r.awaitState(sessions.TaskStopped)
 	told := time.Now()
 	if want := "stopped by"; !strings.Contains(ev.Record.Reason, want) {

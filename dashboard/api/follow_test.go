@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -66,9 +67,7 @@ func TestAQuestionIsToldOnce(t *testing.T) {
 			Base: "http://clank", HTTP: &http.Client{Transport: &line{streams: []string{snapshot + asked, snapshot + over + over, snapshot + done}}},
 			OnQuestion: func(ev approval.Event) { got = append(got, ev.Resolved) },
 		}
-		if _, err := c.Follow(t.Context(), "t1", func(sessions.Event) {}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(c.Follow(t.Context(), "t1", func(sessions.Event) {})))
 		if want := []bool{false, true}; !slices.Equal(got, want) {
 			t.Errorf("told of the question, and whether it is over: %v, want %v", got, want)
 		}

@@ -40,11 +40,7 @@ func player(tb testing.TB, b *recording.Recording, mappings ...recording.Address
 func playedBy(tb testing.TB, p *recording.Player, session string) *browseagent.Agent {
 	tb.Helper()
 	agent := browsing(p.Browser(windows{}), p.Model())
-	tb.Cleanup(func() {
-		if err := agent.Close(context.Background(), session); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, agent.Close(context.Background(), session)) })
 	return agent
 }
 

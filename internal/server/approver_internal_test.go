@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page/files"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/approval"
@@ -140,9 +141,7 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 			got <- err
 		}()
 		ev, err := f.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if q := ev.Question; !q.Private || q.User != tt.user {
 			t.Errorf("question %+v, want a private one to %q", q, tt.user)
 		}
@@ -173,9 +172,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 			got <- err
 		}()
 		ev, err := f.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if q := ev.Question; q.Source != want || q.Text != `Reach "new.test" for the first time` || q.Detail != "a page wants it" || q.Class != approval.ClassHost {
 			t.Errorf("question %+v", q)
 		}
@@ -226,9 +223,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 			if tt.clicked {
 				set.Approval.Executable = "allow"
 				q := sessions.Question{Classes: []string{"executable"}}
-				if _, err := p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, check.Err(p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q)))
 				set.Approval.Executable = "ask"
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -310,9 +305,7 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	send := sessions.Question{Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
 	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, "work", send) }()
 	ev, err := f.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	q := ev.Question
 	if q.Source != "discord" || q.Channel != "c" || q.User != "u" || !q.Private || q.Session != "talk" || q.Profile != "work" {
 		t.Errorf("question %+v", q)
@@ -393,12 +386,8 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}))
 	k := VaultLogins{Vault: v, Windows: &browsermgr.Manager{}}
 	stranger := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "43"}}
 	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {

@@ -12,6 +12,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -140,9 +141,7 @@ func TestTheGatewayIsFoundWithoutSigningIn(t *testing.T) {
 
 func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 	d, err := discordtest.Start(discordtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	eve := d.CreateAccount("eve", "of eve")
 	for token, want := range map[string]string{eve.Token: "", "of nobody": "4004"} {
@@ -152,9 +151,7 @@ func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 		if want == "" {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if err := d.WaitConnected(ctx, eve); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, d.WaitConnected(ctx, eve))
 		}
 		late := time.After(time.Minute)
 		for done := false; !done; {
@@ -211,9 +208,7 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 // before it holds the sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
 func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, kind := range []string{settings.VoiceEngineText, settings.VoiceEngineRealtime} {
 		for guild, want := range map[string][]string{"g": {"ada", "cy"}, "another": {"ada", "bob", "cy"}} {
 			s := settings.Defaults()
@@ -239,9 +234,7 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 			for _, from := range []string{"ada", "bob", "cy"} {
 				ear.Write(voice.Packet{From: from, Opus: voice.OpusSilence[:], At: time.Now()})
 			}
-			if err := ear.Run(ctx); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, ear.Run(ctx))
 			end()
 			for _, who := range want {
 				if !heard[who] {
@@ -266,9 +259,7 @@ func (optOutStoreOfBob) SetOptedOut(context.Context, voice.PrivacyKey, bool) err
 
 func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	s := settings.Defaults()
 	s.Voice.KeepTranscripts = true
 	x := &CallService{privacy: left, Settings: func() settings.Settings { return s }}

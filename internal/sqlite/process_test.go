@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -66,16 +67,10 @@ func startChild(t *testing.T, path string) (cmd *exec.Cmd, stdin io.Closer, save
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	r := bufio.NewReader(out)
 	return cmd, in, func(n int) (seen int) {
 		for seen < n {
@@ -92,16 +87,12 @@ func TestAKilledProcessLosesNothingThatWasSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	cmd, _, saved := startChild(t, path)
 	saved(25)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 
 	db := open(t, path)
 	steps, err := db.Steps(t.Context(), "child")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(steps) < 25 {
 		t.Errorf("%d steps are there, want at least 25", len(steps))
 	}
@@ -136,9 +127,7 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 	})
 	for i := range 20 {
 		id := fmt.Sprintf("mine%d", i)
-		if err := db.SaveTask(t.Context(), task(id, id, sessions.TaskRunning), session(id)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SaveTask(t.Context(), task(id, id, sessions.TaskRunning), session(id)))
 	}
 	wg.Wait()
 
@@ -150,9 +139,7 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 		t.Errorf("the other process's task is %s, %v, want running", r.State, err)
 	}
 
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, stdin.Close())
 	saved(1 << 30) // until it ends
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the other process: %v", err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/vault"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,9 +68,7 @@ func options(t *testing.T) vault.Options {
 func open(t *testing.T, o vault.Options) *vault.Vault {
 	t.Helper()
 	v, err := vault.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return v
 }
 
@@ -79,18 +78,14 @@ func shop() vault.NewEntry {
 
 func put(t *testing.T, v *vault.Vault, n vault.NewEntry) {
 	t.Helper()
-	if err := v.Put(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, v.Put(t.Context(), n))
 }
 
 // reveal returns the secret of the entry "shop".
 func reveal(t *testing.T, v *vault.Vault) vault.Secret {
 	t.Helper()
 	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return s
 }
 
@@ -106,9 +101,7 @@ func withTOTP(t *testing.T, totp string) *vault.Vault {
 func entries(t *testing.T, v *vault.Vault) []vault.Entry {
 	t.Helper()
 	es, err := v.Entries(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return es
 }
 
@@ -150,9 +143,7 @@ func TestNothingOnTheDiskTellsASecret(t *testing.T) {
 			t.Errorf("%s has mode %v", name, info.Mode())
 		}
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		for _, s := range []string{"correct-horse", "JBSWY3DP", "ada"} {
 			if bytes.Contains(data, []byte(s)) {
 				t.Errorf("%s holds %q", name, s)
@@ -166,9 +157,7 @@ func TestASecretDoesNotPrint(t *testing.T) {
 	put(t, v, shop())
 	s := reveal(t, v)
 	asJSON, err := json.Marshal(map[string]any{"s": s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, got := range []string{fmt.Sprint(s), fmt.Sprintf("%+v %#v %s %q", s, s, s, s), fmt.Sprintf("%v", &s), string(asJSON)} {
 		if strings.Contains(got, "nter2") {
 			t.Errorf("it prints as %s", got)
@@ -237,9 +226,7 @@ func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
 func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	o := options(t)
 	put(t, open(t, o), shop())
-	if err := os.Chmod(o.KeyFile, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Chmod(o.KeyFile, 0o640))
 	if _, err := vault.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("got %v", err)
 	}
@@ -248,9 +235,7 @@ func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return data
 }
 
@@ -287,14 +272,10 @@ func TestADamagedFileIsSaidToBeAndIsNotOverwritten(t *testing.T) {
 		"something besides": func(s *stored) { s.Entries[0]["more"] = 1 },
 	} {
 		var s stored
-		if err := json.Unmarshal(whole, &s); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(whole, &s))
 		damage(&s)
 		data, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		wantDamaged(t, name, o, data)
 	}
 	for _, cut := range []int{0, 1, 40, len(whole) / 2, len(whole) - 3} {
@@ -304,9 +285,7 @@ func TestADamagedFileIsSaidToBeAndIsNotOverwritten(t *testing.T) {
 	flipped := bytes.Clone(whole)
 	flipped[bytes.Index(flipped, []byte(`"data": "`))+30] ^= 1
 	wantDamaged(t, "a bit flipped", o, flipped)
-	if err := os.WriteFile(o.Path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(o.Path, whole, 0o600))
 	if got := entries(t, open(t, o)); len(got) != 2 {
 		t.Errorf("the copy put back holds %v", got)
 	}
@@ -314,9 +293,7 @@ func TestADamagedFileIsSaidToBeAndIsNotOverwritten(t *testing.T) {
 
 func wantDamaged(t *testing.T, name string, o vault.Options, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(o.Path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(o.Path, data, 0o600))
 	if _, err := vault.Open(t.Context(), o); !errors.Is(err, vault.ErrDamaged) {
 		t.Errorf("%s: %v", name, err)
 	}
@@ -358,9 +335,7 @@ func TestRekeyChangesKeyAndCiphertextAndKeepsEntries(t *testing.T) {
 		if err != nil || s.Password() != password {
 			t.Errorf("%s: got %v, %v", name, s, err)
 		}
-		if err := os.WriteFile(o.Path, oldFile, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(o.Path, oldFile, 0o600))
 		if _, err := vault.Open(t.Context(), o); !errors.Is(err, vault.ErrNoKey) && !errors.Is(err, vault.ErrWrongKey) {
 			t.Errorf("%s: the old file opens still: %v", name, err)
 		}
@@ -403,9 +378,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	if got := entries(t, v); len(got) != 7 {
 		t.Errorf("got %d entries, want 7", len(got))
 	}
-	if err := v.Remove(t.Context(), "e3"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, v.Remove(t.Context(), "e3"))
 	if err := v.Remove(t.Context(), "e3"); !errors.Is(err, vault.ErrNotFound) {
 		t.Errorf("removed twice: %v", err)
 	}
@@ -545,13 +518,9 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	opts := options(t)
 	v := open(t, opts)
 	other, err := os.OpenFile(filepath.Clean(opts.Path)+".lock", os.O_RDWR|os.O_CREATE, 0o600) // as another process has it
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer other.Close()
-	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
 	why := errors.New("a person gave up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, why)
 	defer cancel()
@@ -560,9 +529,7 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- v.Put(t.Context(), shop()) }()
-	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_UN); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Flock(int(other.Fd()), syscall.LOCK_UN))
 	if err := <-done; err != nil {
 		t.Errorf("after the lock was let go: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/llm"
 )
@@ -140,9 +141,7 @@ func TestWhatIsNoVerdictIsAnError(t *testing.T) {
 
 func TestThePageIsMarkedAsWrittenByStrangers(t *testing.T) {
 	m := &model{text: `{"met":false}`}
-	if _, err := ask(t, m); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(ask(t, m)))
 	asked := m.got.Messages[0].Parts[0].Text
 	head, page, ok := strings.Cut(asked, "<<<EXTERNAL_UNTRUSTED_CONTENT")
 	if !ok || !strings.Contains(head, "a ticket is for sale") || strings.Contains(head, "Sold out") || !strings.Contains(page, "Sold out") {

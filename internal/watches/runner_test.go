@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -117,9 +118,7 @@ func (w *world) begin(t *testing.T) (stop func()) {
 func (w *world) add(t *testing.T, c watches.Condition) watches.Watch {
 	t.Helper()
 	got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "what Ada waits for", Condition: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return got
 }
 
@@ -375,9 +374,7 @@ func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 		got := w.add(t, watches.Condition{})
 		w.show("new")
 		pass(time.Until(got.NextCheck) + time.Minute + time.Second) // now it waits for its second look
-		if _, err := w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"})))
 		pass(5 * time.Hour)
 		if end, err := w.Store.Watch(t.Context(), got.ID); err != nil || len(w.told) != 0 || end.Reason != "ended by Ada" {
 			t.Errorf("told %v, ended: %q, %v", w.told, end.Reason, err)
@@ -498,9 +495,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 		kept := func() watches.Watch {
 			t.Helper()
 			now, err := w.Store.Watch(t.Context(), got.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			return now
 		}
 		if now := kept(); !now.NotifiedAt.IsZero() || now.LastNotice != nil || now.PendingNotice != nil || now.Seen.Met || now.Seen.Value != "$30" {
@@ -566,9 +561,7 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 		w.limits = watches.Limits{PerOwner: 5, Total: 1000, MinInterval: 15 * time.Minute}
 		for i := range 60 { // all at the same moment
 			owner := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: fmt.Sprint("user", i)}
-			if _, err := w.Add(t.Context(), watches.Watch{Origin: owner, URL: "https://shop.test/"}); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: owner, URL: "https://shop.test/"})))
 		}
 		w.slow = 100 * time.Second // two at once: the last waits for 50 minutes
 		defer w.begin(t)()

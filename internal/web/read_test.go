@@ -16,6 +16,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
+	"clank/internal/test/check"
 	"clank/internal/web"
 )
 
@@ -43,9 +44,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	host := strings.TrimPrefix(site.URL, "http://")
 	w.url = site.URL
 	w.gate = &egress.Proxy{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{host}} }}
-	if err := w.gate.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, w.gate.Open(t.Context()))
 	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
 		w.Close()
@@ -67,9 +66,7 @@ func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 	t.Helper()
 	q.URL = cmp.Or(q.URL, w.url+"/dir/page.html")
 	p, err := w.Read(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return p
 }
 

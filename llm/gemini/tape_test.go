@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -26,9 +27,7 @@ func taped(t *testing.T, s *llmtest.Tape, o gemini.Options) *gemini.Model {
 		o.Model = newer
 	}
 	m, err := gemini.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -54,13 +53,9 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	var sent struct {
 		Contents []struct{ Parts []any }
 	}
-	if err := json.Unmarshal(s.Bodies[1], &sent); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(s.Bodies[1], &sent))
 	var want []any
-	if err := json.Unmarshal([]byte(said), &want); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(said), &want))
 	if diff := cmp.Diff(want, sent.Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-said +sent back):\n%s", diff)
 	}
@@ -105,9 +100,7 @@ func FuzzAnswer(f *testing.F) {
 		m, err := gemini.New(gemini.Options{
 			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Timeout: 10 * time.Second, Backoff: 1,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		req := ask("hello")
 		reply, err := m.Generate(t.Context(), req, nil)
 		if _, told := errors.AsType[*llm.Error](err); err != nil && !told {
@@ -136,9 +129,7 @@ func FuzzFailure(f *testing.F) {
 			t.Skip()
 		}
 		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Backoff: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
 		defer cancel()
 		_, err = m.Generate(ctx, ask("hello"), nil)

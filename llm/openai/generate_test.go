@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -310,9 +311,7 @@ func TestToolCallsArePutTogetherWhateverTheServersHabits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := openai.BuildCalls(tt.pieces...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("calls (-want +got):\n%s", diff)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -112,9 +113,7 @@ func TestTrap1AnthropicsCompatibleAddressGetsACredential(t *testing.T) {
 			}, nil
 		})},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	generate(t, m, ask("hi"))
 	if url := got.URL.String(); url != "https://api.anthropic.com/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer "+testKey {
 		t.Errorf("asked %s with authorization %q", url, got.Header.Get("Authorization"))
@@ -164,9 +163,7 @@ func TestTrap4ModelsThatWantResponsesGetThem(t *testing.T) {
 	req := ask("hi")
 	req.Tools, req.MaxTokens = []llm.Tool{{Name: "look"}}, 100
 	m, err := openai.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := m.Generate(t.Context(), req, nil); err == nil || path != "/v1/responses" {
 		t.Errorf("asked %q, want /v1/responses", path)
 	}
@@ -232,9 +229,7 @@ func TestNamesAndAbilities(t *testing.T) {
 	}
 	for _, tt := range tests {
 		m, err := openai.New(tt.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if m.Name() != tt.name || m.Caps() != tt.want {
 			t.Errorf("got %s with %+v, want %s with %+v", m.Name(), m.Caps(), tt.name, tt.want)
 		}

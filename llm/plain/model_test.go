@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/plain"
 )
@@ -216,9 +217,7 @@ func TestTextIsStreamedAndComplete(t *testing.T) {
 	var got strings.Builder
 	reply, err := newModel().Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText("nonsense")}, Tools: tools},
 		func(d llm.Delta) { got.WriteString(d.Text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got.String() != reply.Text() || got.Len() == 0 {
 		t.Errorf("streamed %q, want %q", got.String(), reply.Text())
 	}
@@ -373,9 +372,7 @@ func TestRunStandsForTheStepsOfAScript(t *testing.T) {
 		"open other.test":                     "other.test",
 	} {
 		reply, err := m.Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText(prompt)}, Tools: []llm.Tool{{Name: "browser_open"}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		got := reply.Text()
 		if calls := reply.Calls(); len(calls) > 0 {
 			got += string(calls[0].Input)

@@ -17,15 +17,14 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.Zone() == "" && addr.IsLoopback()
 }
 
-// IsKnownHost reports whether a request is made under a loopback name or one of hosts, whatever the port: a tunnel
-// may have another. A web page that points its own name here (DNS rebinding) is of the same origin then, and has only
+// IsKnownHost reports whether a request is made under a loopback name, whatever the port: a tunnel may have another. A web page that points its own name here (DNS rebinding) is of the same origin then, and has only
 // its name against it.
-func IsKnownHost(r *http.Request, hosts ...string) bool {
+func IsKnownHost(r *http.Request) bool {
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(r.Host, "["), "]")
 	}
-	return IsLoopback(name) || name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	return IsLoopback(name)
 }
 
 // IsCrossSite reports whether a web page that is not ours has made a request. Ours are pages of the origin that is

@@ -10,24 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/sessions/access"
 )
 
 func open(t *testing.T, path string, now func() time.Time) *access.TokenStore {
 	t.Helper()
 	s, err := access.OpenTokens(path, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return s
 }
 
 func issue(t *testing.T, s *access.TokenStore, name string, scope access.Scope, holds time.Duration) string {
 	t.Helper()
 	secret, err := s.Issue(name, scope, holds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return secret
 }
 
@@ -149,9 +146,7 @@ func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 	s := open(t, path, nil)
 	secret := issue(t, s, "script", access.ScopeControl, 0)
 	for text, want := range map[string]string{"garbage": "remove the file", `{"version":7}`: "version is 7"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		if s.Valid(secret, access.ScopeControl) {
 			t.Errorf("%s: somebody gets in", text)
 		}
@@ -168,9 +163,7 @@ func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
 	gone, stays := issue(t, s, "gone", access.ScopeControl, 0), issue(t, s, "stays", access.ScopeControl, 0)
 	signIn := issue(t, s, "gone too", access.ScopeSignIn, time.Hour)
-	if err := s.Remove("gone"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, s.Remove("gone"))
 	if s.Valid(gone, access.ScopeControl) || !s.Valid(stays, access.ScopeControl) || !s.Valid(signIn, access.ScopeSignIn) {
 		t.Error("the wrong ones were removed")
 	}

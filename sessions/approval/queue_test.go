@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/sessions/approval"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,9 +41,7 @@ func withDoor(t *testing.T, test func(*testing.T, *approval.Queue, *approval.Fol
 // resolve answers the question that the door is told of next.
 func resolve(t *testing.T, d *approval.Queue, f *approval.Follower, a approval.Answer) {
 	t.Helper()
-	if err := d.Answer(next(t, f).Question.ID, a); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, d.Answer(next(t, f).Question.ID, a))
 }
 
 // next returns the next event that the door is told.
@@ -111,9 +110,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if q, ok := d.Find(id); !ok || q.Text != "Buy something at shop.example" {
 			t.Errorf("question found: %+v, %v", q, ok)
 		}
-		if err := d.Answer(id, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, d.Answer(id, approval.Answer{Allowed: true, By: "@ada"}))
 		if err := d.Answer(id, approval.Answer{By: "@bob"}); !errors.Is(err, approval.ErrNotPending) {
 			t.Errorf("second answer: %v", err)
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"clank/internal/test/check"
 )
 
 // Server is a scripted model server. Its methods are safe for concurrent use.
@@ -31,9 +33,7 @@ type Server struct {
 func NewServer(tb testing.TB, script ...Turn) *Server {
 	tb.Helper()
 	s, err := Open(script...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	if s.schema == nil {
 		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
 	}
