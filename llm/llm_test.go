@@ -64,9 +64,7 @@ func TestErrorReadsAsASentence(t *testing.T) {
 	if got, want := err.Error(), "model openai:x: the key was refused (set KEY)"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
-	if !errors.Is(err, cause) {
-		t.Error("the cause is not reachable")
-	}
+	check.Fails(t, err, cause)
 }
 
 func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {

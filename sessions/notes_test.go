@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 
@@ -143,9 +144,7 @@ func TestWhoMaySayWhatToATask(t *testing.T) {
 				hold := make(chan struct{})
 				r := newRig(t, sessions.Limits{}, untilFree(hold))
 				run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: tc.owner})
-				if _, err := r.SendNote(t.Context(), "mine", tc.by, tc.text); !errors.Is(err, tc.want) {
-					t.Errorf("err = %v, want %v", err, tc.want)
-				}
+				check.Fails(t, check.Err(r.SendNote(t.Context(), "mine", tc.by, tc.text)), tc.want)
 				close(hold)
 				<-run.done
 			})
@@ -159,9 +158,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, untilFree(hold))
 		run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
 		r.CheckAccess = func(sessions.Origin) error { return errors.New("this channel is not on the list") }
-		if _, err := r.SendNote(t.Context(), "mine", discord("g", "ada"), "x"); !errors.Is(err, sessions.ErrForbidden) {
-			t.Errorf("err = %v, want ErrForbidden", err)
-		}
+		check.Fails(t, check.Err(r.SendNote(t.Context(), "mine", discord("g", "ada"), "x")), sessions.ErrForbidden)
 		close(hold)
 		<-run.done
 	})
@@ -193,9 +190,7 @@ func TestATaskTakesOnlySoManyNotes(t *testing.T) {
 		for range 21 {
 			_, err = r.SendNote(t.Context(), "mine", discord("g", "ada"), "x")
 		}
-		if !errors.Is(err, sessions.ErrQueueFull) {
-			t.Errorf("after 21 notes: %v, want ErrQueueFull", err)
-		}
+		check.Fails(t, err, sessions.ErrQueueFull)
 		close(hold)
 		<-run.done
 	})

@@ -148,11 +148,7 @@ var internalTerms = []string{
 // checkPlainWords fails the test unless people were told what they must be, in words for people.
 func checkPlainWords(t *testing.T, said string, want []string) {
 	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(said, w) {
-			t.Errorf("the person was not told %q", w)
-		}
-	}
+	check.Contains(t, said, want...)
 	for _, w := range internalTerms {
 		if strings.Contains(said, w) {
 			t.Errorf("the person was told %q", w)

@@ -225,12 +225,8 @@ func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 		t.Error("the database was left open")
 	}
 	why := errors.New("why")
-	if err := withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }); !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := requireServer(e, "it is needed for this"); err == nil || !strings.Contains(err.Error(), "it is needed for this") {
-		t.Errorf("a server was found: %v", err)
-	}
+	check.Fails(t, withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }), why)
+	check.Fails(t, check.Err(requireServer(e, "it is needed for this")), nil, "it is needed for this")
 }
 
 func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {

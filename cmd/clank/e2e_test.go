@@ -183,9 +183,7 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			r.setScript(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
-			if !strings.Contains(m.Content, "The ferry at 10:40.") {
-				t.Errorf("the message says %q, want the answer", m.Content)
-			}
+			check.Contains(t, m.Content, "The ferry at 10:40.")
 			onePicture(t, m)
 			if n := len(r.ownMessages()); n != 1 {
 				t.Errorf("the bot wrote %d messages, want one", n)

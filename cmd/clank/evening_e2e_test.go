@@ -48,8 +48,8 @@ func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 
 func warned(t *testing.T, r *serverFixture) {
 	t.Helper()
-	check := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
-	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
+	warning := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
+	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning), llmtest.Say("The first way it is.")})
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -57,9 +57,7 @@ func warned(t *testing.T, r *serverFixture) {
 	}()
 	m := r.command(t, r.ada, discordtest.Args{"task": "take the first way", "runtime": "openai_computer_use"})
 	<-answered
-	if !strings.Contains(m.Content, "The first way it is.") {
-		t.Errorf("the message says %q", m.Content)
-	}
+	check.Contains(t, m.Content, "The first way it is.")
 	r.site.awaitHit(t, "/one")
 }
 
@@ -115,9 +113,7 @@ func handedOver(t *testing.T, r *serverFixture) {
 	}()
 	m := r.command(t, r.ada, discordtest.Args{"task": "solve the canvas"})
 	<-answered
-	if !strings.Contains(m.Content, "The canvas is solved.") {
-		t.Errorf("the message says %q", m.Content)
-	}
+	check.Contains(t, m.Content, "The canvas is solved.")
 	r.site.awaitHit(t, "/one")
 }
 
@@ -128,11 +124,7 @@ func spentEarly(t *testing.T, r *serverFixture) {
 	defer r.updateSettings(map[string]any{limit: nil})
 	r.setScript([]llmtest.Turn{openPage(r.site.URL), toolTurn("browser_snapshot", nil), llmtest.Say("never said")})
 	m := r.command(t, r.ada, discordtest.Args{"task": "read it all"})
-	for _, want := range []string{"udget spent: 2 of 2 calls", "The page it is on", limit} {
-		if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
-			t.Errorf("no %q in %q", want, m.Content)
-		}
-	}
+	check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), "udget spent: 2 of 2 calls", "The page it is on", limit)
 }
 
 func savedAsScript(t *testing.T, r *serverFixture) {

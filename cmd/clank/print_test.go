@@ -141,9 +141,7 @@ func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
 	want := errors.New("no space left")
 	p := newOutputPrinter(fullWriter{want}, io.Discard)
 	p.Line("more")
-	if err := p.Flush(); !errors.Is(err, want) {
-		t.Errorf("got %v, want %v", err, want)
-	}
+	check.Fails(t, p.Flush(), want)
 }
 
 func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {

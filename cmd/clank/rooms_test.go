@@ -240,9 +240,7 @@ func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
 			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
-			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
-				t.Errorf("the answer says %q, want %q", m.Content, want)
-			}
+			check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), want)
 			if bought := r.bought(); bought != (label == "Allow") {
 				t.Errorf("bought: %v", bought)
 			}
@@ -338,9 +336,7 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") || !strings.Contains(about, `as "ada"`) {
 		t.Errorf("where: %q, %q, %v", origin, about, err)
 	}
-	if _, err := k.Fill(t.Context(), session, task, "shop", "https://other.example", true); !errors.Is(err, server.ErrPageChanged) {
-		t.Errorf("another origin was agreed to: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "https://other.example", true)), server.ErrPageChanged)
 	if _, err := k.Fill(t.Context(), session, task, "shop", "", false); !errors.Is(err, server.ErrPageChanged) {
 		t.Errorf("no origin was agreed to: %v", err)
 	}
@@ -363,7 +359,5 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil || !strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
 		t.Errorf("where it was agreed to: %q, %v", notes, err)
 	}
-	if err := copying(); !errors.Is(err, page.ErrSecret) {
-		t.Errorf("the page holds the password, and copying ends with %v", err)
-	}
+	check.Fails(t, copying(), page.ErrSecret)
 }

@@ -53,9 +53,7 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	}
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
 	defer secret.Close()
-	if _, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL}); err == nil || !strings.Contains(err.Error(), "not a public address") {
-		t.Errorf("a private address: %v", err)
-	}
+	check.Fails(t, check.Err(w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL})), nil, "not a public address")
 }
 
 func drawnPageIsWatched(t *testing.T, r *serverFixture) {
@@ -149,9 +147,7 @@ func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")
 	stop(why)
-	if _, err := server.WaitForStableText(ctx, &textSequence{[]string{""}}); !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(server.WaitForStableText(ctx, &textSequence{[]string{""}})), why)
 }
 
 // controlAPI is the control API of a server that runs with that home.
@@ -367,11 +363,7 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	e, _ := budgetHome(t)
 	shown := runCommand(t.Context(), e, "budget").stdout
-	for _, want := range []string{"4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is missing in\n%s", want, shown)
-		}
-	}
+	check.Contains(t, shown, "4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY")
 	shown = runCommand(t.Context(), e, "budget", "--json").stdout
 	var o budget.Overview
 	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {

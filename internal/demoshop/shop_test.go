@@ -55,11 +55,7 @@ func (v *visitor) body(res *http.Response, err error) (int, string) {
 
 func wants(t *testing.T, page string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(page, p) {
-			t.Errorf("the page lacks %q", p)
-		}
-	}
+	check.Contains(t, page, parts...)
 }
 
 func TestSearchingForALampFindsSeveralWithPrices(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -109,9 +110,7 @@ func TestWhatIsNoRunIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := recording.OpenRecording(filepath.Join(t.TempDir(), "none")); !errors.Is(err, recording.ErrRunNotFound) {
-		t.Errorf("a file that is not there: %v", err)
-	}
+	check.Fails(t, check.Err(recording.OpenRecording(filepath.Join(t.TempDir(), "none"))), recording.ErrRunNotFound)
 }
 
 func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
@@ -150,18 +149,14 @@ func TestFindKnowsTasksAndSessions(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"t2", "../t1", "", "."} {
-		if _, err := recording.FindRuns(shelf, id); !errors.Is(err, recording.ErrRunNotFound) {
-			t.Errorf("%q: %v", id, err)
-		}
+		check.Fails(t, check.Err(recording.FindRuns(shelf, id)), recording.ErrRunNotFound)
 	}
 	rec := &recording.Recorder{Dir: shelf}
 	var z bytes.Buffer
 	if err := rec.Export(&z, "t1"); err != nil || !rec.Has("t1") || !bytes.Equal(z.Bytes()[:2], []byte("PK")) {
 		t.Errorf("export: %v", err)
 	}
-	if err := rec.Export(&z, "../t1"); !errors.Is(err, recording.ErrRunNotFound) {
-		t.Errorf("export of what is elsewhere: %v", err)
-	}
+	check.Fails(t, rec.Export(&z, "../t1"), recording.ErrRunNotFound)
 	if list, err := recording.ListRuns(filepath.Join(shelf, "none")); err != nil || len(list) != 0 {
 		t.Errorf("no directory: %v, %v", list, err)
 	}

@@ -287,9 +287,7 @@ func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 		t.Errorf("allowed by the settings: %v", err)
 	}
 	set.Approval.Submit = settings.AskRefuse
-	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err == nil || !strings.Contains(err.Error(), "the settings refuse it") {
-		t.Errorf("refused by the settings: %v", err)
-	}
+	check.Fails(t, (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy), nil, "the settings refuse it")
 	if qs := k.Approvals.Pending(); len(qs) != 0 {
 		t.Errorf("asked %+v", qs)
 	}
@@ -393,9 +391,7 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {
 		t.Errorf("a stranger is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false); !errors.Is(err, vault.ErrNotFound) {
-		t.Errorf("filled in for a stranger: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false)), vault.ErrNotFound)
 	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
 		t.Errorf("a code for a stranger: %v", err)
 	}
@@ -406,7 +402,5 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	if list, err := k.List(t.Context(), friend); err != nil || len(list) != 1 || !list[0].Code {
 		t.Errorf("a friend is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false); err == nil || !strings.Contains(err.Error(), "no page is open") {
-		t.Errorf("without a page: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false)), nil, "no page is open")
 }

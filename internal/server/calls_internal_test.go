@@ -101,9 +101,7 @@ func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
 			if len(stages) != 2 || stages[0].Name() != "Go Live" {
 				t.Fatalf("got %d stages, want Go Live and the link", len(stages))
 			}
-			if _, err := stages[0].Begin(t.Context(), share.Presentation{}); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got error %v, want one with %q", err, tc.want)
-			}
+			check.Fails(t, check.Err(stages[0].Begin(t.Context(), share.Presentation{})), nil, tc.want)
 		})
 	}
 	x := newTestCallService(t, false, map[string]string{goLiveTokenName: "of an account"})

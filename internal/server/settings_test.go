@@ -130,9 +130,7 @@ func TestAModelIsFoundOrTheWayOutIsSaid(t *testing.T) {
 			t.Errorf("%s: got %v, missing %q; want %q", name, err, missing, want)
 		}
 	}
-	if _, err := newTestFinder("", keys).Find(t.Context(), "compatible:mine"); err == nil || !strings.Contains(err.Error(), "the address of the OpenAI-compatible server is not set") {
-		t.Errorf("without a server: %v", err)
-	}
+	check.Fails(t, check.Err(newTestFinder("", keys).Find(t.Context(), "compatible:mine")), nil, "the address of the OpenAI-compatible server is not set")
 }
 
 func TestOnlyAServerOfOnesOwnIsTakenAtItsWordAboutScreens(t *testing.T) {
@@ -173,9 +171,7 @@ func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(file, nil, 0o600))
 	_, err := server.OpenHome(func(string) string { return filepath.Join(file, "home") })
-	if err == nil || !strings.Contains(err.Error(), "CLANK_HOME") {
-		t.Errorf("error = %v, want one that names CLANK_HOME", err)
-	}
+	check.Fails(t, err, nil, "CLANK_HOME")
 }
 
 func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -44,9 +45,7 @@ func TestPricesAreOneModelALine(t *testing.T) {
 
 func TestALineThatIsNoPriceLeavesTheOthers(t *testing.T) {
 	got, err := settings.ParsePrices("my-model 1 2\nlocal 0 0 0\nother 1 2 x")
-	if err == nil || !strings.Contains(err.Error(), `"my-model 1 2"`) {
-		t.Errorf("got %v, want the first line that is none", err)
-	}
+	check.Fails(t, err, nil, `"my-model 1 2"`)
 	if diff := cmp.Diff(map[string]settings.ModelPrice{"local": {}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -41,15 +41,11 @@ func TestSettingsAreSavedAsAWhole(t *testing.T) {
 func TestAStaleChangeOfSettingsIsRefused(t *testing.T) {
 	db := openNew(t)
 	for _, stale := range []string{"1", "x"} {
-		if _, err := db.SaveSettings(t.Context(), values{}, stale); !errors.Is(err, settings.ErrConflict) {
-			t.Errorf("version %q before the first save: err = %v, want ErrConflict", stale, err)
-		}
+		check.Fails(t, check.Err(db.SaveSettings(t.Context(), values{}, stale)), settings.ErrConflict)
 	}
 	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")
 	check.Must(t, err)
-	if _, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, ""); !errors.Is(err, settings.ErrConflict) {
-		t.Errorf("err = %v, want ErrConflict", err)
-	}
+	check.Fails(t, check.Err(db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, "")), settings.ErrConflict)
 	got, version, err := db.LoadSettings(t.Context())
 	if err != nil || string(got["a"]) != "1" || version != v1 {
 		t.Errorf("after a refusal: %s, version %q, %v", got["a"], version, err)

@@ -118,13 +118,9 @@ func TestAnEntryIsKeptAndRevealedForItsOrigins(t *testing.T) {
 		t.Errorf("got %v, %v", s, err)
 	}
 	for _, origin := range []string{"https://shop.example:444", "http://shop.example", "https://shop.example.evil.test", "https://xshop.example", "https://SHOP.example", "null", "", "https://shop.example/"} {
-		if _, err := v.Reveal(t.Context(), "shop", origin); !errors.Is(err, vault.ErrWrongOrigin) {
-			t.Errorf("origin %q: %v", origin, err)
-		}
+		check.Fails(t, check.Err(v.Reveal(t.Context(), "shop", origin)), vault.ErrWrongOrigin)
 	}
-	if _, err := v.Reveal(t.Context(), "other", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(v.Reveal(t.Context(), "other", "https://shop.example")), vault.ErrNotFound)
 }
 
 func TestNothingOnTheDiskTellsASecret(t *testing.T) {
@@ -197,9 +193,7 @@ func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
 	put(t, open(t, other), shop())
 	wrong := o
 	wrong.KeyFile = other.KeyFile
-	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) {
-		t.Errorf("another key file: %v", err)
-	}
+	check.Fails(t, check.Err(vault.Open(t.Context(), wrong)), vault.ErrWrongKey)
 	wrong = o
 	wrong.Key, wrong.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
 	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) || !strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
@@ -212,9 +206,7 @@ func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
 	}
 	wrong = o
 	wrong.KeyFile = filepath.Join(t.TempDir(), "none")
-	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrNoKey) {
-		t.Errorf("no key: %v", err)
-	}
+	check.Fails(t, check.Err(vault.Open(t.Context(), wrong)), vault.ErrNoKey)
 	if got := read(t, o.Path); !bytes.Equal(got, before) {
 		t.Error("the file has changed")
 	}
@@ -227,9 +219,7 @@ func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	o := options(t)
 	put(t, open(t, o), shop())
 	check.Must(t, os.Chmod(o.KeyFile, 0o640))
-	if _, err := vault.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(vault.Open(t.Context(), o)), nil, "chmod 600")
 }
 
 func read(t *testing.T, path string) []byte {
@@ -309,9 +299,7 @@ func TestAPutDoesNotOverwriteADamagedFile(t *testing.T) {
 	if err := os.WriteFile(o.Path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Put(t.Context(), shop()); !errors.Is(err, vault.ErrDamaged) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, v.Put(t.Context(), shop()), vault.ErrDamaged)
 	if got := string(read(t, o.Path)); got != "{" {
 		t.Errorf("the file is now %s", got)
 	}
@@ -344,9 +332,7 @@ func TestRekeyChangesKeyAndCiphertextAndKeepsEntries(t *testing.T) {
 	o.Key, o.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
 	v := open(t, o)
 	put(t, v, shop())
-	if err := v.Rekey(t.Context()); err == nil || !strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
-		t.Errorf("a key that is not ours: %v", err)
-	}
+	check.Fails(t, v.Rekey(t.Context()), nil, "CLANK_VAULT_KEY")
 }
 
 func readKeys(r *ring, o vault.Options) (keys []string) {
@@ -379,9 +365,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 		t.Errorf("got %d entries, want 7", len(got))
 	}
 	check.Must(t, v.Remove(t.Context(), "e3"))
-	if err := v.Remove(t.Context(), "e3"); !errors.Is(err, vault.ErrNotFound) {
-		t.Errorf("removed twice: %v", err)
-	}
+	check.Fails(t, v.Remove(t.Context(), "e3"), vault.ErrNotFound)
 	if got := entries(t, v); len(got) != 6 {
 		t.Errorf("got %d entries, want 6", len(got))
 	}
@@ -524,9 +508,7 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	why := errors.New("a person gave up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, why)
 	defer cancel()
-	if err := v.Put(ctx, shop()); !errors.Is(err, why) {
-		t.Errorf("err = %v, want why the caller gave up", err)
-	}
+	check.Fails(t, v.Put(ctx, shop()), why)
 	done := make(chan error, 1)
 	go func() { done <- v.Put(t.Context(), shop()) }()
 	check.Must(t, syscall.Flock(int(other.Fd()), syscall.LOCK_UN))

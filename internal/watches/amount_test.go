@@ -2,7 +2,6 @@ package watches_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -130,9 +129,7 @@ func TestWhatIsNoVerdictIsAnError(t *testing.T) {
 		}
 	}
 	spent := &llm.Error{Kind: llm.ErrTimeout}
-	if _, err := ask(t, &model{err: spent}); !errors.Is(err, spent) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(ask(t, &model{err: spent})), spent)
 	none := watches.ModelJudge{Model: func(context.Context) (llm.Model, error) { return nil, nil }} //nolint:nilnil // no model is a choice
 	if _, err := none.Ask(t.Context(), watches.Watch{}, watches.JudgeQuestion{}); err == nil {
 		t.Error("judged without a model")

@@ -109,9 +109,7 @@ func (w *world) begin(t *testing.T) (stop func()) {
 	go func() { ended <- w.Run(ctx) }()
 	return func() {
 		cancel(why)
-		if err := <-ended; !errors.Is(err, why) {
-			t.Errorf("Run returned %v", err)
-		}
+		check.Fails(t, <-ended, why)
 	}
 }
 
@@ -403,9 +401,7 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
-		if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"}); !errors.Is(err, watches.ErrNeedsBrowser) {
-			t.Errorf("without a browser: %v", err)
-		}
+		check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"})), watches.ErrNeedsBrowser)
 		w.Browse = func(context.Context, watches.Watch) (watches.Reading, error) {
 			w.browsed++
 			return watches.Reading{Text: "drawn"}, nil
@@ -451,9 +447,7 @@ func TestBadWatchesAreRefused(t *testing.T) {
 	}
 	w.limits.PerOwner = 1
 	w.add(t, watches.Condition{})
-	if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"}); !errors.Is(err, watches.ErrTooMany) {
-		t.Errorf("the second: %v", err)
-	}
+	check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"})), watches.ErrTooMany)
 }
 
 func TestOnlyWhoMayEndsAWatch(t *testing.T) {
@@ -483,9 +477,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 			t.Errorf("%s, twice: %v", name, err)
 		}
 	}
-	if _, err := w.End(t.Context(), "w9", ada, cancel.Actor{}); !errors.Is(err, watches.ErrNotFound) {
-		t.Errorf("a watch that is not there: %v", err)
-	}
+	check.Fails(t, check.Err(w.End(t.Context(), "w9", ada, cancel.Actor{})), watches.ErrNotFound)
 }
 
 func TestWhatWasToldIsKept(t *testing.T) {

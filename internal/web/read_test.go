@@ -72,11 +72,7 @@ func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
-	for _, s := range want {
-		if !strings.Contains(text, s) {
-			t.Errorf("%q is not in:\n%s", s, text)
-		}
-	}
+	check.Contains(t, text, want...)
 }
 
 func lacks(t *testing.T, text string, unwanted ...string) {
@@ -310,9 +306,7 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 func TestBadAddressesAreRefusedAtOnce(t *testing.T) {
 	r := &web.Reader{}
 	for _, address := range []string{"", "  ", "file:///etc/passwd", "ftp://example.com", "http://", "http://a:b@example.com/", "http://[::1", "https://x/" + strings.Repeat("y", 2000), "javascript://alert"} {
-		if _, err := r.Read(t.Context(), web.ReadRequest{URL: address}); !errors.Is(err, web.ErrInvalidAddress) {
-			t.Errorf("%.40q: got %v", address, err)
-		}
+		check.Fails(t, check.Err(r.Read(t.Context(), web.ReadRequest{URL: address})), web.ErrInvalidAddress)
 	}
 }
 
@@ -345,9 +339,7 @@ func TestAStopEndsAReading(t *testing.T) {
 		<-begun
 		stop(why)
 	}()
-	if _, err := w.Read(ctx, web.ReadRequest{URL: w.url}); !errors.Is(err, why) {
-		t.Errorf("got %v, want %v", err, why)
-	}
+	check.Fails(t, check.Err(w.Read(ctx, web.ReadRequest{URL: w.url})), why)
 }
 
 func proxyAt(address string) func(context.Context) (string, error) {

@@ -227,9 +227,7 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t)
 			server.SetFallback(llmtest.SayWithFault("one two three four", tt.fault))
 			told := failure(t, open(t, server, nil), tt.kind)
-			if !strings.Contains(told.Error(), tt.says) {
-				t.Errorf("error = %q, want it to say %q", told, tt.says)
-			}
+			check.Contains(t, told.Error(), tt.says)
 			if told.Status != tt.fault.Status {
 				t.Errorf("status = %d, want %d", told.Status, tt.fault.Status)
 			}

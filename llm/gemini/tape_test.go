@@ -169,9 +169,7 @@ func TestFailuresAreSorted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, tt.turn)
 			told := failure(t, open(t, s, nil), tt.kind)
-			if !strings.Contains(told.Error(), tt.says) {
-				t.Errorf("told %q, want something with %q", told, tt.says)
-			}
+			check.Contains(t, told.Error(), tt.says)
 			if strings.Contains(told.Error(), testKey) {
 				t.Errorf("the key is told: %s", told)
 			}

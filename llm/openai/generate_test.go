@@ -136,9 +136,7 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 	}
 	same, foreign := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
 	for _, want := range []string{`"encrypted_content":"gAAAA=="`, `"phase":"commentary"`} {
-		if !strings.Contains(same, want) {
-			t.Errorf("the owner does not get back %s: %s", want, same)
-		}
+		check.Contains(t, same, want)
 		if strings.Contains(foreign, want) {
 			t.Errorf("another model gets %s", want)
 		}
@@ -164,9 +162,7 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 		req.Messages = append(req.Messages, llm.UserText("and now?"))
 	}
 	within, after := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
-	if !strings.Contains(within, `"reasoning_content":"deep thought"`) {
-		t.Errorf("reasoning is not replayed within the round: %s", within)
-	}
+	check.Contains(t, within, `"reasoning_content":"deep thought"`)
 	if strings.Contains(after, "deep thought") {
 		t.Errorf("reasoning is replayed after a new question: %s", after)
 	}

@@ -42,11 +42,7 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 					server := llmtest.NewServer(t, llmtest.SayWithFault("", tt.fault))
 					m := open(t, server, api, func(o *openai.Options) { o.KeyEnv = "SOME_KEY" })
 					told := failure(t, m, tt.kind)
-					for _, want := range tt.says {
-						if !strings.Contains(told.Error(), want) {
-							t.Errorf("error %q does not say %q", told, want)
-						}
-					}
+					check.Contains(t, told.Error(), tt.says...)
 					if strings.Contains(fmt.Sprintf("%v %v", told, told.Err), testKey) {
 						t.Errorf("error %q, %q gives the key away", told, told.Err)
 					}
@@ -131,11 +127,7 @@ func TestTrap2EmptyArgumentsAndResultsAreSent(t *testing.T) {
 			)
 			generate(t, open(t, server, api, nil), req)
 			sent := string(server.Requests()[0].Body)
-			for _, want := range []string{`"arguments":"{}"`, `"(no output)"`} {
-				if !strings.Contains(sent, want) {
-					t.Errorf("%s is missing in %s", want, sent)
-				}
-			}
+			check.Contains(t, sent, `"arguments":"{}"`, `"(no output)"`)
 		})
 	}
 }
@@ -212,9 +204,7 @@ func TestTrap7AnErrorInsideAChunkIsNotDropped(t *testing.T) {
 var _ llm.Model = (*openai.Model)(nil)
 
 func TestAnUnknownAPIIsToldAtOnce(t *testing.T) {
-	if _, err := openai.New(openai.Options{Model: "m", BaseURL: "http://h/v1", API: "soap"}); err == nil || !strings.Contains(err.Error(), "soap") {
-		t.Errorf("err = %v", err)
-	}
+	check.Fails(t, check.Err(openai.New(openai.Options{Model: "m", BaseURL: "http://h/v1", API: "soap"})), nil, "soap")
 }
 
 func TestNamesAndAbilities(t *testing.T) {

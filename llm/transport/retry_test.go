@@ -268,9 +268,7 @@ func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
 			if asked++; asked == 2 {
 				return spent
 			}
-			if !strings.Contains(told.Error(), "no") {
-				t.Errorf("told %v", told)
-			}
+			check.Contains(t, told.Error(), "no")
 			return nil
 		})
 		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(0), func(context.Context) (int, error) {

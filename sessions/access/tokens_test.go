@@ -81,13 +81,9 @@ func TestATokenEndsWithItsTimeOrWhenItIsRemoved(t *testing.T) {
 	if err := s.Remove("long"); err != nil || s.Valid(long, access.ScopePage) {
 		t.Errorf("removed: %v", err)
 	}
-	if err := s.Remove("long"); !errors.Is(err, access.ErrTokenNotFound) {
-		t.Errorf("removed again: %v, want ErrNotFound", err)
-	}
+	check.Fails(t, s.Remove("long"), access.ErrTokenNotFound)
 	issue(t, s, "short", access.ScopePage, 0)
-	if _, err := s.Issue("short", access.ScopeControl, 0); !errors.Is(err, access.ErrTokenExists) {
-		t.Errorf("the name again: %v, want ErrExists", err)
-	}
+	check.Fails(t, check.Err(s.Issue("short", access.ScopeControl, 0)), access.ErrTokenExists)
 }
 
 func TestAnotherProcessIsHeardOf(t *testing.T) {

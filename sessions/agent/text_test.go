@@ -135,9 +135,7 @@ func TestASessionIsWorkedByOneTaskAtATime(t *testing.T) {
 	var k agent.SessionCache[*int]
 	h, err := k.Acquire("a", func(error) {}, begin)
 	check.Must(t, err)
-	if _, err := k.Acquire("a", func(error) {}, begin); err == nil || !strings.Contains(err.Error(), "session a is busy") {
-		t.Errorf("err = %v", err)
-	}
+	check.Fails(t, check.Err(k.Acquire("a", func(error) {}, begin)), nil, "session a is busy")
 	if _, err := k.Acquire("b", func(error) {}, begin); err != nil {
 		t.Errorf("another session: %v", err)
 	}

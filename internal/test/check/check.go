@@ -1,7 +1,11 @@
-// Package check ends tests where a step of theirs fails that is not what they are about.
+// Package check says in one line what most tests say again and again.
 package check
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+)
 
 // Must ends the test if there is an error.
 func Must(tb testing.TB, err error) {
@@ -13,3 +17,23 @@ func Must(tb testing.TB, err error) {
 
 // Err returns the error of a call whose result does not matter.
 func Err[T any](_ T, err error) error { return err }
+
+// Fails fails the test unless err is target and its text contains all of want. A nil target stands for any error.
+func Fails(tb testing.TB, err, target error, want ...string) {
+	tb.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		tb.Errorf("got error %v, want %v %q", err, target, want)
+		return
+	}
+	Contains(tb, err.Error(), want...)
+}
+
+// Contains fails the test for each text that got does not contain.
+func Contains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
