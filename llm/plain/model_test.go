@@ -398,5 +398,6 @@ func ExampleCheckInstruction() {
 	_, err := plain.CheckInstruction("think about lamps")
 	fmt.Println(err)
 	// Output:
-	// 3 <nil> I did not understand "think about lamps", so I did nothing.
+	// 3 <nil>
+	// I did not understand "think about lamps", so I did nothing.
 }
