@@ -76,14 +76,7 @@ func fileCommands() []browserCommand {
 				}
 				return in.postRequest("/hooks/dialog", map[string]any{"accept": in.isOn("accept")}), nil
 			},
-			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
-				if in.isOn("accept") {
-					p.Line("the dialog is accepted, or the next one will be")
-				} else {
-					p.Line("the dialog is dismissed, or the next one will be")
-				}
-				return nil
-			},
+			printAnswer: printByFlag("accept", "the dialog is accepted, or the next one will be", "the dialog is dismissed, or the next one will be"),
 		},
 		{
 			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},

@@ -110,14 +110,14 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 		shown = append(shown, vault.DisplayOrigin(origin))
 	}
 	return withVault(ctx, e, func(v *vault.Vault) (err error) {
-		in := secretReader{in: e.Stdin, err: e.Stderr}
+		lines := bufio.NewReader(e.Stdin)
 		if !noPassword {
-			if n.Password, err = in.readSecret("Password: "); err != nil {
+			if n.Password, err = readSecret(e, lines, "Password: "); err != nil {
 				return err
 			}
 		}
 		if totp || noPassword {
-			if n.TOTP, err = in.readSecret("otpauth:// address or secret: "); err != nil {
+			if n.TOTP, err = readSecret(e, lines, "otpauth:// address or secret: "); err != nil {
 				return err
 			}
 		}
@@ -134,27 +134,18 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 	})
 }
 
-// secretReader reads secrets: without showing them from a terminal, otherwise line by line.
-type secretReader struct {
-	in    io.Reader
-	err   io.Writer
-	lines *bufio.Reader
-}
-
-func (s *secretReader) readSecret(prompt string) (string, error) {
-	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprint(s.err, prompt)
+// readSecret reads a secret: without showing it from a terminal, otherwise the next line of the standard input.
+func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, error) {
+	if f, ok := e.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(e.Stderr, prompt)
 		text, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(s.err)
+		fmt.Fprintln(e.Stderr)
 		if err != nil {
 			return "", fmt.Errorf("read from the terminal: %w", err)
 		}
 		return string(text), nil
 	}
-	if s.lines == nil {
-		s.lines = bufio.NewReader(s.in)
-	}
-	text, err := s.lines.ReadString('\n')
+	text, err := lines.ReadString('\n')
 	if err != nil && (!errors.Is(err, io.EOF) || text == "") {
 		return "", errors.New("nothing came on stdin: write the secret there, one on each line")
 	}
