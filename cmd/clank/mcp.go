@@ -68,7 +68,7 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 		return err
 	}
 	if local, ok := place.runner.(localRunner); ok {
-		if err := local.server.KeepPagesFrom(server.URL()); err != nil {
+		if err := local.server.OwnListeners.AddURL(server.URL()); err != nil {
 			return errors.Join(err, server.Close())
 		}
 	}

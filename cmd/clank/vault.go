@@ -164,18 +164,9 @@ func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON
 	return e.printResult(asJSON, entries, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tUSER\tHOLDS\tORIGINS\tFOR")
 		for _, entry := range entries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 		}
 	})
-}
-
-// formatOrigins returns origins as people read them.
-func formatOrigins(origins []string) string {
-	texts := make([]string, len(origins))
-	for i, o := range origins {
-		texts[i] = vault.DisplayOrigin(o)
-	}
-	return strings.Join(texts, ", ")
 }
 
 func entryContents(e vault.Entry) string {
@@ -218,7 +209,7 @@ func showVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name str
 		return err
 	}
 	return e.printResult(asJSON, entry, func(w io.Writer) {
-		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 	})
 }
 

@@ -257,7 +257,7 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	}
 	a.CallService = x
 	a.onClose(x.Close)
-	return a.OwnListeners.addURL(x.ViewerURL())
+	return a.OwnListeners.AddURL(x.ViewerURL())
 }
 
 // newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet. It may be made

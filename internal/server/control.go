@@ -3,8 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -51,7 +49,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
 		return nil, err
 	}
 	withdraw, err := client.Announce(a.Home.Dir, s.URL(), a.LocalSecret)
@@ -88,13 +86,7 @@ func (a *Server) controlSecrets() (control.Secrets, error) {
 	}
 	s.Password = v.Reveal()
 	s.Issued = func(secret string) bool {
-		return a.isLocalSecret(secret) || a.tokens.Valid(secret, access.ScopeControl)
+		return access.IsSecret(secret, a.LocalSecret) || a.tokens.Valid(secret, access.ScopeControl)
 	}
 	return s, nil
-}
-
-// isLocalSecret reports whether a secret is that of this run.
-func (a *Server) isLocalSecret(secret string) bool {
-	got, want := sha256.Sum256([]byte(secret)), sha256.Sum256([]byte(a.LocalSecret))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }

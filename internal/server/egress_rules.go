@@ -202,8 +202,8 @@ func (d *listenerSet) addPort(port int) {
 	d.Add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // a port
 }
 
-// addURL adds the listener at a URL of ours.
-func (d *listenerSet) addURL(address string) error {
+// AddURL adds the listener at a URL of ours.
+func (d *listenerSet) AddURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return fmt.Errorf("keep pages from %s: %w", address, err)
@@ -233,6 +233,3 @@ func (d *listenerSet) addresses() []netip.AddrPort {
 	defer d.mu.Unlock()
 	return slices.Clip(d.addrs)
 }
-
-// KeepPagesFrom has the gate refuse pages the address of a listener of ours.
-func (a *Server) KeepPagesFrom(url string) error { return a.OwnListeners.addURL(url) }

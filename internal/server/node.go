@@ -51,7 +51,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	}
 	a.onClose(serveInBackground(server, serve, func(err error) { a.logger.Error("browsers are not lent any more", "error", err) }))
 	url = scheme + "://" + ln.Addr().String()
-	return url, a.OwnListeners.addURL(url)
+	return url, a.OwnListeners.AddURL(url)
 }
 
 // nodeCaller makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked

@@ -83,7 +83,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
 		return nil, err
 	}
 	if err := a.Home.PublishAddress(s.URL(), a.LocalSecret); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"clank/internal/settings"
 	"clank/internal/test/check"
+	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,7 +38,7 @@ func TestLimitsThatCannotBeReadAreRefused(t *testing.T) {
 
 func TestPricesAreOneModelALine(t *testing.T) {
 	got, err := settings.ParsePrices("openai:my-model 1.25 0.125 10\n\n local 0 0 0\n")
-	want := map[string]settings.ModelPrice{"openai:my-model": {Input: 1.25, Cached: 0.125, Output: 10}, "local": {}}
+	want := map[string]llm.Price{"openai:my-model": {Input: 1.25, Cached: 0.125, Output: 10}, "local": {}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, (-want +got):\n%s", err, diff)
 	}
@@ -46,7 +47,7 @@ func TestPricesAreOneModelALine(t *testing.T) {
 func TestALineThatIsNoPriceLeavesTheOthers(t *testing.T) {
 	got, err := settings.ParsePrices("my-model 1 2\nlocal 0 0 0\nother 1 2 x")
 	check.Fails(t, err, nil, `"my-model 1 2"`)
-	if diff := cmp.Diff(map[string]settings.ModelPrice{"local": {}}, got); diff != "" {
+	if diff := cmp.Diff(map[string]llm.Price{"local": {}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -3,6 +3,8 @@ package settings
 import (
 	"fmt"
 	"time"
+
+	"clank/llm"
 )
 
 // Budget is how much may be spent; see [ParseLimit].
@@ -55,7 +57,7 @@ func (b Budget) Location() *time.Location {
 }
 
 // PriceList reads Prices. Lines that are no price are left out: they were refused when they were set.
-func (b Budget) PriceList() map[string]ModelPrice {
+func (b Budget) PriceList() map[string]llm.Price {
 	prices, _ := ParsePrices(b.Prices)
 	return prices
 }

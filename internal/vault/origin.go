@@ -69,6 +69,14 @@ func isLoopbackHost(host string) bool {
 	return access.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
+// DisplayOrigins returns origins for people.
+func DisplayOrigins(origins []string) (shown []string) {
+	for _, o := range origins {
+		shown = append(shown, DisplayOrigin(o))
+	}
+	return shown
+}
+
 // DisplayOrigin returns an origin for people: one with letters beyond ASCII in both forms, because some of them look
 // alike.
 func DisplayOrigin(origin string) string {

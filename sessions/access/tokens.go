@@ -167,6 +167,11 @@ func (s *TokenStore) remove(which func(Token) bool, none error) error {
 
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
+// IsSecret compares in a time that tells nothing about want. Nothing is the same as an empty secret.
+func IsSecret(given, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(secretDigest(given)), []byte(secretDigest(want))) == 1 && want != ""
+}
+
 func secretDigest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
