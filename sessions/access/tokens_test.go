@@ -174,3 +174,9 @@ func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
 		t.Errorf("signing out ended the wrong ones, %v", err)
 	}
 }
+
+func TestAnEmptySecretOpensNothing(t *testing.T) {
+	if access.IsSecret("", "") || access.IsSecret("a", "b") || !access.IsSecret("a", "a") {
+		t.Error("nothing opens it, or another secret does, or its own does not")
+	}
+}
