@@ -144,7 +144,9 @@ func TestWhoMaySayWhatToATask(t *testing.T) {
 				hold := make(chan struct{})
 				r := newRig(t, sessions.Limits{}, untilFree(hold))
 				run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: tc.owner})
-				check.Fails(t, check.Err(r.SendNote(t.Context(), "mine", tc.by, tc.text)), tc.want)
+				if _, err := r.SendNote(t.Context(), "mine", tc.by, tc.text); !errors.Is(err, tc.want) {
+					t.Errorf("err = %v, want %v", err, tc.want)
+				}
 				close(hold)
 				<-run.done
 			})
