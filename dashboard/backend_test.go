@@ -26,8 +26,7 @@ type script struct {
 	tasks []sessions.Task // that were begun
 }
 
-// floodActs is more than a reader may be behind, and with it more than the
-// network holds for one who does not read.
+// floodActs is more than a reader may be behind, and with it more than the network holds for one who does not read.
 const floodActs = 400
 
 func (b *script) gate() chan struct{} {

@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+// arrive starts a page and opens it in a browser.
+func arrive(t *testing.T, width, height int, scheme string) (*rig, *chromium, *tab) {
+	t.Helper()
+	r, c := start(t), launch(t)
+	return r, c, r.arrive(c, width, height, scheme)
+}
+
 // arrive opens the page as somebody who follows the printed link.
 func (r *rig) arrive(c *chromium, width, height int, scheme string) *tab {
 	r.t.Helper()
@@ -25,9 +32,7 @@ func (tb *tab) say(text string) {
 const status = `document.querySelector(".turn:last-of-type .work-toggle b")?.textContent`
 
 func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "light")
+	r, c, tb := arrive(t, 1280, 860, "light")
 	if got := tb.Eval("location.hash"); got != "" {
 		t.Errorf("the code is still in the address: %v", got)
 	}
@@ -81,9 +86,7 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 }
 
 func TestStopByButtonAndByWord(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "dark")
+	_, c, tb := arrive(t, 1280, 860, "dark")
 	tb.say("hold one")
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
 	tb.waitFor(`document.getElementById("send").classList.contains("stops")`)
@@ -103,9 +106,7 @@ func TestStopByButtonAndByWord(t *testing.T) {
 }
 
 func TestWhatPagesSayIsShownAsText(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "light")
+	_, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("evil <img src=x onerror=alert(1)>")
 	tb.waitFor(status + ` === "Done"`)
 	if got := tb.Eval(`document.querySelectorAll(".turn script, .turn b b, .turn img[src=x], .turn [onerror], .turn [onmouseover]").length`); got != 0.0 {
@@ -118,9 +119,7 @@ func TestWhatPagesSayIsShownAsText(t *testing.T) {
 }
 
 func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "light")
+	_, _, tb := arrive(t, 1280, 860, "light")
 	got := tb.Eval(`(async () => {
 		const base = document.querySelector("script[type=module]").src.replace("chat.js", "turn.js");
 		const { Turn } = await import(base);
@@ -143,9 +142,7 @@ func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
 }
 
 func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "light")
+	_, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("trip and fail")
 	tb.waitFor(status + ` === "Failed"`)
 	if got, _ := tb.Eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got, "refused the key") {
@@ -207,9 +204,7 @@ func TestSessionsAndTheThemeAreThereAfterARestart(t *testing.T) {
 }
 
 func TestANarrowScreen(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 360, 740, "dark")
+	_, c, tb := arrive(t, 360, 740, "dark")
 	tb.say("trip over something in the demo shop, and then find a lamp that costs less than thirty euros")
 	tb.waitFor(status + ` === "Done"`)
 	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
@@ -224,9 +219,7 @@ func TestANarrowScreen(t *testing.T) {
 }
 
 func TestTheLineIsShown(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1280, 860, "light")
+	r, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("hold one")
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
 	tb.waitFor(`location.pathname.startsWith("/s/")`)

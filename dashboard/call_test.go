@@ -266,16 +266,6 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	c.clean()
 }
 
-func TestWithoutCallsThePageSaysSo(t *testing.T) {
-	r := start(t)
-	if status, body := r.ask(http.MethodGet, "/call", ""); status != http.StatusNotFound || !strings.Contains(body, "There are no calls here") {
-		t.Errorf("%d %s", status, body)
-	}
-	if status, body := r.ask(http.MethodPost, "/api/call/join", "{}"); status != http.StatusNotFound || !strings.Contains(body, "there are no calls here") {
-		t.Errorf("%d %s", status, body)
-	}
-}
-
 func TestTheCallIsForThoseWhoHaveSignedIn(t *testing.T) {
 	r := startCalls(t)
 	stranger := header("Authorization", "")

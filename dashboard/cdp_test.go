@@ -62,8 +62,7 @@ type tab struct {
 	*browsertest.View
 }
 
-// open opens a page with a viewport of width by height, in the given scheme,
-// light or dark.
+// open opens a page with a viewport of width by height, in the given scheme, light or dark.
 func (c *chromium) open(url string, width, height int, scheme string) *tab {
 	c.t.Helper()
 	tb := &tab{c, c.Open(width, height, scheme)}

@@ -120,8 +120,7 @@ func (f *eventFeed) send(fr feedEvent) {
 	}
 }
 
-// remember remembers fr, and forgets the oldest frames where there are too many. The
-// lock is held.
+// remember remembers fr, and forgets the oldest frames where there are too many. The lock is held.
 func (f *eventFeed) remember(fr feedEvent) {
 	f.frames = append(f.frames, fr)
 	f.size += len(fr.data)
@@ -132,10 +131,9 @@ func (f *eventFeed) remember(fr feedEvent) {
 	}
 }
 
-// subscribeAfter begins to read after the frame with the given id. missed holds what came
-// since; whole is false where that is not known, and the reader needs the state
-// anew, which is then at least as new as the frame with the id at. The channel
-// is closed when the reader is let go; leave ends it.
+// subscribeAfter begins to read after the frame with the given id. missed holds what came since; whole is false where
+// that is not known, and the reader needs the state anew, which is then at least as new as the frame with the id at.
+// The channel is closed when the reader is let go; leave ends it.
 func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool, at string, ch chan feedEvent, leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,8 +147,7 @@ func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool
 	}
 }
 
-// since returns the frames after the one with the given id, and whether none is
-// missing. The lock is held.
+// since returns the frames after the one with the given id, and whether none is missing. The lock is held.
 func (f *eventFeed) since(after string) ([]feedEvent, bool) {
 	epoch, number, ok := strings.Cut(after, "-")
 	n, err := strconv.Atoi(number)

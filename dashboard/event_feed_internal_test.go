@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -155,13 +156,14 @@ func FuzzAReaderIsNeverGivenTheWrongFrames(f *testing.F) {
 }
 
 func TestOnlyTheNewestUnusedCodesWork(t *testing.T) {
-	k := new(authKeys)
-	first := k.newCode()
+	var s Server
+	newCode := func() string { return strings.TrimPrefix(s.LoginURL(), s.URL()+"/login#") }
+	first := newCode()
 	var last string
 	for range maxCodes {
-		last = k.newCode()
+		last = newCode()
 	}
-	if k.useCode(first) || !k.useCode(last) || k.useCode(last) || k.useCode("") {
+	if s.codes.use(first) || !s.codes.use(last) || s.codes.use(last) || s.codes.use("") {
 		t.Error("a forgotten, used or empty code works, or a new one does not")
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"clank/sessions"
 )
 
-// pageEvents streams what happens on the page and in terminals: the event
-// "snapshot" where a reader begins or has missed something, then "task" and
-// "step" for each change.
+// pageEvents streams what happens on the page and in terminals: the event "snapshot" where a reader begins or has
+// missed something, then "task" and "step" for each change.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -282,9 +283,7 @@ func TestFollowingObeysItsContextAndRefusals(t *testing.T) {
 	why := errors.New("enough")
 	ctx, end := context.WithCancelCause(t.Context())
 	_, err := r.client().Follow(ctx, held.TaskID, func(sessions.Event) { end(why) })
-	if !errors.Is(err, why) {
-		t.Errorf("error = %v", err)
-	}
+	check.Fails(t, err, why)
 	var no *api.StatusError
 	if _, err := r.client().Follow(t.Context(), "nope", nil); !errors.As(err, &no) || no.Status != 404 {
 		t.Errorf("following nothing: %v", err)
@@ -323,9 +322,7 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 		t.Errorf("change = %v, %v", view, err)
 	}
 	nobody := &api.Client{Base: "http://127.0.0.1:1"}
-	if _, err := nobody.Health(t.Context()); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1") {
-		t.Errorf("nobody there: %v", err)
-	}
+	check.Fails(t, check.Err(nobody.Health(t.Context())), nil, "http://127.0.0.1:1")
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	if _, err := (&api.Client{Base: other.URL}).Health(t.Context()); err == nil {
@@ -589,9 +586,6 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 	r := start(t)
 	rec := r.finish(`{"prompt":"lamps"}`)
 	path := "/api/tasks/" + rec.ID + "/run"
-	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
-		t.Errorf("without records: %d %s", status, body)
-	}
 	have := &records{}
 	r.server.Runs = have
 	res := r.do(http.MethodGet, path, "")
@@ -604,8 +598,8 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 		t.Errorf("HEAD: %d %q", status, body)
 	}
 	have.none = rec.ID
-	if status, _ := r.ask(http.MethodHead, path, ""); status != http.StatusNotFound {
-		t.Errorf("a task that was not recorded: %d", status)
+	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
+		t.Errorf("a task that was not recorded: %d %s", status, body)
 	}
 	if status, _ := r.ask(http.MethodGet, "/api/tasks/nonsense/run", ""); status != http.StatusNotFound {
 		t.Errorf("no such task: %d", status)
@@ -614,7 +608,6 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 
 func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
 	r := start(t)
-	r.server.Runs = &records{}
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
 	must(t, err)

@@ -14,9 +14,8 @@ const maxBody = 1 << 20
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// guard holds the checks for every request: the name the page is asked for
-// under (a page elsewhere must not reach us by pointing its name here), where a
-// change comes from, and how much is sent.
+// guard holds the checks for every request: the name the page is asked for under (a page elsewhere must not reach us
+// by pointing its name here), where a change comes from, and how much is sent.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -26,7 +25,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !access.IsKnownHost(r, s.Hosts...) {
+		if !access.IsKnownHost(r) {
 			writeError(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
 			return
 		}

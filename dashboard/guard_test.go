@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"clank/dashboard"
+	"clank/internal/test/check"
 )
 
 // routes are all routes but the public ones, with something to send.
@@ -236,9 +236,7 @@ func TestATakenPortIsExplained(t *testing.T) {
 	r := start(t)
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
 	second := &dashboard.Server{Addr: addr}
-	if err := second.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "clank test is serving there already") {
-		t.Errorf("error = %v", err)
-	}
+	check.Fails(t, second.Open(t.Context()), nil, "clank test is serving there already")
 	if err := second.Close(t.Context()); err != nil {
 		t.Errorf("closing what was not opened: %v", err)
 	}
@@ -270,7 +268,5 @@ func TestConnectionsThatNobodyUsesDoNotKeepTheEnd(t *testing.T) {
 	if err := r.server.Close(ctx); err != nil {
 		t.Errorf("close the page: %v", err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("read from the unused connection: %v, want its end", err)
-	}
+	check.Fails(t, check.Err(conn.Read(make([]byte, 1))), io.EOF)
 }

@@ -80,7 +80,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	must(t, err)
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
-		Watches: watching(store),
+		Runs: new(records), Watches: watching(store), ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
 		Budgets: &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
 		Secret:  func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}
@@ -129,8 +129,7 @@ func header(name, value string) change {
 	}
 }
 
-// ask sends a request as a program would, with the token, and returns status
-// and body.
+// ask sends a request as a program would, with the token, and returns status and body.
 func (r *rig) ask(method, path, body string, changes ...change) (int, string) {
 	r.t.Helper()
 	res := r.do(method, path, body, changes...)

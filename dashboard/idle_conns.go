@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// idleConns are connections over which nothing was asked yet. Browsers open such in advance, and [http.Server.Shutdown] gives each
-// five seconds.
+// idleConns are connections over which nothing was asked yet. Browsers open such in advance, and
+// [http.Server.Shutdown] gives each five seconds.
 type idleConns struct {
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{}

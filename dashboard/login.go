@@ -4,14 +4,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"clank/sessions/access"
 )
 
-// LoginURL returns an address that opens the page signed in, once. The code is
-// in the fragment, which browsers keep to themselves.
-func (s *Server) LoginURL() string { return s.URL() + "/login#" + s.keys.newCode() }
-
-// cookieName differs by port: cookies do not know ports, and two pages on one
-// machine must not sign each other out.
+// cookieName differs by port: cookies do not know ports, and two pages on one machine must not sign each other out.
 func (s *Server) cookieName() string {
 	_, port, _ := net.SplitHostPort(s.listen.Addr().String())
 	return "clank_" + port
@@ -20,10 +17,10 @@ func (s *Server) cookieName() string {
 // isSignedIn reports whether r comes from somebody who has signed in.
 func (s *Server) isSignedIn(r *http.Request) bool {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return s.keys.isToken(strings.TrimSpace(token))
+		return s.isToken(strings.TrimSpace(token))
 	}
 	c, err := r.Cookie(s.cookieName())
-	return err == nil && s.keys.signedIn(c)
+	return err == nil && s.Tokens.Valid(c.Value, access.ScopeSignIn)
 }
 
 // requireLogin lets those pass who have signed in, and shows others the way.
@@ -54,10 +51,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	if !s.keys.useCode(in.Code) && !s.keys.isToken(strings.TrimSpace(in.Token)) {
+	if !s.codes.use(in.Code) && !s.isToken(strings.TrimSpace(in.Token)) {
 		return refuse(http.StatusUnauthorized, "that does not open the page: each link works once")
 	}
-	secret, err := s.keys.signIn()
+	secret, err := s.Tokens.Issue("a browser", access.ScopeSignIn, loginLifetime)
 	if err != nil {
 		return failed("sign in", err)
 	}

@@ -7,8 +7,7 @@ import (
 	"clank/sessions"
 )
 
-// addTaskNote passes on to a task what the operator says to it. On the page,
-// saying "stop" stops it.
+// addTaskNote passes on to a task what the operator says to it. On the page, saying "stop" stops it.
 func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	var in api.NoteRequest
 	if err := readJSON(r, &in); err != nil {

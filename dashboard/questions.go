@@ -51,8 +51,7 @@ func (a *presence) pageRequested() {
 	a.left = time.Now()
 }
 
-// addFollower notes that the follower of a task answers its questions, until its result is
-// called.
+// addFollower notes that the follower of a task answers its questions, until its result is called.
 func (a *presence) addFollower(task string) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,9 +77,6 @@ func (a *presence) serves(q approval.Question) bool {
 
 // followQuestions tells readers of questions for as long as the server lives.
 func (s *Server) followQuestions() {
-	if s.Questions == nil {
-		return
-	}
 	f := s.Questions.Follow(s.presence.serves)
 	s.launch(func(ctx context.Context) {
 		defer f.Close()
@@ -97,9 +93,6 @@ func (s *Server) followQuestions() {
 // pending returns the questions of a task, or all for "".
 func (s *Server) pending(task string) []approval.Question {
 	out := []approval.Question{}
-	if s.Questions == nil {
-		return out
-	}
 	for _, q := range s.Questions.Pending() {
 		if task == "" || q.Task == task {
 			out = append(out, publicQuestion(q))
@@ -133,9 +126,6 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	var in api.AnswerRequest
 	if err := readJSON(r, &in); err != nil {
 		return err
-	}
-	if s.Questions == nil {
-		return refuse(http.StatusNotFound, "nothing is asked here")
 	}
 	id := strings.ToLower(r.PathValue("id"))
 	if in.Allow && s.private(id) {

@@ -21,7 +21,7 @@ type route struct {
 }
 
 func (s *Server) routes() []route {
-	return append([]route{
+	return []route{
 		{"GET /{$}", accessSignedIn, s.chatPage},
 		{"GET /s/{id}", accessSignedIn, s.chatPage},
 		{"GET /settings", accessSignedIn, s.settingsPage},
@@ -61,7 +61,18 @@ func (s *Server) routes() []route {
 
 		{"GET /api/settings", accessSignedIn, s.getSettings},
 		{"PUT /api/settings", accessSignedIn, s.putSettings},
-	}, slices.Concat(s.watchRoutes(), s.callRoutes())...)
+
+		{"GET /watches", accessSignedIn, s.watchesPage},
+		{"GET /api/watches", accessSignedIn, s.listWatches},
+		{"POST /api/watches", accessSignedIn, s.addWatch},
+		{"POST /api/watches/{id}/end", accessSignedIn, s.endWatch},
+
+		{"GET /call", accessSignedIn, s.callPage},
+		{"GET /api/call/{$}", accessSignedIn, s.callAPI},
+		{"POST /api/call/join", accessSignedIn, s.callAPI},
+		{"POST /api/call/stop", accessSignedIn, s.callAPI},
+		{"GET /api/call/pictures/{name}", accessSignedIn, s.callAPI},
+	}
 }
 
 // handler puts the routes behind the checks that hold for all of them.
@@ -75,7 +86,7 @@ func (s *Server) handler() http.Handler {
 		mux.Handle(r.pattern, h)
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		if s.allowed(mux, r) != "" {
+		if isPath(mux, r) {
 			writeError(w, http.StatusMethodNotAllowed, "this address does not take %s", r.Method)
 			return
 		}
@@ -84,14 +95,10 @@ func (s *Server) handler() http.Handler {
 	return s.guard(mux)
 }
 
-// allowed returns the methods that r's path takes, or "" if there is no such path.
-func (s *Server) allowed(mux *http.ServeMux, r *http.Request) string {
-	var methods []string
-	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
-		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
-		if _, pattern := mux.Handler(probe); strings.HasPrefix(pattern, m+" ") {
-			methods = append(methods, m)
-		}
-	}
-	return strings.Join(methods, ", ")
+// isPath reports whether there is a route for r's path with some method.
+func isPath(mux *http.ServeMux, r *http.Request) bool {
+	return slices.ContainsFunc([]string{http.MethodGet, http.MethodPost, http.MethodPut}, func(m string) bool {
+		_, pattern := mux.Handler(&http.Request{Method: m, URL: r.URL, Host: r.Host})
+		return strings.HasPrefix(pattern, m+" ")
+	})
 }

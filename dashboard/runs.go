@@ -16,14 +16,13 @@ type Runs interface {
 	Export(w io.Writer, task string) error
 }
 
-// downloadRun serves the record of a task for download. A HEAD request asks whether
-// there is one.
+// downloadRun serves the record of a task for download. A HEAD request asks whether there is one.
 func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	switch {
 	case err != nil && !errors.Is(err, sessions.ErrNotFound):
 		return failed("read the task", err)
-	case err != nil || s.Runs == nil || !s.Runs.Has(t.ID):
+	case err != nil || !s.Runs.Has(t.ID):
 		return refuse(http.StatusNotFound, "this task was not recorded")
 	case t.Origin.Private:
 		return refuse(http.StatusForbidden, "that was asked privately: its record is for the person who asked")

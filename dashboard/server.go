@@ -25,29 +25,27 @@ import (
 // DefaultAddr is where the page is unless told otherwise.
 const DefaultAddr = "127.0.0.1:8787"
 
-// Server is the page. Set the exported fields, then call Open, and Close when
-// it is to end.
+// Server is the page. Set the exported fields, then call Open, and Close when it is to end.
 type Server struct {
 	Addr        string             // host:port to listen on; empty = [DefaultAddr]
-	Hosts       []string           // names beside the loopback ones under which the page may be asked for
 	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
 	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
 	Version     string
 	Manager     *sessions.Manager
 	Scopes      *cancel.Scopes   // those of the Manager
-	Questions   *approval.Queue  // what people are asked before it is done; nil: nothing
-	Runs        Runs             // the records of tasks; nil: there are none
-	Watches     *watches.Runner  // the pages that are watched for people; nil: none
-	Budgets     *budget.Enforcer // what is spent; nil: nobody counts
+	Questions   *approval.Queue  // what people are asked before it is done
+	Runs        Runs             // the records of tasks
+	Watches     *watches.Runner  // the pages that are watched for people
+	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
-	Call        http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
-	// ModelAbility tells what there is to know of a model with a runtime; nil: nothing.
+	Call        http.Handler // answers the page of calls, below /api/call
+	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	Secret       func(name string) bool // whether the secret of that name is present
 	IsStop       func(message string) bool
 	Logger       *slog.Logger
 
-	keys      *authKeys
+	codes     loginCodes
 	presence  presence
 	site      *siteFiles
 	feed      *eventFeed
@@ -66,7 +64,6 @@ func (s *Server) Open(ctx context.Context) error {
 	if err := s.checkAddr(); err != nil {
 		return err
 	}
-	s.keys = &authKeys{local: s.LocalSecret, tokens: s.Tokens}
 	if s.site, err = loadSiteFiles(); err != nil {
 		return err
 	}
@@ -98,9 +95,8 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close stops the tasks that were started here, ends all streams, and waits
-// until nothing of it runs, or ctx has ended. A Server that was not opened, or
-// is closed, closes without an error.
+// Close stops the tasks that were started here, ends all streams, and waits until nothing of it runs, or ctx has
+// ended. A Server that was not opened, or is closed, closes without an error.
 func (s *Server) Close(ctx context.Context) error {
 	if s.end == nil {
 		return nil
@@ -121,8 +117,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in
-// Addr it is known after Open.
+// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.
 func (s *Server) URL() string {
 	if s.listen != nil {
 		return "http://" + s.listen.Addr().String()
@@ -136,8 +131,8 @@ func (s *Server) checkAddr() error {
 	if err != nil {
 		return fmt.Errorf("address of the page %q: it must be host:port, such as %s", s.Addr, DefaultAddr)
 	}
-	if !access.IsLoopback(host) && len(s.Hosts) == 0 {
-		return fmt.Errorf("address of the page %q can be reached from other machines: name the host names it is asked for under, or use %s", s.Addr, DefaultAddr)
+	if !access.IsLoopback(host) {
+		return fmt.Errorf("address of the page %q can be reached from other machines: use %s", s.Addr, DefaultAddr)
 	}
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// listed is how many sessions are shown of each door, and among how many tasks
-// their first words are looked for.
+// listed is how many sessions are shown of each door, and among how many tasks their first words are looked for.
 const (
 	maxListedSessions = 100
 	maxSearchedTasks  = 400
@@ -30,8 +29,7 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sessionViews returns the sessions of the page and of terminals, last used
-// first.
+// sessionViews returns the sessions of the page and of terminals, last used first.
 func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
 	views := []api.SessionView{}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {

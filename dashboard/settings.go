@@ -16,8 +16,7 @@ const (
 	codeConflict        = "settings_conflict"
 )
 
-// settingsFailure is an error about settings: which values were refused, or
-// what somebody else has saved.
+// settingsFailure is an error about settings: which values were refused, or what somebody else has saved.
 type settingsFailure struct {
 	Error  string                `json:"error"`
 	Code   string                `json:"code,omitempty"`
@@ -136,10 +135,6 @@ func (s *Server) settingsView() api.SettingsView {
 		}
 		out.Settings = append(out.Settings, v)
 	}
-	able := s.ModelAbility
-	if able == nil {
-		able = func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
-	}
-	out.Bindings = settings.RuntimeBindings(st.Settings, able)
+	out.Bindings = settings.RuntimeBindings(st.Settings, s.ModelAbility)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 )
 
 type jsonRaw = json.RawMessage
@@ -174,11 +175,7 @@ func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 		return settings.ModelAbility{Missing: "no key for " + model}
 	}
 	_, page := r.ask("GET", "/settings", "")
-	for _, want := range []string{"local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for")
 }
 
 // change changes settings, which must be accepted.

@@ -25,9 +25,8 @@ var assetTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// siteFiles is what the pages are made of, read once. The checksum of all assets is
-// a folder in their address, so that they can be kept for ever, and scripts
-// find each other by name.
+// siteFiles is what the pages are made of, read once. The checksum of all assets is a folder in their address, so
+// that they can be kept for ever, and scripts find each other by name.
 type siteFiles struct {
 	sum    string
 	assets map[string][]byte

@@ -17,8 +17,7 @@ func operatorActor(kind sessions.OriginKind) cancel.Actor {
 	return cancel.Actor{Name: "you", Moderator: true}
 }
 
-// stopTask stops one task, wherever it was asked for. A task that has ended
-// already is none to stop, and no error.
+// stopTask stops one task, wherever it was asked for. A task that has ended already is none to stop, and no error.
 func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 // acceptTimeout is how long a task may take to be accepted or refused.
 const acceptTimeout = 15 * time.Second
 
-// startTask puts a task in line and answers as soon as it is there. The task
-// goes on when whoever asked goes away; it ends with the server. On the page,
-// saying "stop" stops.
+// startTask puts a task in line and answers as soon as it is there. The task goes on when whoever asked goes away; it
+// ends with the server. On the page, saying "stop" stops.
 func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	var in api.TaskRequest
 	if err := readJSON(r, &in); err != nil {
@@ -51,8 +50,7 @@ func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	}
 }
 
-// begin hands t to the Manager and waits until it is accepted or refused. asks: who
-// follows it answers its questions.
+// begin hands t to the Manager and waits until it is accepted or refused. asks: who follows it answers its questions.
 func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.TaskRecord, error) {
 	accepted := make(chan sessions.TaskRecord, 1)
 	refused := make(chan error, 1)
@@ -87,9 +85,8 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 	}
 }
 
-// listTasks lists tasks, last asked first: ?session=, ?origin=, ?before= (a
-// time), ?limit=; with ?steps=1 each has its steps and the names of its
-// pictures.
+// listTasks lists tasks, last asked first: ?session=, ?origin=, ?before= (a time), ?limit=; with ?steps=1 each has
+// its steps and the names of its pictures.
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query := sessions.TaskQuery{Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Limit: 50}

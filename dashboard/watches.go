@@ -15,18 +15,6 @@ import (
 // that the server has for an answer.
 const firstCheckTimeout = 50 * time.Second
 
-func (s *Server) watchRoutes() []route {
-	if s.Watches == nil {
-		return nil
-	}
-	return []route{
-		{"GET /watches", accessSignedIn, s.watchesPage},
-		{"GET /api/watches", accessSignedIn, s.listWatches},
-		{"POST /api/watches", accessSignedIn, s.addWatch},
-		{"POST /api/watches/{id}/end", accessSignedIn, s.endWatch},
-	}
-}
-
 func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.watchViews(r.Context())
 	if err != nil {

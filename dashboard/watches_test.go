@@ -2,22 +2,18 @@ package dashboard_test
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"clank/dashboard"
 	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/access"
 )
 
 // watching has the watches of a store, of pages that all say the same.
@@ -132,13 +128,9 @@ func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("got %d: %s", status, body)
 	}
-	for _, want := range []string{
+	check.Contains(t, body,
 		"2.00 of 20.00 USD", "4 of 100 calls", "g7", "discord:42", "test:&lt;b&gt;", "0.50 (estimated)", "at most 0.25", "price not known", `<meter min="0" max="20"`,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	)
 }
 
 func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
@@ -157,34 +149,6 @@ func TestBudgetsAreForThoseWhoAreSignedIn(t *testing.T) {
 	for _, path := range []string{"/budget", "/api/budget"} {
 		if status, body := r.ask("GET", path, ""); status == http.StatusOK {
 			t.Errorf("GET %s without a login: %s", path, body)
-		}
-	}
-}
-
-func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
-	r := start(t)
-	other := &dashboard.Server{Addr: "127.0.0.1:0", LocalSecret: secret, Manager: r.manager, Scopes: r.scopes, Logger: slog.New(slog.DiscardHandler)}
-	if tokens, err := access.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), nil); err != nil {
-		t.Fatal(err)
-	} else {
-		other.Tokens = tokens
-	}
-	must(t, other.Open(t.Context()))
-	t.Cleanup(func() {
-		if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	for path, want := range map[string]string{"/budget": "Spending is not counted here.", "/api/budget": "spending is not counted here"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL()+path, nil)
-		must(t, err)
-		req.Header.Set("Authorization", "Bearer "+secret)
-		res, err := http.DefaultClient.Do(req)
-		must(t, err)
-		body, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusNotFound || !strings.Contains(string(body), want) {
-			t.Errorf("GET %s: %d, %v: %s", path, res.StatusCode, err, body)
 		}
 	}
 }

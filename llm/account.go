@@ -2,9 +2,8 @@ package llm
 
 import "context"
 
-// Account says for whom and for what a model is asked, so that whoever stands
-// between the caller and the vendor (a budget, a recorder) can put each call
-// down to it. Ids are those of the other packages; empty = none.
+// Account says for whom and for what a model is asked, so that whoever stands between the caller and the vendor (a
+// budget, a recorder) can put each call down to it. Ids are those of the other packages; empty = none.
 type Account struct {
 	Task    string
 	Session string

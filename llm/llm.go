@@ -15,8 +15,7 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Message is one turn of a conversation. It marshals to JSON and back without
-// loss, so a conversation can be stored.
+// Message is one turn of a conversation. It marshals to JSON and back without loss, so a conversation can be stored.
 type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts"`
@@ -31,8 +30,7 @@ type Part struct {
 	Opaque *Opaque     `json:"opaque,omitempty"`
 }
 
-// Image is a picture: its bytes as they are on disk, and their media type
-// ("image/png", "image/jpeg", "image/webp").
+// Image is a picture: its bytes as they are on disk, and their media type ("image/png", "image/jpeg", "image/webp").
 type Image struct {
 	MediaType string `json:"media_type"`
 	Data      []byte `json:"data"`
@@ -56,16 +54,14 @@ type ToolResult struct {
 	IsError bool    `json:"is_error,omitempty"`
 }
 
-// Opaque is state that only the backend that made it understands (reasoning
-// items, thinking signatures). It is replayed to that backend unchanged and
-// dropped for every other.
+// Opaque is state that only the backend that made it understands (reasoning items, thinking signatures). It is
+// replayed to that backend unchanged and dropped for every other.
 type Opaque struct {
 	Owner string          `json:"owner"`
 	Data  json.RawMessage `json:"data"`
 }
 
-// Tool describes a tool to the model. Schema is a JSON Schema object of type
-// "object".
+// Tool describes a tool to the model. Schema is a JSON Schema object of type "object".
 type Tool struct {
 	Name        string
 	Description string
@@ -90,8 +86,7 @@ type Delta struct {
 // StopReason says why an answer ended.
 type StopReason string
 
-// The reasons an answer ends. A refusal is an answer, not an error: the reply's
-// text says what the model said.
+// The reasons an answer ends. A refusal is an answer, not an error: the reply's text says what the model said.
 const (
 	StopEnd     StopReason = "end"      // the model has said what it wanted
 	StopTools   StopReason = "tools"    // it waits for tool results
@@ -137,8 +132,7 @@ func (m Message) Text() string {
 	return s
 }
 
-// Caps says what a model can do, so that a wrong choice is told before a
-// vendor refuses it.
+// Caps says what a model can do, so that a wrong choice is told before a vendor refuses it.
 type Caps struct {
 	Tools       bool // calls tools
 	Vision      bool // sees images in messages
@@ -151,10 +145,9 @@ type Caps struct {
 // Model is one language model, ready to be asked. Implementations are safe for
 // concurrent use and keep no state between calls.
 //
-// Generate asks the model and blocks until the whole answer is there, calling
-// onDelta (which may be nil) with each piece as it arrives, from the calling
-// goroutine. When ctx ends it returns at once with [context.Cause] of ctx,
-// and no byte is sent to the vendor after that. Other failures are an [*Error].
+// Generate asks the model and blocks until the whole answer is there, calling onDelta (which may be nil) with each
+// piece as it arrives, from the calling goroutine. When ctx ends it returns at once with [context.Cause] of ctx, and
+// no byte is sent to the vendor after that. Other failures are an [*Error].
 type Model interface {
 	// Name is "provider:model", as people write it in settings.
 	Name() string

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,13 +29,9 @@ func TestConversationSurvivesJSON(t *testing.T) {
 		}},
 	}
 	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var got []llm.Message
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(data, &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("conversation changed (-want +got):\n%s", diff)
 	}
@@ -67,9 +64,7 @@ func TestErrorReadsAsASentence(t *testing.T) {
 	if got, want := err.Error(), "model openai:x: the key was refused (set KEY)"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
-	if !errors.Is(err, cause) {
-		t.Error("the cause is not reachable")
-	}
+	check.Fails(t, err, cause)
 }
 
 func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {

@@ -1,8 +1,7 @@
 package llm
 
-// MaxPrice returns the most that a model's tokens can cost by the table, be the
-// call of usual length or a long one: what a call may cost before it is made.
-// It says false for a model of unknown price.
+// MaxPrice returns the most that a model's tokens can cost by the table, be the call of usual length or a long one:
+// what a call may cost before it is made. It says false for a model of unknown price.
 func MaxPrice(model string) (Price, bool) {
 	p, ok := findPrice(model)
 	if p.longFrom == 0 {

@@ -6,8 +6,7 @@ import "strings"
 // read from the vendors' pages. Prices move: settings can override both.
 const PricesAsOf = "2026-11-21"
 
-// modelPrice is what one model costs. Above longFrom input tokens (0: never) the
-// whole call costs the long price.
+// modelPrice is what one model costs. Above longFrom input tokens (0: never) the whole call costs the long price.
 type modelPrice struct {
 	model    string
 	price    Price
@@ -72,11 +71,9 @@ var priceTable = []modelPrice{
 	{"gemini-2.5-flash-lite", Price{0.10, 0.01, 0.40}, 0, Price{}},
 }
 
-// WithListPrice returns u with USD set to the list price of one call of model, or
-// with Unpriced set if the price is unknown. Model is a vendor's name for it,
-// with or without the vendor in front ("openai/gpt-6-sol"); snapshots
-// ("gpt-6-sol-2026-09-22") cost what their model costs, but a variant with a
-// name of its own does not.
+// WithListPrice returns u with USD set to the list price of one call of model, or with Unpriced set if the price is
+// unknown. Model is a vendor's name for it, with or without the vendor in front ("openai/gpt-6-sol"); snapshots
+// ("gpt-6-sol-2026-09-22") cost what their model costs, but a variant with a name of its own does not.
 func WithListPrice(model string, u Usage) Usage {
 	p, ok := findPrice(model)
 	if !ok {
@@ -103,8 +100,7 @@ func findPrice(model string) (modelPrice, bool) {
 	return best, best.model != ""
 }
 
-// isSnapshot says whether what follows a model's name only picks a version of
-// it: nothing, a date, "-latest".
+// isSnapshot says whether what follows a model's name only picks a version of it: nothing, a date, "-latest".
 func isSnapshot(rest string) bool {
 	if rest == "" || rest == "-latest" {
 		return true

@@ -34,15 +34,13 @@ type Price struct {
 	Input, Cached, Output float64
 }
 
-// CacheWriteFactor is what writing input to a vendor's cache costs, as a
-// multiple of plain input: Anthropic's rate for the cache of five minutes, and
-// OpenAI's from gpt-5.6 on. Who estimates the most that a call can cost counts
-// its whole input as written where [ChargesCacheWrites].
+// CacheWriteFactor is what writing input to a vendor's cache costs, as a multiple of plain input: Anthropic's rate
+// for the cache of five minutes, and OpenAI's from gpt-5.6 on. Who estimates the most that a call can cost counts its
+// whole input as written where [ChargesCacheWrites].
 const CacheWriteFactor = 1.25
 
-// ChargesCacheWrites reports whether a model's vendor charges for what is
-// written to its cache. Model is the vendor's name for it, with or without the
-// vendor in front.
+// ChargesCacheWrites reports whether a model's vendor charges for what is written to its cache. Model is the vendor's
+// name for it, with or without the vendor in front.
 func ChargesCacheWrites(model string) bool {
 	name := bareName(model)
 	name = name[strings.LastIndex(name, ":")+1:]

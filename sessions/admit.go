@@ -65,8 +65,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	return j, nil
 }
 
-// enqueue puts j in line, where it can be stopped and started, and returns the
-// context it is stopped by.
+// enqueue puts j in line, where it can be stopped and started, and returns the context it is stopped by.
 func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	o := j.rec.Origin
 	ctx, handle := m.Scopes.Begin(ctx, cancel.Scope{Guild: o.Guild, Channel: o.Channel},
@@ -91,8 +90,7 @@ func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	return ctx
 }
 
-// reserve makes sure that there is room in line for j and binds it to its
-// session.
+// reserve makes sure that there is room in line for j and binds it to its session.
 func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,8 +164,7 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 		lim.PerHour, max(free, time.Second).Round(time.Second))
 }
 
-// resolveSession returns the session that t goes on with, or a new one, pinned, and
-// completes t with it.
+// resolveSession returns the session that t goes on with, or a new one, pinned, and completes t with it.
 func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, error) {
 	t.SessionID = strings.ToLower(strings.TrimSpace(t.SessionID))
 	if t.SessionID == "" {

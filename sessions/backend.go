@@ -6,12 +6,10 @@ import (
 	"time"
 )
 
-// Approver asks people whether something may be done. It is implemented by the
-// program that wires a [Backend].
+// Approver asks people whether something may be done. It is implemented by the program that wires a [Backend].
 type Approver interface {
-	// Ask returns what was decided, in a few words ("allowed by @ada"; "" if nobody
-	// had to be asked), or an error whose text says who or what said no. It may take
-	// a minute. ctx ends with the task.
+	// Ask returns what was decided, in a few words ("allowed by @ada"; "" if nobody had to be asked), or an error
+	// whose text says who or what said no. It may take a minute. ctx ends with the task.
 	Ask(ctx context.Context, s Session, t Task, q Question) (decision string, err error)
 }
 
@@ -35,9 +33,8 @@ type Note struct {
 // String returns the note as people read it: "@ada says: the red one".
 func (n Note) String() string { return n.By + " says: " + n.Text }
 
-// Inbox holds what was said to a running task until its [Backend] takes it
-// before its next question to the model. Its methods are safe for concurrent
-// use; a nil Inbox is always empty.
+// Inbox holds what was said to a running task until its [Backend] takes it before its next question to the model. Its
+// methods are safe for concurrent use; a nil Inbox is always empty.
 type Inbox struct {
 	mu    sync.Mutex
 	notes []Note

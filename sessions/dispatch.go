@@ -6,9 +6,8 @@ import (
 	"clank/cancel"
 )
 
-// queuedTask is a task that was accepted. Its record belongs to the goroutine that
-// called Run; what the line needs of it never changes or is guarded by the
-// Manager's lock.
+// queuedTask is a task that was accepted. Its record belongs to the goroutine that called Run; what the line needs of
+// it never changes or is guarded by the Manager's lock.
 type queuedTask struct {
 	rec             TaskRecord
 	live            *liveSession
@@ -42,9 +41,8 @@ func (j *queuedTask) setPosition(place int) {
 	}
 }
 
-// dispatch starts every task that can start, parks sessions where tasks need
-// the room, and tells the others their place. It is called whenever something
-// has changed that can let a task start. The lock is held.
+// dispatch starts every task that can start, parks sessions where tasks need the room, and tells the others their
+// place. It is called whenever something has changed that can let a task start. The lock is held.
 func (m *Manager) dispatch() {
 	if m.closed {
 		return

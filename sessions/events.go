@@ -3,10 +3,9 @@ package sessions
 // subscriberBuffer is how many events a subscriber may be behind.
 const subscriberBuffer = 256
 
-// Subscribe returns a channel with all that happens to all tasks from now on,
-// and a function that ends it. The channel is bounded: a subscriber that falls
-// too far behind finds it closed, and should subscribe and read the state anew.
-// What an event points to is shared and not to be changed.
+// Subscribe returns a channel with all that happens to all tasks from now on, and a function that ends it. The
+// channel is bounded: a subscriber that falls too far behind finds it closed, and should subscribe and read the state
+// anew. What an event points to is shared and not to be changed.
 func (m *Manager) Subscribe() (<-chan Event, func()) {
 	ch := make(chan Event, subscriberBuffer)
 	m.subMu.Lock()

@@ -157,8 +157,7 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 	return t, nil, m.recordStep(ctx, j, &Step{N: 1, Kind: StepNotice, Label: note, Text: note})
 }
 
-// checkHandOver returns the model of the runtime that is to go on, or why it may
-// not.
+// checkHandOver returns the model of the runtime that is to go on, or why it may not.
 func (m *Manager) checkHandOver(ctx context.Context, j *queuedTask, h *HandOverError) (string, error) {
 	switch {
 	case h.Runtime == j.rec.Runtime:

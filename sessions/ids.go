@@ -7,8 +7,7 @@ import (
 	"fmt"
 )
 
-// idLetters are the letters and digits of ids: none that look alike, and no
-// vowels, so that no id is a word.
+// idLetters are the letters and digits of ids: none that look alike, and no vowels, so that no id is a word.
 const idLetters = "bcdfghjkmnpqrstvwxz23456789"
 
 const (

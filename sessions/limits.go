@@ -2,8 +2,7 @@ package sessions
 
 import "time"
 
-// Limits is how much the [Manager] lets happen. A field that is zero does not
-// limit, where it does not say otherwise.
+// Limits is how much the [Manager] lets happen. A field that is zero does not limit, where it does not say otherwise.
 type Limits struct {
 	Disabled        bool // accept no new task
 	PerHour         int  // tasks from Discord to accept within any hour; below 0 = none
@@ -25,8 +24,7 @@ type Limits struct {
 	KeepFor   time.Duration // how long to keep final tasks
 }
 
-// maxPrompt is how long a prompt may be, in characters. A longer one is refused:
-// nothing is cut in silence.
+// maxPrompt is how long a prompt may be, in characters. A longer one is refused: nothing is cut in silence.
 const maxPrompt = 8000
 
 // steps returns how many steps a task gets that asked for n.

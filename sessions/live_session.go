@@ -145,8 +145,7 @@ func (m *Manager) closePage(ctx context.Context, l *liveSession, state SessionSt
 	m.dispatch()
 }
 
-// closeBackend closes a session's page, with a deadline, and turns a panic into
-// an error.
+// closeBackend closes a session's page, with a deadline, and turns a panic into an error.
 func closeBackend(ctx context.Context, b Backend, id string) (err error) {
 	ctx, done := context.WithTimeout(ctx, closeWait)
 	defer done()
@@ -170,9 +169,8 @@ func (m *Manager) saveSession(ctx context.Context, l *liveSession) error {
 	return m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveSession(ctx, s) })
 }
 
-// saveWith calls save with the session as it is now, one at a time for each
-// session, and with a deadline instead of the end of ctx: what has happened is
-// written down also when the task has been stopped meanwhile.
+// saveWith calls save with the session as it is now, one at a time for each session, and with a deadline instead of
+// the end of ctx: what has happened is written down also when the task has been stopped meanwhile.
 func (m *Manager) saveWith(ctx context.Context, l *liveSession, save func(context.Context, Session) error) error {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 	defer done()
@@ -235,10 +233,9 @@ func (m *Manager) unpin(l *liveSession) {
 	m.dropUnused(l)
 }
 
-// CloseSession closes a session for good: its tasks, running and in line, are
-// stopped, and its page is closed. by may do so if he owns it or is a
-// moderator, which the operator of the dashboard is. If ctx ends before the
-// page is closed, the session is closed all the same, and the error says so.
+// CloseSession closes a session for good: its tasks, running and in line, are stopped, and its page is closed. by may
+// do so if he owns it or is a moderator, which the operator of the dashboard is. If ctx ends before the page is
+// closed, the session is closed all the same, and the error says so.
 func (m *Manager) CloseSession(ctx context.Context, id string, by cancel.Actor) error {
 	l, err := m.pin(ctx, id)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 )
@@ -79,14 +80,10 @@ func TestASharedSessionIsNotParked(t *testing.T) {
 func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		if err := r.SetShared(t.Context(), "nope", true); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("unknown: err = %v", err)
-		}
+		check.Fails(t, r.SetShared(t.Context(), "nope", true), sessions.ErrNotFound)
 		rec := r.run(ask("ada", "p"))
 		must(t, r.CloseSession(t.Context(), rec.SessionID, ada))
-		if err := r.SetShared(t.Context(), rec.SessionID, true); !errors.Is(err, sessions.ErrSessionClosed) {
-			t.Errorf("closed: err = %v", err)
-		}
+		check.Fails(t, r.SetShared(t.Context(), rec.SessionID, true), sessions.ErrSessionClosed)
 	})
 }
 
@@ -189,9 +186,7 @@ func TestASessionIsClosedForGood(t *testing.T) {
 			task := goOn(rec.SessionID, "ada", "hold")
 			tasks = append(tasks, r.start(t.Context(), task))
 		}
-		if err := r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}); !errors.Is(err, sessions.ErrNotOwner) {
-			t.Errorf("somebody else: err = %v, want ErrNotOwner", err)
-		}
+		check.Fails(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}), sessions.ErrNotOwner)
 		if err := r.CloseSession(t.Context(), "nope", ada); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v, want ErrNotFound", err)
 		}
@@ -206,9 +201,7 @@ func TestASessionIsClosedForGood(t *testing.T) {
 			t.Errorf("closed pages %v, want one", got)
 		}
 		next := goOn(rec.SessionID, "ada", "p")
-		if _, err := r.Run(t.Context(), next, nil); !errors.Is(err, sessions.ErrSessionClosed) {
-			t.Errorf("going on: err = %v, want ErrSessionClosed", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), next, nil)), sessions.ErrSessionClosed)
 		if err := r.CloseSession(t.Context(), rec.SessionID, ada); err != nil {
 			t.Errorf("closing it again: %v", err)
 		}
@@ -230,9 +223,7 @@ func TestASessionThatDoesNotLetGoIsClosedAllTheSame(t *testing.T) {
 		ctx, done := context.WithTimeout(t.Context(), time.Second)
 		defer done()
 		err = r.CloseSession(ctx, id, ada)
-		if err == nil || !strings.Contains(err.Error(), "has not let go yet") {
-			t.Errorf("err = %v, want one that says so", err)
-		}
+		check.Fails(t, err, nil, "has not let go yet")
 		r.wantState(id, sessions.SessionClosed)
 		if rec := s.end(t); rec.State != sessions.TaskStopped {
 			t.Errorf("its task: %s", rec.State)
@@ -298,9 +289,7 @@ func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		t.Helper()
 		here := discord("g", "ada")
-		if _, err := r.LastSession(t.Context(), here); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("before the first: err = %v, want ErrNotFound", err)
-		}
+		check.Fails(t, check.Err(r.LastSession(t.Context(), here)), sessions.ErrNotFound)
 		first := r.run(ask("ada", "p"))
 		pass(time.Second)
 		second := r.run(ask("ada", "p"))
@@ -327,9 +316,7 @@ func TestOldTasksAreForgotten(t *testing.T) {
 		pass(20 * time.Hour)
 		young := r.run(ask("ada", "p"))
 		pass(6 * time.Hour)
-		if _, err := r.Task(t.Context(), old.ID); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("the old one: err = %v, want ErrNotFound", err)
-		}
+		check.Fails(t, check.Err(r.Task(t.Context(), old.ID)), sessions.ErrNotFound)
 		if _, err := r.Task(t.Context(), young.ID); err != nil {
 			t.Errorf("the young one: %v", err)
 		}
@@ -461,9 +448,7 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 					t.Errorf("the task ended %+v", rec)
 				}
 				equal(t, "notices", []string{tc.want}, r.texts(rec.ID, sessions.StepNotice))
-				if !strings.Contains(told, tc.want) {
-					t.Errorf("the mind was told %q", told)
-				}
+				check.Contains(t, told, tc.want)
 			})
 		})
 	}

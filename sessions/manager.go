@@ -12,10 +12,9 @@ import (
 	"clank/cancel"
 )
 
-// Manager runs tasks: it lets them wait in a fair line, hands each to the
-// Backend of its session, writes down every step before and after it happens,
-// and tells whoever watches. Set the exported fields, then call Open; after
-// that all methods are safe for concurrent use.
+// Manager runs tasks: it lets them wait in a fair line, hands each to the Backend of its session, writes down every
+// step before and after it happens, and tells whoever watches. Set the exported fields, then call Open; after that
+// all methods are safe for concurrent use.
 //
 // A task can be stopped through Scopes from the moment it is in line; its
 // [cancel.Work] has the task's id. The Manager decides nobody's right to stop.
@@ -24,16 +23,17 @@ type Manager struct {
 	Backends       map[string]Backend // by the name of their runtime
 	DefaultRuntime string
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
-	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody may.
+	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody
+	// may.
 	CheckAccess func(o Origin) error
-	// SelectProfile decides which browser profile somebody works with. want is what they asked for, or the one their session
-	// has; empty if neither says. The error is the refusal. nil = the one wanted.
+	// SelectProfile decides which browser profile somebody works with. want is what they asked for, or the one their
+	// session has; empty if neither says. The error is the refusal. nil = the one wanted.
 	SelectProfile func(o Origin, want string) (string, error)
 	// Route completes a task with its runtime, if it has none, and its model. Its error, a sentence for people, is the
 	// refusal. nil = DefaultRuntime, and whatever model the backend chooses.
 	Route func(t Task) (runtime, model string, err error)
-	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may take a
-	// minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
+	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may
+	// take a minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
 	AllowHandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
 	Scopes        *cancel.Scopes
 	Logger        *slog.Logger     // nil = none
@@ -64,9 +64,8 @@ const (
 	endGrace  = 2 * time.Second       // for a backend to let go after its last step
 )
 
-// Open tidies up after a predecessor that did not end well (its unfinished tasks
-// become interrupted, their sessions parked) and starts accepting tasks. A
-// Manager is opened once.
+// Open tidies up after a predecessor that did not end well (its unfinished tasks become interrupted, their sessions
+// parked) and starts accepting tasks. A Manager is opened once.
 func (m *Manager) Open(ctx context.Context) error {
 	m.Logger = cmp.Or(m.Logger, slog.New(slog.DiscardHandler))
 	if m.Now == nil {
@@ -89,9 +88,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close stops every task with the cause [cancel.ShuttingDown], parks the open
-// sessions and waits until all of it has ended, or ctx has; then the error tells
-// what has not.
+// Close stops every task with the cause [cancel.ShuttingDown], parks the open sessions and waits until all of it has
+// ended, or ctx has; then the error tells what has not.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	if m.closed || m.live == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
@@ -35,11 +36,7 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
 	must(t, r.Open(t.Context()))
-	t.Cleanup(func() {
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, r.Close(context.Background())) })
 	return r
 }
 
@@ -338,9 +335,7 @@ func TestASessionKeepsItsRuntime(t *testing.T) {
 			t.Errorf("runtime = %q, want the session's", rec.Runtime)
 		}
 		task.Runtime = "nobody"
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) {
-			t.Errorf("a runtime that is not there: err = %v, want ErrBadTask", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask)
 		task.Runtime = "script"
 		if rec = r.run(task); rec.Runtime != "script" {
 			t.Errorf("runtime = %q, want the one asked for", rec.Runtime)
@@ -355,9 +350,7 @@ func TestATaskThatIsThereAlreadyIsRefused(t *testing.T) {
 		if rec := r.run(task); rec.ID != "mine" {
 			t.Errorf("id = %q, want mine", rec.ID)
 		}
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) {
-			t.Errorf("err = %v, want ErrBadTask", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrBadTask)
 	})
 }
 
@@ -480,9 +473,7 @@ func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := r.Run(t.Context(), ask("ada", "p"), nil); !errors.Is(err, broken) {
-			t.Errorf("err = %v, want the store's", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), ask("ada", "p"), nil)), broken)
 		fail = false
 		r.run(ask("ada", "p"))
 	})
@@ -603,9 +594,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 		}
 		task = ask("ada", "four")
 		task.Profile = "bob"
-		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) {
-			t.Errorf("somebody else's profile: got %v, want ErrForbidden", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), task, nil)), sessions.ErrForbidden)
 	})
 }
 

@@ -10,13 +10,11 @@ import (
 // maxPendingNotes is how many notes may wait for a task's backend.
 const maxPendingNotes = 20
 
-// SendNote tells a task that runs or waits in line what somebody says to it: its
-// backend hears it before its next question to the model. id is the task's, or
-// that of its session; then the task is the one that works the session, or the
-// next that will. It may be said by the owner of the task and by a moderator
-// ([Origin.Moderator]); to a private one by its owner only. Say returns the id
-// of the task. Its error wraps one of the sentinels of this package: a task that
-// has ended is [ErrNotFound], in words that tell how to go on.
+// SendNote tells a task that runs or waits in line what somebody says to it: its backend hears it before its next
+// question to the model. id is the task's, or that of its session; then the task is the one that works the session,
+// or the next that will. It may be said by the owner of the task and by a moderator ([Origin.Moderator]); to a
+// private one by its owner only. Say returns the id of the task. Its error wraps one of the sentinels of this
+// package: a task that has ended is [ErrNotFound], in words that tell how to go on.
 //
 // What was said is recorded when it is heard, as a notice among the steps.
 func (m *Manager) SendNote(ctx context.Context, id string, from Origin, text string) (taskID string, err error) {

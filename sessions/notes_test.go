@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 
@@ -159,9 +160,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, untilFree(hold))
 		run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
 		r.CheckAccess = func(sessions.Origin) error { return errors.New("this channel is not on the list") }
-		if _, err := r.SendNote(t.Context(), "mine", discord("g", "ada"), "x"); !errors.Is(err, sessions.ErrForbidden) {
-			t.Errorf("err = %v, want ErrForbidden", err)
-		}
+		check.Fails(t, check.Err(r.SendNote(t.Context(), "mine", discord("g", "ada"), "x")), sessions.ErrForbidden)
 		close(hold)
 		<-run.done
 	})
@@ -193,9 +192,7 @@ func TestATaskTakesOnlySoManyNotes(t *testing.T) {
 		for range 21 {
 			_, err = r.SendNote(t.Context(), "mine", discord("g", "ada"), "x")
 		}
-		if !errors.Is(err, sessions.ErrQueueFull) {
-			t.Errorf("after 21 notes: %v, want ErrQueueFull", err)
-		}
+		check.Fails(t, err, sessions.ErrQueueFull)
 		close(hold)
 		<-run.done
 	})

@@ -17,8 +17,7 @@ func (m *Manager) Sessions(ctx context.Context, q SessionQuery) ([]Session, erro
 	return m.Store.Sessions(ctx, q)
 }
 
-// LastSession returns the session that o's user used last in o's channel and
-// that can be continued, or [ErrNotFound].
+// LastSession returns the session that o's user used last in o's channel and that can be continued, or [ErrNotFound].
 func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
 	ss, err := m.Store.Sessions(ctx, SessionQuery{
 		Of: &o, States: []SessionState{SessionIdle, SessionRunning, SessionParked},

@@ -5,15 +5,13 @@ import (
 	"slices"
 )
 
-// fairQueue is the tasks that wait, and what is needed to be fair to them. Its order
-// is: whose user holds fewer places goes first; then whose user was served
-// longer ago; then the same for guilds; then who came first. A user's second
-// task in line counts as if the first one held its place already, so ten tasks
-// of one user stand behind the first one of everybody else.
+// fairQueue is the tasks that wait, and what is needed to be fair to them. Its order is: whose user holds fewer
+// places goes first; then whose user was served longer ago; then the same for guilds; then who came first. A user's
+// second task in line counts as if the first one held its place already, so ten tasks of one user stand behind the
+// first one of everybody else.
 //
-// "Longer ago" is counted in rounds, not in time: a user whose task starts has
-// had this round. Somebody new joins the round that is under way, so nobody
-// saves up turns by waiting, and nobody who keeps asking is overtaken for ever.
+// "Longer ago" is counted in rounds, not in time: a user whose task starts has had this round. Somebody new joins the
+// round that is under way, so nobody saves up turns by waiting, and nobody who keeps asking is overtaken for ever.
 //
 // It is used under the lock of its Manager.
 type fairQueue struct {
@@ -143,8 +141,7 @@ func userKey(o Origin) string {
 	return "operator"
 }
 
-// guildKey returns the guild whose turn it is. Outside of guilds everybody is
-// one of his own.
+// guildKey returns the guild whose turn it is. Outside of guilds everybody is one of his own.
 func guildKey(o Origin) string {
 	if o.Guild != "" {
 		return "guild:" + o.Guild

@@ -7,18 +7,16 @@ import (
 	"clank/cancel"
 )
 
-// Run puts t in line, waits for its turn, runs it and returns what became of it.
-// It blocks until the task is final. The error is set, and the Record is not,
-// only where the task was never accepted; it wraps one of the sentinels of this
-// package, unless ctx ended or the store failed.
+// Run puts t in line, waits for its turn, runs it and returns what became of it. It blocks until the task is final.
+// The error is set, and the Record is not, only where the task was never accepted; it wraps one of the sentinels of
+// this package, unless ctx ended or the store failed.
 //
 // When ctx ends, so does the task. Unless the cause of ctx is a [cancel.Cause],
 // the reason is then [cancel.Gone], or [cancel.TimedOut] after a deadline.
 //
-// watch, which may be nil, is called with every change, in order and on the
-// calling goroutine: when the task is in line, whenever its place changes, when
-// it starts, with every step as it begins and is done, and when it is final. It
-// must not block, and not change what the event points to.
+// watch, which may be nil, is called with every change, in order and on the calling goroutine: when the task is in
+// line, whenever its place changes, when it starts, with every step as it begins and is done, and when it is final.
+// It must not block, and not change what the event points to.
 func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (TaskRecord, error) {
 	j, err := m.admit(ctx, t, watch)
 	if err != nil {
@@ -37,8 +35,7 @@ func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (TaskRecor
 	return j.rec, nil
 }
 
-// waitTurn tells j's places until its turn has come, or ctx has ended: then it
-// returns false.
+// waitTurn tells j's places until its turn has come, or ctx has ended: then it returns false.
 func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 	for started := false; ; {
 		select {
@@ -208,8 +205,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	m.publish(j, nil)
 }
 
-// awaitBackend waits for a backend that did not let go of its session in time. No
-// task of that session starts before.
+// awaitBackend waits for a backend that did not let go of its session in time. No task of that session starts before.
 func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan struct{}) {
 	id, runtime := j.live.ID, j.live.Runtime
 	m.Logger.Warn("a backend does not let go of its session", "session", id, "runtime", runtime, "task", j.rec.ID)

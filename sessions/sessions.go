@@ -21,8 +21,7 @@ const (
 	FromTerminal  OriginKind = "terminal"
 )
 
-// Origin is who asked for a task, and where. Guild is empty in a direct message,
-// on the dashboard and in a terminal.
+// Origin is who asked for a task, and where. Guild is empty in a direct message, on the dashboard and in a terminal.
 type Origin struct {
 	Kind     OriginKind `json:"kind"`
 	Guild    string     `json:"guild,omitempty"`
@@ -34,7 +33,8 @@ type Origin struct {
 	// What decides who somebody is at the moment of asking. It is not kept.
 	Roles  []string `json:"-"` // that User has on Guild
 	Parent string   `json:"-"` // the channel that the thread Channel is part of
-	// Moderator says that User may manage other people's messages there, as the operator of the dashboard may everywhere.
+	// Moderator says that User may manage other people's messages there, as the operator of the dashboard may
+	// everywhere.
 	Moderator bool `json:"-"`
 }
 
@@ -49,12 +49,11 @@ type Task struct {
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
 	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.Profile] says. Kept with the session
-	// Allow are classes of actions ("buy", "submit") that the person has allowed with
-	// the task. They are not stored.
+	// Allow are classes of actions ("buy", "submit") that the person has allowed with the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
-	// Typed says that a person typed Prompt for this task: in a command, a form or a terminal. Only the front end that
-	// took it from them sets it. What a model, a program, a script or a voice asks for is not typed. It is neither stored
-	// nor sent with a Task.
+	// Typed says that a person typed Prompt for this task: in a command, a form or a terminal. Only the front end
+	// that took it from them sets it. What a model, a program, a script or a voice asks for is not typed. It is
+	// neither stored nor sent with a Task.
 	Typed bool `json:"-"`
 	// Inbox is what people say to the task while it runs, see [Manager.SendNote]. The
 	// Manager gives one to the Backend; it is not stored and no [Record] has it.
@@ -105,19 +104,15 @@ type Step struct {
 
 // Backend is a mind that works a session's browser.
 //
-// Run works task t in session s and yields each step as it happens. The
-// sequence ends after an answer, or with an error as its last element. It stops
-// at once, and acts no more, when ctx ends (the error is then [context.Cause])
-// or when its consumer stops ranging; it never yields a Done act after that. A
-// Backend keeps what it needs to continue a session (conversation, page) until
-// Close; a stopped or failed task leaves the session usable. Before each
-// question to its model it takes what was put into t.Inbox, yields a notice for
-// each note ([Note.String]) and tells the model. If its last error is a
-// [HandOverError], another runtime goes on.
+// Run works task t in session s and yields each step as it happens. The sequence ends after an answer, or with an
+// error as its last element. It stops at once, and acts no more, when ctx ends (the error is then [context.Cause]) or
+// when its consumer stops ranging; it never yields a Done act after that. A Backend keeps what it needs to continue a
+// session (conversation, page) until Close; a stopped or failed task leaves the session usable. Before each question
+// to its model it takes what was put into t.Inbox, yields a notice for each note ([Note.String]) and tells the model.
+// If its last error is a [HandOverError], another runtime goes on.
 //
-// Close releases what is held for the session with that id. Closing an unknown
-// session is no error. A later Run of the same session starts anew from
-// s.Memory and s.URL.
+// Close releases what is held for the session with that id. Closing an unknown session is no error. A later Run of
+// the same session starts anew from s.Memory and s.URL.
 type Backend interface {
 	Run(ctx context.Context, s Session, t Task) iter.Seq2[Step, error]
 	Close(ctx context.Context, sessionID string) error

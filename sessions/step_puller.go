@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// stepPuller ranges over a backend's steps on a goroutine of its own, so that a
-// backend which is stuck holds up nobody. The backend goes on after a step only
-// when the next one is asked for.
+// stepPuller ranges over a backend's steps on a goroutine of its own, so that a backend which is stuck holds up
+// nobody. The backend goes on after a step only when the next one is asked for.
 type stepPuller struct {
 	steps      chan pulledStep
 	resume     chan struct{} // the next step is wanted
@@ -94,8 +93,7 @@ func (p *stepPuller) stop() <-chan struct{} {
 	return p.released
 }
 
-// end lets the backend come to its end after an answer; beyond that it is like
-// stop.
+// end lets the backend come to its end after an answer; beyond that it is like stop.
 func (p *stepPuller) end(ctx context.Context) <-chan struct{} {
 	limit := time.NewTimer(endGrace)
 	defer limit.Stop()

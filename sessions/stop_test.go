@@ -3,12 +3,12 @@ package sessions_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
 )
@@ -240,9 +240,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 		if got := r.backend.Closed(); len(got) != 2 {
 			t.Errorf("closed %v, want %s and the one that ran", got, idle.SessionID)
 		}
-		if _, err := r.Run(t.Context(), ask("ada", "p"), nil); !errors.Is(err, sessions.ErrShuttingDown) {
-			t.Errorf("afterwards: err = %v, want ErrShuttingDown", err)
-		}
+		check.Fails(t, check.Err(r.Run(t.Context(), ask("ada", "p"), nil)), sessions.ErrShuttingDown)
 		if err := r.CloseSession(t.Context(), idle.SessionID, ada); !errors.Is(err, sessions.ErrShuttingDown) {
 			t.Errorf("closing a session afterwards: err = %v, want ErrShuttingDown", err)
 		}
@@ -259,9 +257,7 @@ func TestCloseDoesNotWaitForEverForAStuckBackend(t *testing.T) {
 		ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
 		defer done()
 		err := r.Close(ctx)
-		if err == nil || !strings.Contains(err.Error(), "does not let go") {
-			t.Errorf("err = %v, want one that says so", err)
-		}
+		check.Fails(t, err, nil, "does not let go")
 		if rec := s.end(t); rec.State != sessions.TaskInterrupted {
 			t.Errorf("state = %s, want interrupted", rec.State)
 		}

@@ -7,9 +7,8 @@ import (
 	"clank/llm"
 )
 
-// Store remembers sessions, tasks and steps. Its methods are safe for concurrent
-// use and obey their context. [sessionstest.TestStore] is the definition; a
-// thing that is not there is [ErrNotFound].
+// Store remembers sessions, tasks and steps. Its methods are safe for concurrent use and obey their context.
+// [sessionstest.TestStore] is the definition; a thing that is not there is [ErrNotFound].
 //
 // [sessionstest.TestStore]: https://pkg.go.dev/clank/sessions/sessionstest#TestStore
 type Store interface {
@@ -27,37 +26,31 @@ type SessionStore interface {
 	Sessions(ctx context.Context, q SessionQuery) ([]Session, error)
 }
 
-// TaskStore remembers tasks and what has become of them. A task's place in line
-// is not stored.
+// TaskStore remembers tasks and what has become of them. A task's place in line is not stored.
 type TaskStore interface {
 	// SaveTask inserts the record or replaces the one with its ID, and saves
 	// the session it belongs to, both or neither.
 	SaveTask(ctx context.Context, r TaskRecord, s Session) error
 	Task(ctx context.Context, id string) (TaskRecord, error)
-	// Tasks returns those that q asks for, last asked first, without the
-	// pictures of their answers.
+	// Tasks returns those that q asks for, last asked first, without the pictures of their answers.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskRecord, error)
-	// Recover tidies up after programs that ended without doing so, this one's
-	// predecessor or another one that shares the store, and leaves alone what a
-	// living other program works at. Tasks that are not final become
-	// interrupted, with this reason, ended at now; sessions that are idle or
-	// running become parked and are not shared any more. It returns how many.
+	// Recover tidies up after programs that ended without doing so, this one's predecessor or another one that shares
+	// the store, and leaves alone what a living other program works at. Tasks that are not final become interrupted,
+	// with this reason, ended at now; sessions that are idle or running become parked and are not shared any more. It
+	// returns how many.
 	Recover(ctx context.Context, reason string, now time.Time) (tasks, sessions int, err error)
-	// Prune deletes the oldest final tasks with all that belongs to them, at
-	// most limit in one call: those asked before the given time, and those
-	// beyond the newest keep (0 = keep any number). Then it deletes parked and
-	// closed sessions without tasks that were last used before that time, at
-	// most limit too. It returns how many tasks it deleted.
+	// Prune deletes the oldest final tasks with all that belongs to them, at most limit in one call: those asked
+	// before the given time, and those beyond the newest keep (0 = keep any number). Then it deletes parked and
+	// closed sessions without tasks that were last used before that time, at most limit too. It returns how many
+	// tasks it deleted.
 	Prune(ctx context.Context, before time.Time, keep, limit int) (int, error)
 }
 
 // StepStore remembers steps.
 type StepStore interface {
-	// SaveStep inserts the step or replaces the one with its number, and saves
-	// the task and the session as they are after it, all or nothing. If the
-	// step has a View it is kept, and those before the newest views of the
-	// task are dropped. The pictures of an answer are not kept with the step;
-	// they belong to the task.
+	// SaveStep inserts the step or replaces the one with its number, and saves the task and the session as they are
+	// after it, all or nothing. If the step has a View it is kept, and those before the newest views of the task are
+	// dropped. The pictures of an answer are not kept with the step; they belong to the task.
 	SaveStep(ctx context.Context, r TaskRecord, s Session, step Step, views int) error
 	// Steps returns the steps of a task by number. A step whose View is kept
 	// has it with its media type and no data. No such task, no steps.

@@ -40,8 +40,8 @@ type approvalPrompter struct {
 	quit       context.CancelFunc
 }
 
-// startApprovalPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is typed to the
-// question with that id. The caller calls Close.
+// startApprovalPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is
+// typed to the question with that id. The caller calls Close.
 func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer func(context.Context, string, bool, bool) error) *approvalPrompter {
 	p := &approvalPrompter{in: in, out: out, answer: answer, events: make(chan approval.Event, 64)}
 	ctx, p.quit = context.WithCancel(ctx)
@@ -51,8 +51,7 @@ func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer,
 	return p
 }
 
-// HandleEvent takes an event of the desk. It does not block: a terminal has one question
-// at a time.
+// HandleEvent takes an event of the desk. It does not block: a terminal has one question at a time.
 func (p *approvalPrompter) HandleEvent(ev approval.Event) {
 	select {
 	case p.events <- ev:
@@ -79,8 +78,7 @@ func (p *approvalPrompter) readLines(ctx context.Context, lines chan<- string) {
 	}
 }
 
-// promptLoop shows the questions one after the other. What is typed when there is none
-// is nobody's answer.
+// promptLoop shows the questions one after the other. What is typed when there is none is nobody's answer.
 func (p *approvalPrompter) promptLoop(ctx context.Context, lines <-chan string) {
 	var open []approval.Question
 	for {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 )
@@ -24,23 +25,17 @@ const (
 
 const scriptedModel = "compatible:scripted"
 
-// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that nobody else
-// comes to listen there.
+// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that
+// nobody else comes to listen there.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	syscall.CloseOnExec(fd)
 	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	at, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(at.(*syscall.SockaddrInet4).Port)).String()
 }
 
@@ -150,15 +145,10 @@ var internalTerms = []string{
 	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
 }
 
-// checkPlainWords fails the test unless people were told what they must be, in words
-// for people.
+// checkPlainWords fails the test unless people were told what they must be, in words for people.
 func checkPlainWords(t *testing.T, said string, want []string) {
 	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(said, w) {
-			t.Errorf("the person was not told %q", w)
-		}
-	}
+	check.Contains(t, said, want...)
 	for _, w := range internalTerms {
 		if strings.Contains(said, w) {
 			t.Errorf("the person was told %q", w)
@@ -205,9 +195,7 @@ func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t 
 func profileDirs(t *testing.T, home string) []string {
 	t.Helper()
 	used, err := filepath.Glob(filepath.Join(home, "browser", "*", "user-data", "Default"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return used
 }
 

@@ -20,8 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// taskRunner runs a task to its end: in this process, or in a server that is
-// already there.
+// taskRunner runs a task to its end: in this process, or in a server that is already there.
 type taskRunner interface {
 	// Run calls watch with what happens, one event at a time. When ctx ends the task is stopped.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)

@@ -16,9 +16,8 @@ import (
 	"clank/sessions/approval"
 )
 
-// openTaskRunner uses the server that owns the home, if there is one, and otherwise
-// opens the parts in this process. If another command is at work with the home,
-// this one keeps nothing, and says so.
+// openTaskRunner uses the server that owns the home, if there is one, and otherwise opens the parts in this process.
+// If another command is at work with the home, this one keeps nothing, and says so.
 func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	h, running, err := findServer(e)
 	if err != nil {
@@ -61,8 +60,7 @@ func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessio
 	return rec, err
 }
 
-// startQuestions asks the questions of a task in the terminal until its result is called, if
-// there is one.
+// startQuestions asks the questions of a task in the terminal until its result is called, if there is one.
 func (r localRunner) startQuestions(ctx context.Context) (end func()) {
 	p := startPrompt(ctx, r.env, func(_ context.Context, id string, allowed, forSession bool) error {
 		return r.server.Approver.Approvals.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
@@ -107,8 +105,7 @@ type remoteRunner struct {
 	env    *commandEnv
 }
 
-// remoteStopTimeout bounds how long a stop may take to reach the server, and the server
-// to say how the task ended.
+// remoteStopTimeout bounds how long a stop may take to reach the server, and the server to say how the task ended.
 const remoteStopTimeout = 5 * time.Second
 
 // Run implements [taskRunner].
@@ -202,8 +199,7 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 	return local(db)
 }
 
-// requireServer returns the "clank serve" that owns the home. Without one the error says what
-// for it is needed.
+// requireServer returns the "clank serve" that owns the home. Without one the error says what for it is needed.
 func requireServer(e *commandEnv, why string) (*api.Client, error) {
 	h, running, err := findServer(e)
 	if err == nil && running == nil {

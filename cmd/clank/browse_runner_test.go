@@ -20,6 +20,7 @@ import (
 	"clank/internal/recording"
 	"clank/internal/server"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -92,9 +93,7 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 			{Step: &sessions.Step{N: 3, Kind: sessions.StepNotice, Label: "the page was reopened"}},
 		},
 	}
-	if _, err := (browseFlags{}).runAndPrint(t.Context(), e, r, sessions.Task{}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err((browseFlags{}).runAndPrint(t.Context(), e, r, sessions.Task{})))
 	if got, want := stdout.String(), "42 lamps\n"; got != want {
 		t.Errorf("stdout = %q, want %q", got, want)
 	}
@@ -114,13 +113,9 @@ func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
 		Steps: 2, Closed: true, Asked: begin, Ended: begin.Add(1500 * time.Millisecond),
 	}}
-	if _, err := (browseFlags{json: true}).runAndPrint(t.Context(), e, r, sessions.Task{}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err((browseFlags{json: true}).runAndPrint(t.Context(), e, r, sessions.Task{})))
 	var got browseOutcome
-	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(stdout.Bytes(), &got))
 	want := browseOutcome{State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5}
 	if got != want {
 		t.Errorf("outcome = %+v, want %+v", got, want)
@@ -167,15 +162,11 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil))
 	shot := llm.Image{MediaType: "image/jpeg", Data: b.Bytes()}
 	for name, want := range map[string]string{"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg", "a.webp": "jpeg"} {
 		data, err := encodeForFile(shot, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if _, got, err := image.DecodeConfig(bytes.NewReader(data)); got != want || err != nil {
 			t.Errorf("%s is %s (%v), want %s", name, got, err, want)
 		}
@@ -193,9 +184,7 @@ func TestTheWordsOfACommandLineAreTypedAndThoseOfAScriptAreNot(t *testing.T) {
 		t.Errorf("typed %v, %v; want the person's own words", task.Typed, err)
 	}
 	shelf := recording.ScriptStore{Dir: filepath.Join(place, "scripts")}
-	if err := shelf.Save(recording.Script{Name: "buy", Steps: []string{"open shop.test", `click "Buy"`}}, false); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, shelf.Save(recording.Script{Name: "buy", Steps: []string{"open shop.test", `click "Buy"`}}, false))
 	task, err = browseFlags{script: "buy"}.buildTask(e, "")
 	if err != nil || task.Typed || !strings.Contains(task.Prompt, "Buy") {
 		t.Errorf("a script: %+v, %v; want steps that nobody typed", task, err)
@@ -231,19 +220,13 @@ func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 		_, err := d.Sessions(t.Context(), sessions.SessionQuery{})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := db.Sessions(context.Background(), sessions.SessionQuery{}); err == nil {
 		t.Error("the database was left open")
 	}
 	why := errors.New("why")
-	if err := withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }); !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := requireServer(e, "it is needed for this"); err == nil || !strings.Contains(err.Error(), "it is needed for this") {
-		t.Errorf("a server was found: %v", err)
-	}
+	check.Fails(t, withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }), why)
+	check.Fails(t, check.Err(requireServer(e, "it is needed for this")), nil, "it is needed for this")
 }
 
 func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
@@ -257,12 +240,8 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	}))
 	defer srv.Close()
 	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(h.Claim(), h.PublishAddress(srv.URL, "secret")); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, errors.Join(h.Claim(), h.PublishAddress(srv.URL, "secret")))
 	defer h.Release()
 	asked := false
 	err = withServerOrDatabase(t.Context(), e, func(c *api.Client) error {

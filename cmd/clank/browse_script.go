@@ -33,25 +33,21 @@ func newRunScriptCommand(e *commandEnv) *cobra.Command {
 func completeScripts(e *commandEnv) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var names []string
-		if h, err := server.OpenHome(e.Getenv); err == nil && len(args) == 0 {
-			names, _ = (recording.ScriptStore{Dir: h.ScriptsDir()}).Names() // there is nothing to offer then
+		if len(args) == 0 { // without a home there is nothing to offer
+			_ = withScripts(e, func(store recording.ScriptStore) (err error) { names, err = store.Names(); return err })
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen them:
-// nobody typed them.
+// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen
+// them: nobody typed them.
 func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return t, err
+	err := withScripts(e, func(store recording.ScriptStore) (err error) { t.Prompt, err = store.Steps(name, values); return err })
+	if err == nil {
+		t.MaxSteps, err = scriptStepLimit(t.Prompt, server.MaxTaskSteps)
 	}
-	if t.Prompt, err = (recording.ScriptStore{Dir: h.ScriptsDir()}).Steps(name, values); err != nil {
-		return t, err
-	}
-	t.MaxSteps, err = scriptStepLimit(t.Prompt, server.MaxTaskSteps)
 	return t, err
 }
 

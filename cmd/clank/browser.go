@@ -37,9 +37,9 @@ type browserFlags struct {
 	timeout             optionValue
 }
 
-// newBrowserCommand builds "clank browser" from the table of its commands: all of them if args is empty. A start pays for
-// each command and flag, so commands whose names do not begin with a word of args are left out; if none does, they have
-// no flags.
+// newBrowserCommand builds "clank browser" from the table of its commands: all of them if args is empty. A start pays
+// for each command and flag, so commands whose names do not begin with a word of args are left out; if none does,
+// they have no flags.
 func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	top := newCommand("browser", "", browserHelp, nil)
 	g := &browserFlags{timeout: optionValue{kind: kindInteger, name: "ms"}}

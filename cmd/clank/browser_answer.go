@@ -34,8 +34,8 @@ func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, a
 	}
 }
 
-// printSentence makes a show that prints text, in which {0} stands for the first argument, and {name} or {name.name} for a
-// field of the answer.
+// printSentence makes a show that prints text, in which {0} stands for the first argument, and {name} or {name.name}
+// for a field of the answer.
 func printSentence(text string) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, raw []byte) error {
 		answer, err := decodeAnswer[map[string]any](raw)

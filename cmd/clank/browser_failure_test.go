@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/test/check"
 )
 
 func TestExitCodesTellWhatWentWrong(t *testing.T) {
@@ -60,9 +61,7 @@ func TestExitCodesTellWhatWentWrong(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	address := "http://" + l.Addr().String()
 	l.Close()
 	for _, line := range []string{"tabs", "doctor", "doctor --json", "snapshot --json"} {
@@ -197,9 +196,7 @@ func TestActionsFromTheInput(t *testing.T) {
 		})
 	}
 	file := filepath.Join(t.TempDir(), "actions.json")
-	if err := os.WriteFile(file, []byte(`[{"kind":"close"}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(file, []byte(`[{"kind":"close"}]`), 0o600))
 	address, asks := newScriptedServer(t, 200, answer)
 	if got := runBrowser(t, address, "batch --actions-file "+file); got.code != 0 || asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
 		t.Errorf("got %+v", got)
@@ -256,9 +253,7 @@ func TestAnOutputThatCannotBeWritten(t *testing.T) {
 func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
 	address, asks := newScriptedServer(t, 200, `{"running":false}`)
 	e := newTestEnv(t, nil)
-	if _, err := client.Announce(e.Getenv("CLANK_HOME"), address, "of the file"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(client.Announce(e.Getenv("CLANK_HOME"), address, "of the file")))
 	if got := runCommand(t.Context(), e, "browser", "tabs"); got.code != 0 {
 		t.Errorf("got %+v", got)
 	}

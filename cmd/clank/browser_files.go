@@ -76,14 +76,7 @@ func fileCommands() []browserCommand {
 				}
 				return in.postRequest("/hooks/dialog", map[string]any{"accept": in.isOn("accept")}), nil
 			},
-			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
-				if in.isOn("accept") {
-					p.Line("the dialog is accepted, or the next one will be")
-				} else {
-					p.Line("the dialog is dismissed, or the next one will be")
-				}
-				return nil
-			},
+			printAnswer: printByFlag("accept", "the dialog is accepted, or the next one will be", "the dialog is dismissed, or the next one will be"),
 		},
 		{
 			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},
@@ -105,8 +98,8 @@ func checkDownload(_ *commandInput, answer []byte) error {
 }
 
 // lendFiles copies the files that the arguments name into the server's folder for uploads, since the server reads no
-// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the command
-// ends.
+// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the
+// command ends.
 func (in *commandInput) lendFiles() (paths []string, err error) {
 	for i, path := range in.args {
 		info, err := os.Stat(path)

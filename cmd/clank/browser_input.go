@@ -153,8 +153,9 @@ func (in *commandInput) positiveInt(i int, what string) (int, error) {
 // maxInputFile is the most bytes that are read of a file that a command is given.
 const maxInputFile = 1_000_000
 
-// readInputFile reads a file, or stdin for "-", of which it gives no more than one byte over [maxInputFile]. A file that cannot
-// be read is a [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is left to the end of the program.
+// readInputFile reads a file, or stdin for "-", of which it gives no more than one byte over [maxInputFile]. A file
+// that cannot be read is a [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is
+// left to the end of the program.
 func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	from := stdin
 	if path != "-" {

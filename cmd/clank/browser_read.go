@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,10 +20,7 @@ func readCommands() []browserCommand {
 			examples:     []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
 			buildRequest: buildPost("/navigate", "url"),
 			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
-				if r.URL == "" {
-					r.URL = in.arg(0)
-				}
-				p.Line("navigated to %s", cleanLine(r.URL))
+				p.Line("navigated to %s", cleanLine(cmp.Or(r.URL, in.arg(0))))
 				printConsequences(p, r)
 			}),
 		},

@@ -100,7 +100,8 @@ func (r *browserRun) addressError(err error) error {
 	return err
 }
 
-// printAnswer shows an answer as it was asked for. well is false if the answer tells of a failure; then only --json shows it.
+// printAnswer shows an answer as it was asked for. well is false if the answer tells of a failure; then only --json
+// shows it.
 func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) error {
 	c := r.command
 	out := ""

@@ -108,7 +108,7 @@ func emulationCommands() []browserCommand {
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.setOrClearRequest("/set/credentials", "username and password", map[string]any{"username": in.arg(0), "password": in.arg(1)})
 			},
-			printAnswer: printSetOrCleared("the credentials are set", "the credentials are forgotten"),
+			printAnswer: printByFlag("clear", "the credentials are forgotten", "the credentials are set"),
 		},
 		{
 			name: "set geo", args: "[latitude] [longitude]", short: "where the browser believes to be",
@@ -118,7 +118,7 @@ func emulationCommands() []browserCommand {
 				cancel, tabOption,
 			},
 			examples:     []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
-			buildRequest: buildGeo, printAnswer: printSetOrCleared("the place is set", "the place is the real one again"),
+			buildRequest: buildGeo, printAnswer: printByFlag("clear", "the place is the real one again", "the place is set"),
 		},
 		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see", "dark", "light", "no-preference", "none"),
 		choiceCommand("timezone", "timezoneId", "<zone>", "the time zone of a page, such as Europe/Vienna"),
@@ -160,14 +160,13 @@ func (in *commandInput) setOrClearRequest(path, what string, fields map[string]a
 	return in.postRequest(path, fields), nil
 }
 
-// printSetOrCleared makes a show that prints one of two sentences.
-func printSetOrCleared(set, cleared string) func(*outputPrinter, *commandInput, []byte) error {
+// printByFlag makes a show that prints one sentence if a flag is on, and otherwise another.
+func printByFlag(flag, on, off string) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, _ []byte) error {
-		if in.isOn("clear") {
-			p.Line("%s", cleared)
-		} else {
-			p.Line("%s", set)
+		if !in.isOn(flag) {
+			on = off
 		}
+		p.Line("%s", on)
 		return nil
 	}
 }

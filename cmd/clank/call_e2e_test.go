@@ -22,6 +22,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/voiceloop"
@@ -141,9 +142,7 @@ type callFixture struct {
 func newCallFixture(t *testing.T) *callFixture {
 	t.Helper()
 	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	h := &callFixture{Server: d, whole: t, t: t, scribe: newFakeTranscriber(t), colours: newColourSite(t)}
 	h.bot, h.eve = d.CreateBot("clank", "secret"), d.CreateAccount("eve", "of eve")
@@ -155,9 +154,7 @@ func newCallFixture(t *testing.T) *callFixture {
 	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"), d.CreateVoiceChannel(h.guild, "attic")
 	h.call = h.lounge
 	trust := filepath.Join(t.TempDir(), "voice.pem")
-	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
 	home, environ := newTestHome(t)
 	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
 	for key, value := range map[string]string{"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1", "interaction.share.goLive": "true"} {
@@ -168,9 +165,7 @@ func newCallFixture(t *testing.T) *callFixture {
 	h.environ = environ
 	h.program = startServer(t, home, environ, "--watch-addr", "127.0.0.1:0")
 	for _, b := range []discordtest.Bot{h.bot, h.eve} {
-		if err := d.WaitConnected(testDeadline(t), b); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, d.WaitConnected(testDeadline(t), b))
 	}
 	return h
 }
@@ -179,15 +174,11 @@ func newCallFixture(t *testing.T) *callFixture {
 func (h *callFixture) runCommand(who discordtest.User, sub string, args discordtest.Args) string {
 	h.t.Helper()
 	it, err := h.SlashCommand(h.room, who, "clank "+sub, args)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, err)
 	it, err = h.WaitInteraction(testDeadline(h.t), it, func(it discordtest.Interaction) bool {
 		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 && len(it.Original.Buttons()) == 0
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, err)
 	return it.Original.Content
 }
 
@@ -224,18 +215,14 @@ type callMember struct {
 func (h *callFixture) joinVoice(in discordtest.Channel, who discordtest.User) *callMember {
 	h.t.Helper()
 	m, err := h.EnterCall(testDeadline(h.t), in, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, err)
 	return &callMember{Member: m, name: who.Username, microphone: &voiceloop.Microphone{To: m}}
 }
 
 // awaitKeys waits until the person can be understood, and understands others.
 func (p *callMember) awaitKeys(t *testing.T) {
 	t.Helper()
-	if err := p.Wait(testDeadline(t), "keys", func() bool { return p.Private().(*voicetest.DAVESession).Ready() }); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.Wait(testDeadline(t), "keys", func() bool { return p.Private().(*voicetest.DAVESession).Ready() }))
 }
 
 // openMicrophone begins to send what the person says, until the test ends.
@@ -258,9 +245,7 @@ func (p *callMember) openMicrophone(t *testing.T) {
 func (p *callMember) speak(t *testing.T, text string) {
 	t.Helper()
 	lines, err := voiceloop.SynthesizeLines(t.Context(), testVoice, voiceloop.TestText{Sentences: []string{text}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	pause := make([]int16, voice.RateOpus*3/10)
 	if _, _, err := p.microphone.Say(testDeadline(t), append(pause, lines[0].Samples...)); err != nil {
 		t.Fatal(err)
@@ -274,22 +259,16 @@ func (p *callMember) awaitSpeech(t *testing.T, from string) {
 		<-p.Frames()
 	}
 	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	ctx := testDeadline(t)
 	for loud := 0; loud < 10; {
 		f, err := p.Next(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if f.From != from || f.Err != nil {
 			continue
 		}
 		samples, err := decoder.Decode(f.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s) * float64(s)
@@ -417,16 +396,12 @@ func (h *callFixture) stream() (s discordtest.Stream) {
 func (h *callFixture) seenBy(who discordtest.User) {
 	h.t.Helper()
 	watching, err := h.WatchStream(testDeadline(h.t), h.stream().Key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, err)
 	defer watching.Close()
 	watching.RequestQuality(100)
 	for ctx := testDeadline(h.t); ; {
 		f, err := watching.Next(ctx)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		check.Must(h.t, err)
 		if f.Video && f.Err == nil {
 			return
 		}
@@ -604,17 +579,11 @@ func (h *callFixture) stops(who *callMember) {
 func stopRecording(t *testing.T) string {
 	t.Helper()
 	take, err := voiceloop.Record(t.Context(), testVoice, voiceloop.TestText{Sentences: []string{"stop"}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	path := filepath.Join(t.TempDir(), "stop.wav")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(voice.WriteWAV(f, voice.RateOpus, take.Samples), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, errors.Join(voice.WriteWAV(f, voice.RateOpus, take.Samples), f.Close()))
 	return path
 }
 
@@ -651,7 +620,8 @@ func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
 	}
 }
 
-// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's
+// connection.
 func videoProbe(video, connection string) string {
 	return `async () => {
 	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
@@ -690,9 +660,7 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	}
 	colours := newColourSite(t)
 	done, err := run("open " + colours.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := a.CallService.Share(t.Context(), operator, done.SessionID); err == nil {
 		t.Error("it was shared without a call")
 	}
@@ -723,8 +691,6 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 		t.Fatalf("told %q, error %v", told, err)
 	}
 	colours.awaitOn(t, tab, videoProbe("shared", "callConnection"))
-	if _, err := a.CallService.Unshare(testDeadline(t), operator); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(a.CallService.Unshare(testDeadline(t), operator)))
 	awaitAfterNavigation(t, tab, `document.getElementById("shared").hidden`)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // newCommand builds a command. use is its name and the shape of its arguments: <needed>, [optional], and … after the
-// last if it may be repeated. long stands for short in its help where it is not ""; a paragraph of it that is indented is
-// examples. A command without run is a group.
+// last if it may be repeated. long stands for short in its help where it is not ""; a paragraph of it that is
+// indented is examples. A command without run is a group.
 func newCommand(use, short, long string, run func(ctx context.Context, args []string) error) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: checkOperands}
 	for paragraph := range strings.SplitSeq(long, "\n\n") {
@@ -44,9 +44,9 @@ type commandLine struct {
 	operands []string // its arguments
 }
 
-// resolveCommandLine finds the command that args address. Flags may stand anywhere, before the name of their command as
-// well as among its arguments, and with one dash; a number such as -5 is an argument. "help" before or within the name of
-// a command asks for its help. The command is set also if there is an error.
+// resolveCommandLine finds the command that args address. Flags may stand anywhere, before the name of their command
+// as well as among its arguments, and with one dash; a number such as -5 is an argument. "help" before or within the
+// name of a command asks for its help. The command is set also if there is an error.
 func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, err error) {
 	line.command = root
 	var flags, names []string // those that are the command's own, which follow its name
@@ -124,8 +124,8 @@ func findChild(c *cobra.Command, name string) *cobra.Command {
 	return c.Commands()[i]
 }
 
-// lookUpFlag finds a flag of a command: its own, one for all commands below one of those above, or one of a command below,
-// whose name may follow.
+// lookUpFlag finds a flag of a command: its own, one for all commands below one of those above, or one of a command
+// below, whose name may follow.
 func lookUpFlag(c *cobra.Command, name string) (flag *pflag.Flag, persistent bool) {
 	if flag := c.Flags().Lookup(name); flag != nil {
 		return flag, false
@@ -167,7 +167,8 @@ func similarFlag(c *cobra.Command, name string) string {
 	return `; put "--" before text that begins with a dash`
 }
 
-// similarCommand is a hint for a word that no command below c has as its name: one that is close, or else all if they are few.
+// similarCommand is a hint for a word that no command below c has as its name: one that is close, or else all if they
+// are few.
 func similarCommand(c *cobra.Command, word string) string {
 	var names []string
 	for _, below := range c.Commands() {
@@ -214,8 +215,8 @@ func reportError(e *commandEnv, c *cobra.Command, err error) int {
 	return code
 }
 
-// didYouMean names the known words that are close to one that is not known, as the end of a message; "" if none or many are.
-// It is cobra that finds them, except for those that end with the word.
+// didYouMean names the known words that are close to one that is not known, as the end of a message; "" if none or
+// many are. It is cobra that finds them, except for those that end with the word.
 func didYouMean(word string, known []string) string {
 	group := &cobra.Command{SuggestionsMinimumDistance: max(2, len(word)/4)}
 	for _, name := range known {

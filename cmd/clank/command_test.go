@@ -16,6 +16,7 @@ import (
 
 	"clank/internal/recording"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/internal/watches"
 	"clank/llm/plain"
@@ -28,7 +29,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set but vars.
+// newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set
+// but vars.
 func newTestEnv(tb testing.TB, vars map[string]string) *commandEnv {
 	tb.Helper()
 	all := map[string]string{"CLANK_HOME": tb.TempDir()}
@@ -62,7 +64,8 @@ type commandStep struct {
 	stdin string
 }
 
-// runSteps runs one command line after the other in a world. Wrong use must print nothing but what is wrong and where help is.
+// runSteps runs one command line after the other in a world. Wrong use must print nothing but what is wrong and where
+// help is.
 func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 	t.Helper()
 	for _, step := range steps {
@@ -267,9 +270,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 	home, environ := newTestHome(t)
 	e = envFromList(t, append(environ, "CLANK_VAULT_KEYRING=off"))
 	runSteps(t, e, add, commandStep{"vault status", exitDone, "vault.key: whoever can read it", ""})
-	if err := os.Remove(home + "/vault.key"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Remove(home+"/vault.key"))
 	runSteps(t, e, commandStep{"vault status", exitFailed, "the key of the vault is not there", ""},
 		commandStep{"vault add other --origin https://shop.example", exitFailed, "not there", "hunter3!\n"})
 	server := startServer(t, home, append(environ, "CLANK_VAULT_KEYRING=off"))
@@ -468,8 +469,8 @@ func FuzzResolveCommandLine(f *testing.F) {
 	})
 }
 
-// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes each start
-// of the program longer.
+// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes
+// each start of the program longer.
 var manDir = flag.String("man.dir", "", "write the manual pages into this `folder`")
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
@@ -478,9 +479,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 		dir = t.TempDir()
 	}
 	root := newRootCommand(newTestEnv(t, nil), nil)
-	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir))
 	visitCommands(newRootCommand(newTestEnv(t, nil), nil), func(name string) {
 		page, err := os.ReadFile(filepath.Join(dir, "clank-"+strings.ReplaceAll(name, " ", "-")+".1"))
 		if err != nil || !strings.Contains(string(page), `\fBclank `+name) {

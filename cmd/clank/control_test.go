@@ -14,6 +14,7 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 )
 
@@ -25,8 +26,7 @@ type sharedServer struct {
 	server  *runningProgram
 }
 
-// TestOneServerForPeopleAndPrograms tests what is done with one server and its browser, one thing after the
-// other.
+// TestOneServerForPeopleAndPrograms tests what is done with one server and its browser, one thing after the other.
 func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
@@ -117,9 +117,7 @@ func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 	try := func(token string, want int) {
 		t.Helper()
 		at, err := client.Discover(home)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		api := &browsertool.APIClient{URL: at.URL, Token: token}
 		if status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil); status != want {
 			t.Errorf("status %d, %v; want %d", status, err, want)

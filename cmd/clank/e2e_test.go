@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -49,8 +50,7 @@ func shownRef(req llmtest.Request, element string) string {
 // showScreenshotTurn is a turn that takes a picture for the person.
 var showScreenshotTurn = toolTurn("browser_screenshot", map[string]any{"show": true})
 
-// answering returns a turn that answers with what fits the pattern in what the model
-// was told last.
+// answering returns a turn that answers with what fits the pattern in what the model was told last.
 func answering(format, pattern string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
 		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(toolResult(req))))(req)
@@ -98,9 +98,7 @@ func (r *serverFixture) final(t *testing.T, id string) discordtest.Message {
 	m, err := r.discord.WaitEdit(testDeadline(t), id, func(m discordtest.Message) bool {
 		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -108,13 +106,9 @@ func (r *serverFixture) final(t *testing.T, id string) discordtest.Message {
 func (r *serverFixture) command(t *testing.T, who discordtest.User, args discordtest.Args) discordtest.Message {
 	t.Helper()
 	it, err := r.discord.SlashCommand(r.room, who, "clank browse", args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	it, err = r.discord.WaitAnswer(testDeadline(t), it)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return r.final(t, it.Original.ID)
 }
 
@@ -122,15 +116,11 @@ func (r *serverFixture) command(t *testing.T, who discordtest.User, args discord
 func (r *serverFixture) mention(t *testing.T, who discordtest.User, text string) discordtest.Message {
 	t.Helper()
 	asked, err := r.discord.SendMessage(r.room, who, r.bot.Mention()+" "+text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	reply, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return m.Author.ID == r.bot.ID && m.Reference != nil && m.Reference.MessageID == asked.ID
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return r.final(t, reply.ID)
 }
 
@@ -193,9 +183,7 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			r.setScript(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
-			if !strings.Contains(m.Content, "The ferry at 10:40.") {
-				t.Errorf("the message says %q, want the answer", m.Content)
-			}
+			check.Contains(t, m.Content, "The ferry at 10:40.")
 			onePicture(t, m)
 			if n := len(r.ownMessages()); n != 1 {
 				t.Errorf("the bot wrote %d messages, want one", n)
@@ -226,8 +214,7 @@ func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 	}
 }
 
-// reached fails the test unless the model was asked n times at the path, with
-// the key, and saw what it should.
+// reached fails the test unless the model was asked n times at the path, with the key, and saw what it should.
 func (r *serverFixture) reached(t *testing.T, path string, n int) {
 	t.Helper()
 	reqs := r.requestsInRoom()
@@ -340,9 +327,7 @@ func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
 func (r *serverFixture) tasks(t *testing.T) []sessions.TaskRecord {
 	t.Helper()
 	list, err := r.server.Sessions.Tasks(t.Context(), sessions.TaskQuery{Channel: r.room.ID, Limit: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return list
 }
 
@@ -360,18 +345,14 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	client := &api.Client{Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	r.setScript(ferryTurns(r.site.URL))
 	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "when does the ferry go?"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var told []string
 	rec, err := client.Follow(testDeadline(t), started.TaskID, func(ev sessions.Event) {
 		if s := ev.Step; s != nil && s.Phase == sessions.PhaseDone && s.Kind != sessions.StepThink {
 			told = append(told, s.Label)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.site.awaitHit(t, "/clicked")
 	want := []string{"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot", "answer"}
 	if diff := cmp.Diff(want, told); diff != "" {

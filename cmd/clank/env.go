@@ -27,8 +27,7 @@ func (e *commandEnv) newLogger(level string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: dropTimeAttr}))
 }
 
-// dropTimeAttr leaves the time out: people read this log as it is written, and
-// services add their own.
+// dropTimeAttr leaves the time out: people read this log as it is written, and services add their own.
 func dropTimeAttr(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey {
 		return slog.Attr{}
@@ -81,8 +80,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// exitError ends the program with Code. What there was to say has been said if
-// Err is nil.
+// exitError ends the program with Code. What there was to say has been said if Err is nil.
 type exitError struct {
 	Code int
 	Err  error

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/internal/watches"
@@ -47,8 +48,8 @@ func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 
 func warned(t *testing.T, r *serverFixture) {
 	t.Helper()
-	check := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
-	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
+	warning := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
+	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning), llmtest.Say("The first way it is.")})
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -56,9 +57,7 @@ func warned(t *testing.T, r *serverFixture) {
 	}()
 	m := r.command(t, r.ada, discordtest.Args{"task": "take the first way", "runtime": "openai_computer_use"})
 	<-answered
-	if !strings.Contains(m.Content, "The first way it is.") {
-		t.Errorf("the message says %q", m.Content)
-	}
+	check.Contains(t, m.Content, "The first way it is.")
 	r.site.awaitHit(t, "/one")
 }
 
@@ -79,22 +78,14 @@ func steered(t *testing.T, r *serverFixture) {
 	if err == nil {
 		it, err = r.discord.WaitAnswer(testDeadline(t), it)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	m, err := r.discord.WaitEdit(testDeadline(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.awaitState(sessions.TaskRunning)
-	if _, err := r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m})))
 	_, err = r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
 	close(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
 		t.Errorf("the message says %q", m.Content)
 	}
@@ -122,9 +113,7 @@ func handedOver(t *testing.T, r *serverFixture) {
 	}()
 	m := r.command(t, r.ada, discordtest.Args{"task": "solve the canvas"})
 	<-answered
-	if !strings.Contains(m.Content, "The canvas is solved.") {
-		t.Errorf("the message says %q", m.Content)
-	}
+	check.Contains(t, m.Content, "The canvas is solved.")
 	r.site.awaitHit(t, "/one")
 }
 
@@ -135,11 +124,7 @@ func spentEarly(t *testing.T, r *serverFixture) {
 	defer r.updateSettings(map[string]any{limit: nil})
 	r.setScript([]llmtest.Turn{openPage(r.site.URL), toolTurn("browser_snapshot", nil), llmtest.Say("never said")})
 	m := r.command(t, r.ada, discordtest.Args{"task": "read it all"})
-	for _, want := range []string{"udget spent: 2 of 2 calls", "The page it is on", limit} {
-		if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
-			t.Errorf("no %q in %q", want, m.Content)
-		}
-	}
+	check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), "udget spent: 2 of 2 calls", "The page it is on", limit)
 }
 
 func savedAsScript(t *testing.T, r *serverFixture) {
@@ -166,9 +151,7 @@ func priceDrops(t *testing.T, r *serverFixture) {
 	}))
 	t.Cleanup(shop.Close)
 	it, err := r.discord.SlashCommand(r.room, r.ada, "clank watch", discordtest.Args{"url": shop.URL, "below": 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err = r.discord.WaitInteraction(testDeadline(t), it, func(it discordtest.Interaction) bool {
 		return it.Original != nil && strings.Contains(it.Original.Content, "Now it is $25")
 	}); err != nil {

@@ -84,8 +84,8 @@ func commandBuilders(args []string) []commandBuilder {
 	}
 }
 
-// newRootCommand builds the commands that the command line args need: the one it begins with, or else all, of which those
-// that it does not name have nothing but a name and a short description. If it is empty, all are complete.
+// newRootCommand builds the commands that the command line args need: the one it begins with, or else all, of which
+// those that it does not name have nothing but a name and a short description. If it is empty, all are complete.
 func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "clank",

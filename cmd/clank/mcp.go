@@ -68,7 +68,7 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 		return err
 	}
 	if local, ok := place.runner.(localRunner); ok {
-		if err := local.server.KeepPagesFrom(server.URL()); err != nil {
+		if err := local.server.OwnListeners.AddURL(server.URL()); err != nil {
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -88,8 +88,8 @@ func (p mcpBackend) close(ctx context.Context) error {
 	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
-// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its operator's
-// to decide about.
+// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its
+// operator's to decide about.
 func (p mcpBackend) registerCaller(ctx context.Context, ask browsertool.AskFunc) (call context.Context, leave func()) {
 	if p.tools.RegisterCaller == nil {
 		return browsertool.WithAskID(ctx, server.MCPCallerID), func() {}

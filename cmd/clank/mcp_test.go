@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"clank/internal/test/check"
 )
 
 // mcpClient starts "clank mcp" and connects to it over its pipes.
@@ -21,9 +23,7 @@ func mcpClient(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.Cli
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -100,14 +100,12 @@ func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 	checkNothingLeft(t, home)
 }
 
-// browseBuysNothing has a client's model ask the agent to buy. The words are no person's, though the default model follows them to
-// the letter.
+// browseBuysNothing has a client's model ask the agent to buy. The words are no person's, though the default model
+// follows them to the letter.
 func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 	t.Helper()
 	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") || !strings.Contains(text, "Do not try it in another way") {
 		t.Errorf("the agent says %s", text)
 	}
@@ -170,9 +168,7 @@ func checkPurchase(t *testing.T, s *mcp.ClientSession, site *testSite, want bool
 	callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/buy"})
 	ref := refOf(callTool(t, s, "browser", map[string]any{"action": "snapshot"}), `button "Buy now"`)
 	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "request": map[string]any{"kind": "click", "ref": ref}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	text := res.Content[0].(*mcp.TextContent).Text
 	if !strings.Contains(text, says) || res.IsError == want || !want && !strings.Contains(text, "Do not try it in another way") {
 		t.Errorf("the tool says %s", text)

@@ -55,8 +55,8 @@ func (w *protocolWire) record(owed int, event bool) {
 // timeSpan is a stretch of time.
 type timeSpan struct{ from, to time.Time }
 
-// waits returns the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
-// after which nothing was owed.
+// waits returns the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an
+// event after which nothing was owed.
 func (w *protocolWire) waits(acts []timeSpan) []timeSpan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,8 +104,8 @@ func countingPage(tb testing.TB) string {
 	return s.URL
 }
 
-// clicks returns a model that opens the page and presses its button until it has done all its steps. It keeps no state, so
-// that several tasks can share it.
+// clicks returns a model that opens the page and presses its button until it has done all its steps. It keeps no
+// state, so that several tasks can share it.
 func clicks(page string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
 		done := 0

@@ -17,7 +17,6 @@ import (
 type outputPrinter struct {
 	out      *bufio.Writer
 	messages io.Writer
-	writeErr error
 }
 
 // newOutputPrinter returns a printer for data on out and for people on talk. It must be flushed.
@@ -31,18 +30,13 @@ func (p *outputPrinter) Line(format string, args ...any) {
 }
 
 func (p *outputPrinter) write(data []byte) {
-	if _, err := p.out.Write(data); err != nil && p.writeErr == nil {
-		p.writeErr = err
-	}
+	_, _ = p.out.Write(data) // the first error is that of Flush
 }
 
 // Flush ends the output and returns the first error of it.
 func (p *outputPrinter) Flush() error {
-	if err := p.out.Flush(); err != nil && p.writeErr == nil {
-		p.writeErr = err
-	}
-	if p.writeErr != nil {
-		return fmt.Errorf("write the output: %w", p.writeErr)
+	if err := p.out.Flush(); err != nil {
+		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil
 }
@@ -62,31 +56,22 @@ func (p *outputPrinter) Text(s string) {
 
 // JSON prints a value, or JSON as it is, with indentation.
 func (p *outputPrinter) JSON(v any) error {
-	raw, ok := v.([]byte)
-	if !ok {
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			return fmt.Errorf("print the answer: %w", err)
-		}
-		raw = buf.Bytes()
+	if raw, ok := v.([]byte); ok {
+		v = json.RawMessage(raw)
 	}
-	raw = unescapeJSON(raw)
 	var buf bytes.Buffer
-	if err := json.Indent(&buf, bytes.TrimSpace(raw), "", "  "); err != nil {
+	if err := printJSON(&buf, v); err != nil {
 		return fmt.Errorf("print the answer: %w", err)
 	}
-	buf.WriteByte('\n')
-	p.write(buf.Bytes())
+	p.write(unescapeJSON(buf.Bytes()))
 	return nil
 }
 
 // jsonStringPattern is a string as JSON writes it.
 var jsonStringPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
-// unescapeJSON writes the characters of JSON's strings themselves where they were escaped without need. What a terminal would obey,
-// or nobody sees, stays escaped.
+// unescapeJSON writes the characters of JSON's strings themselves where they were escaped without need. What a
+// terminal would obey, or nobody sees, stays escaped.
 func unescapeJSON(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
@@ -105,11 +90,7 @@ func unescapeJSON(raw []byte) []byte {
 			}
 		}
 		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(s); err != nil {
-			return literal
-		}
+		_ = printJSON(&buf, s) // a string always marshals
 		return bytes.TrimSpace(buf.Bytes())
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -118,16 +119,8 @@ func printTabs(p *outputPrinter, list client.TabList) {
 		p.Message("there is no tab: the browser does not run; \"clank browser open <url>\" starts it")
 	}
 	for i, tab := range list.Tabs {
-		title := cleanLine(tab.Title)
-		if title == "" {
-			title = "(untitled)"
-		}
-		address := cleanLine(tab.URL)
-		if address == "" {
-			address = "(" + cleanLine(tab.URLUnavailableReason) + ")"
-		}
-		p.Line("%d. %s", i+1, title)
-		p.Line("   %s", address)
+		p.Line("%d. %s", i+1, cmp.Or(cleanLine(tab.Title), "(untitled)"))
+		p.Line("   %s", cmp.Or(cleanLine(tab.URL), "("+cleanLine(tab.URLUnavailableReason)+")"))
 		p.Line("   id: %s", cleanLine(tab.TargetID))
 		if tab.TabID != "" {
 			named := cleanLine(tab.TabID)

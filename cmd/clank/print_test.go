@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/profile"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -76,9 +77,7 @@ func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
 			var out strings.Builder
 			p := newOutputPrinter(&out, &out)
 			print(p)
-			if err := p.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, p.Flush())
 			obeyed := strings.IndexFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
 			if obeyed >= 0 || !strings.Contains(out.String(), "a]0;b") {
 				t.Errorf("got %q, want the text without what is obeyed", out.String())
@@ -91,9 +90,7 @@ func TestJSONIsPrintedToBeRead(t *testing.T) {
 	var out strings.Builder
 	p := newOutputPrinter(&out, io.Discard)
 	answer := []byte(`["\u00fc \u0026 \ud83c\udf89\n","\u001b[31m","\u009b","\u202e","\ud800","\\u0026"]`)
-	if err := errors.Join(p.JSON(answer), p.JSON(map[string]string{"a": "<&>"}), p.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, errors.Join(p.JSON(answer), p.JSON(map[string]string{"a": "<&>"}), p.Flush()))
 	want := `[
   "ü & 🎉\n",
   "\u001b[31m",
@@ -144,9 +141,7 @@ func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
 	want := errors.New("no space left")
 	p := newOutputPrinter(fullWriter{want}, io.Discard)
 	p.Line("more")
-	if err := p.Flush(); !errors.Is(err, want) {
-		t.Errorf("got %v, want %v", err, want)
-	}
+	check.Fails(t, p.Flush(), want)
 }
 
 func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
@@ -209,9 +204,7 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 		if strings.Contains(out.text(), "\x1b") {
 			t.Errorf("a page's escape is shown: %q", out.text())
 		}
-		if _, err := io.WriteString(keys, tt.line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(io.WriteString(keys, tt.line+"\n")))
 		if a := <-got; a != tt.want {
 			t.Errorf("%q to %s: %+v, want %+v", tt.line, tt.class, a, tt.want)
 		}

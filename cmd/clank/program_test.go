@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"clank/internal/server"
+	"clank/internal/test/check"
 )
 
 // patience bounds every wait of these tests. It is for machines that are slow
@@ -54,14 +55,11 @@ type runningProgram struct {
 // placeCount counts the places that were made.
 var placeCount atomic.Int32
 
-// newTestHome returns the environment of a program with a new home and a new
-// directory for temporary files.
+// newTestHome returns the environment of a program with a new home and a new directory for temporary files.
 func newTestHome(tb testing.TB) (home string, environ []string) {
 	tb.Helper()
 	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		checkNothingLeft(tb, root) // what is being ended still writes
 		if err := os.RemoveAll(root); err != nil {
@@ -70,16 +68,13 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 	})
 	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")
 	for _, dir := range []string{tmp, filepath.Join(home, "browser")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			tb.Fatal(err)
-		}
+		check.Must(tb, os.MkdirAll(dir, 0o700))
 	}
-	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each other's.
+	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each
+	// other's.
 	port := 19100 + 64*(os.Getpid()%192) + int(placeCount.Add(1))
 	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, port)
-	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600))
 	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", server.AllowedHostsEnv+"=127.0.0.1")
 	return home, environ
 }
@@ -92,9 +87,7 @@ func startProgram(t *testing.T, home string, environ []string, args ...string) *
 	p.cmd = exec.Command(cmp.Or(*builtProgram, os.Args[0]), args...)
 	p.cmd.Env = environ
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.cmd.Start())
 	go func() {
 		defer close(p.done)
 		p.cmd.Wait()
@@ -126,9 +119,7 @@ func (p *runningProgram) exitCode(t *testing.T) int {
 // interrupt sends the interrupt of Ctrl-C.
 func (p *runningProgram) interrupt(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.cmd.Process.Signal(os.Interrupt))
 }
 
 // awaitOutput waits until the transcript holds want.
@@ -238,8 +229,7 @@ func browserOf(t *testing.T, home string) process {
 	return process{}
 }
 
-// checkNothingLeft fails if a process of the home stays. Children that lose their
-// parent take a moment to see it.
+// checkNothingLeft fails if a process of the home stays. Children that lose their parent take a moment to see it.
 func checkNothingLeft(tb testing.TB, home string) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)

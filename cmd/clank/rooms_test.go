@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard"
 	"clank/internal/server"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/internal/vault"
@@ -90,22 +91,19 @@ func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	if r.board != nil {
 		return r.board
 	}
-	if err := r.server.Home.Claim(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Home.Claim())
 	r.server.Closers = append([]func(context.Context) error{func(context.Context) error {
 		r.server.Home.Release()
 		return nil
 	}}, r.server.Closers...)
 	board, err := r.server.OpenDashboard(context.WithoutCancel(t.Context()), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.board = board
 	return board
 }
 
-// askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the answer.
+// askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the
+// answer.
 func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) discordtest.Message {
 	t.Helper()
 	answered := make(chan struct{})
@@ -215,9 +213,7 @@ func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, la
 	m, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, text) && len(m.Buttons()) > 1
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, b := range m.Buttons() {
 		if b.Label == label {
 			if _, err := r.discord.PressButton(m, who, b.CustomID); err != nil {
@@ -244,9 +240,7 @@ func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
 			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
-			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
-				t.Errorf("the answer says %q, want %q", m.Content, want)
-			}
+			check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), want)
 			if bought := r.bought(); bought != (label == "Allow") {
 				t.Errorf("bought: %v", bought)
 			}
@@ -287,9 +281,7 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	t.Helper()
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
-	if err := r.server.Vault.Put(t.Context(), put); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	login := toolTurn("fill_login", map[string]any{"entry": "shop", "submit": true})
 	code := toolTurn("fill_totp", map[string]any{"entry": "shop"})
 	for _, tt := range []struct {
@@ -334,23 +326,17 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	t.Helper()
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
-	if err := r.server.Vault.Put(t.Context(), put); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.server.Vault.Put(t.Context(), put))
 	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: server.TerminalOrigin()}
 	rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	k := server.VaultLogins{Vault: r.server.Vault, Filler: &r.server.LoginFiller, Windows: r.server.Browsers}
 	session := sessions.Session{ID: rec.SessionID}
 	origin, about, err := k.Where(t.Context(), session, task, "shop", false)
 	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") || !strings.Contains(about, `as "ada"`) {
 		t.Errorf("where: %q, %q, %v", origin, about, err)
 	}
-	if _, err := k.Fill(t.Context(), session, task, "shop", "https://other.example", true); !errors.Is(err, server.ErrPageChanged) {
-		t.Errorf("another origin was agreed to: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), session, task, "shop", "https://other.example", true)), server.ErrPageChanged)
 	if _, err := k.Fill(t.Context(), session, task, "shop", "", false); !errors.Is(err, server.ErrPageChanged) {
 		t.Errorf("no origin was agreed to: %v", err)
 	}
@@ -373,7 +359,5 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil || !strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
 		t.Errorf("where it was agreed to: %q, %v", notes, err)
 	}
-	if err := copying(); !errors.Is(err, page.ErrSecret) {
-		t.Errorf("the page holds the password, and copying ends with %v", err)
-	}
+	check.Fails(t, copying(), page.ErrSecret)
 }

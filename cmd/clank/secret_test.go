@@ -25,6 +25,7 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 )
 
@@ -128,9 +129,7 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 	addLoginToVault(t, environ, site.URL)
 	server := startServer(t, home, environ, "--log", "debug")
 	at, err := client.Discover(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	api := &browsertool.APIClient{URL: at.URL, Token: at.Token}
 	call := func(method, path string, query url.Values, body any) json.RawMessage {
 		t.Helper()
@@ -162,18 +161,12 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 		all.Write(r.Body)
 	}
 	told := all.String()
-	for _, want := range []string{"[secret echo]", "all is said", "and sent", "hello [secret echo]"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("the model was not told %q", want)
-		}
-	}
+	check.Contains(t, told, "[secret echo]", "all is said", "and sent", "hello [secret echo]")
 	if n := strings.Count(told, "[secret echo]"); n < 10 {
 		t.Errorf("the password was taken out %d times: the page did not repeat it as it should", n)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	checkCovered(t, data)
 
 	collectAnswers(t, call, site.URL)
@@ -196,9 +189,7 @@ func collectAnswers(t *testing.T, call func(method, path string, query url.Value
 	var tabs struct {
 		Tabs []struct{ TargetID, URL string }
 	}
-	if err := json.Unmarshal(call("GET", "/tabs", nil, nil), &tabs); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(call("GET", "/tabs", nil, nil), &tabs))
 	target := ""
 	for _, tab := range tabs.Tabs {
 		if strings.HasPrefix(tab.URL, site) {
@@ -228,9 +219,7 @@ func collectAnswers(t *testing.T, call func(method, path string, query url.Value
 func checkCovered(t *testing.T, data []byte) {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	n := 0
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
 		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
@@ -269,9 +258,7 @@ func searchFiles(t *testing.T, home string) int {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return n
 }
 

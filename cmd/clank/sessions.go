@@ -62,22 +62,15 @@ func newSayCommand(e *commandEnv) *cobra.Command {
 	})
 }
 
-// openSessionsOf keeps the sessions that are not closed.
-func openSessionsOf(views []api.SessionView) []sessions.Session {
-	var list []sessions.Session
-	for _, v := range views {
-		if v.State != sessions.SessionClosed {
-			list = append(list, v.Session)
-		}
-	}
-	return list
-}
-
 // listOpenSessions asks the server that owns the home, or else reads the database.
 func listOpenSessions(ctx context.Context, e *commandEnv) (list []sessions.Session, err error) {
 	err = withServerOrDatabase(ctx, e, func(c *api.Client) error {
 		views, err := c.Sessions(ctx)
-		list = openSessionsOf(views)
+		for _, v := range views {
+			if v.State != sessions.SessionClosed {
+				list = append(list, v.Session)
+			}
+		}
 		return err
 	}, func(db *sqlite.DB) error {
 		list, err = db.Sessions(ctx, sessions.SessionQuery{

@@ -36,7 +36,6 @@ func newReplayCommand(e *commandEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, b.Close()) }()
 		p, err := recording.NewPlayer(b, mappings)
 		if err != nil {
 			return err

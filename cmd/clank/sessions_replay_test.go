@@ -21,6 +21,7 @@ import (
 	"clank/internal/recording"
 	"clank/internal/server"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/llm"
 	"clank/llm/plain"
@@ -67,15 +68,11 @@ func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 func openServer(t *testing.T, e *commandEnv, ephemeral bool) (a *server.Server, end func()) {
 	t.Helper()
 	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	a, err = server.Open(t.Context(), h, server.Options{
 		Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), Ephemeral: ephemeral, ShopAddr: "127.0.0.1:0",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return a, func() {
 		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -104,9 +101,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}
 	for step, err := range rec.Backend(browseagent.Runtime, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if step.Kind == sessions.StepAnswer && step.Failed {
 			t.Fatal(step.Text)
 		}
@@ -183,20 +178,14 @@ func fakeRun(t *testing.T, home, id string, entries ...recording.Entry) {
 	t.Helper()
 	entries = append([]recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Session: "s1", Task: sessions.Task{ID: id, Prompt: "look \x1b[31m"}}}}, entries...)
 	dir := filepath.Join(home, "runs", id)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.MkdirAll(dir, 0o700))
 	var raw []byte
 	for _, e := range entries {
 		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		raw = append(append(raw, line...), '\n')
 	}
-	if err := os.WriteFile(filepath.Join(dir, "run.jsonl"), raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), raw, 0o600))
 }
 
 func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
@@ -244,19 +233,13 @@ func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 	t.Parallel()
 	dir, environ := newTestHome(t)
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, err = db.SaveSettings(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": json.RawMessage("23")}, "")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, errors.Join(err, db.Close()))
 	e := envFromList(t, environ)
 	a, end := openServer(t, e, true)
 	defer end()
-	if err := a.CopySettings(t.Context(), a.Home); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, a.CopySettings(t.Context(), a.Home))
 	if got := a.Settings.Current().MaxSteps; got != 23 {
 		t.Errorf("at most %d steps, want the 23 of the home", got)
 	}
@@ -290,9 +273,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
 	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if step.Failed {
 			t.Fatal(step.Text)
 		}
@@ -321,11 +302,7 @@ func recordLampRun(t *testing.T, a *server.Server, id, site string) {
 func screenShownAndReplayed(t *testing.T, home string, environ []string, changed *atomic.Bool) {
 	t.Helper()
 	_, out, _ := runInProcess(t, environ, "sessions", "show", "screen")
-	for _, want := range []string{`click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("show has no %q in:\n%s", want, out)
-		}
-	}
+	check.Contains(t, out, `click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada")
 	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}

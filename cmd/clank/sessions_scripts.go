@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,7 +28,6 @@ func newSaveScriptCommand(e *commandEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, b.Close()) }()
 		s, notes, err := recording.MakeScript(b, args[1])
 		if err != nil {
 			return err

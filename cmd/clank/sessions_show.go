@@ -21,26 +21,26 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// findRuns returns where the runs are kept that a person means: a file or
-// directory, a task, or all of a session, oldest first.
-func findRuns(h *server.Home, id string) ([]string, error) {
+// findRuns returns the home, and where the runs are kept that a person means: a file or directory, a task, or all of a
+// session, oldest first.
+func findRuns(e *commandEnv, id string) (*server.Home, []string, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
 	found, err := recording.FindRuns(h.RunsDir(), id)
 	if errors.Is(err, recording.ErrRunNotFound) {
 		if _, statErr := os.Stat(id); statErr == nil {
-			return []string{id}, nil
+			return h, []string{id}, nil
 		}
 		err = fmt.Errorf("there is no run of a task or session %s, and no such file (\"clank browse --json\" prints the id of a task, \"clank sessions\" lists sessions)", untrusted.CleanLine(id, 80))
 	}
-	return found, err
+	return h, found, err
 }
 
 // openRun opens the newest run that a person means.
 func openRun(e *commandEnv, id string) (*recording.Recording, error) {
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	found, err := findRuns(h, id)
+	_, found, err := findRuns(e, id)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,12 @@ func newShowCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// readAccounts reads the runs that a person means, from their records or else from
-// the database.
+// readAccounts reads the runs that a person means, from their records or else from the database.
 func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Report, error) {
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return nil, err
+	h, found, notFound := findRuns(e, id)
+	if h == nil {
+		return nil, notFound
 	}
-	found, notFound := findRuns(h, id)
 	if notFound != nil {
 		return storedAccounts(ctx, h, id, notFound)
 	}
@@ -88,9 +86,6 @@ func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Re
 			return nil, err
 		}
 		list = append(list, b.Report())
-		if err := b.Close(); err != nil {
-			return nil, fmt.Errorf("close the run: %w", err)
-		}
 	}
 	return list, nil
 }
@@ -210,11 +205,7 @@ Without a file it is run-<id>.zip here; - is the standard output.`
 
 func newExportCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp, func(_ context.Context, args []string) error {
-		h, err := server.OpenHome(e.Getenv)
-		if err != nil {
-			return err
-		}
-		found, err := findRuns(h, args[0])
+		_, found, err := findRuns(e, args[0])
 		if err != nil {
 			return err
 		}

@@ -7,10 +7,12 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
 
-// TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the chat page and in Discord.
+// TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the
+// chat page and in Discord.
 func TestTheFirstTry(t *testing.T) {
 	if *builtProgram == "" {
 		t.Skip("needs a program that was built: make smoke")
@@ -35,9 +37,7 @@ func TestTheFirstTry(t *testing.T) {
 	} {
 		awaitAfterNavigation(t, tab, `document.getElementById("prompt")`)
 		say := func(text string) {
-			if _, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindType, Selector: "#prompt", Text: text, Submit: true}); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, check.Err(tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindType, Selector: "#prompt", Text: text, Submit: true})))
 		}
 		say(task)
 		if outcome != found {
@@ -53,24 +53,18 @@ func TestTheFirstTry(t *testing.T) {
 	checkNothingLeft(t, home)
 
 	d, err := discordtest.Start(discordtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	bot, ada := d.CreateBot("clank", "secret"), d.CreateUser("ada")
 	guild := d.CreateGuild("home", ada)
 	d.AddMember(guild, bot.User)
 	room := d.CreateChannel(guild, "general")
 	startServer(t, home, append(environ, "DISCORD_TOKEN="+bot.Token, "CLANK_DISCORD_API="+d.URL))
-	if err := d.WaitConnected(testDeadline(t), bot); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, d.WaitConnected(testDeadline(t), bot))
 	it, err := d.SlashCommand(room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})
 	if err == nil {
 		it, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), found) })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	onePicture(t, *it.Original)
 }

@@ -16,6 +16,7 @@ import (
 	"clank/dashboard"
 	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
 	"clank/sessions"
@@ -27,8 +28,7 @@ var stopRounds = flag.Int("stop.rounds", 0, "measure how long a stop takes, so m
 // stopObservation is how long a stopped task is watched for anything it still does.
 const stopObservation = 300 * time.Millisecond
 
-// stopStage is a point in a task's life at which it is stopped. reached returns
-// when the task is there.
+// stopStage is a point in a task's life at which it is stopped. reached returns when the task is there.
 type stopStage struct {
 	name    string
 	script  func(r *serverFixture) []llmtest.Turn
@@ -158,29 +158,19 @@ func newServerFixture(tb testing.TB) *serverFixture {
 	}
 	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
 	h, err := server.OpenHome(r.env.Getenv)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if r.server, err = server.Open(tb.Context(), h, server.Options{Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0", OnProtocolCall: r.protocolCalls.record}); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := r.server.Close(context.Background()); err != nil {
-			tb.Error(err)
-		}
-	})
-	if err := r.server.OpenCalls(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
+	tb.Cleanup(func() { check.Must(tb, r.server.Close(context.Background())) })
+	check.Must(tb, r.server.OpenCalls(tb.Context(), "127.0.0.1:0"))
 	r.updateSettings(map[string]any{
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if _, err := r.server.OpenControl(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, check.Err(r.server.OpenControl(tb.Context(), "127.0.0.1:0")))
 	if how, _ := r.server.ConnectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
@@ -194,9 +184,7 @@ func (r *serverFixture) updateSettings(values map[string]any) {
 	changes := map[string]json.RawMessage{}
 	for key, v := range values {
 		raw, err := json.Marshal(v)
-		if err != nil {
-			r.tb.Fatal(err)
-		}
+		check.Must(r.tb, err)
 		changes[key] = raw
 	}
 	if _, _, err := r.server.Settings.Update(r.tb.Context(), changes, r.server.Settings.State().Version); err != nil {
@@ -212,8 +200,7 @@ type protocolCallTimes struct {
 	times []time.Time
 }
 
-// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do
-// not.
+// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do not.
 func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
@@ -285,9 +272,7 @@ func (r *serverFixture) awaitModel() {
 	r.tb.Helper()
 	ctx, cancel := context.WithTimeout(r.tb.Context(), patience)
 	defer cancel()
-	if _, err := r.model.Await(ctx, r.firstRequest, llmtest.Arrived); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.model.Await(ctx, r.firstRequest, llmtest.Arrived)))
 }
 
 // occupyBrowser fills every place, so that the next task waits in line.
@@ -334,15 +319,11 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	script := s.script(r)
 	r.firstRequest = len(r.model.Requests())
 	r.setScript(script)
-	if _, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name}); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name})))
 	s.reached(r)
 
 	word := time.Now()
-	if _, err := r.discord.SendMessage(r.room, r.ada, "stop"); err != nil {
-		r.tb.Fatal(err)
-	}
+	check.Must(r.tb, check.Err(r.discord.SendMessage(r.room, r.ada, "stop")))
 	ev := r.awaitState(sessions.TaskStopped)
 	told := time.Now()
 	if want := "stopped by"; !strings.Contains(ev.Record.Reason, want) {

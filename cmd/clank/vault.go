@@ -110,14 +110,14 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 		shown = append(shown, vault.DisplayOrigin(origin))
 	}
 	return withVault(ctx, e, func(v *vault.Vault) (err error) {
-		in := secretReader{in: e.Stdin, err: e.Stderr}
+		lines := bufio.NewReader(e.Stdin)
 		if !noPassword {
-			if n.Password, err = in.readSecret("Password: "); err != nil {
+			if n.Password, err = readSecret(e, lines, "Password: "); err != nil {
 				return err
 			}
 		}
 		if totp || noPassword {
-			if n.TOTP, err = in.readSecret("otpauth:// address or secret: "); err != nil {
+			if n.TOTP, err = readSecret(e, lines, "otpauth:// address or secret: "); err != nil {
 				return err
 			}
 		}
@@ -134,27 +134,18 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 	})
 }
 
-// secretReader reads secrets: without showing them from a terminal, otherwise line by line.
-type secretReader struct {
-	in    io.Reader
-	err   io.Writer
-	lines *bufio.Reader
-}
-
-func (s *secretReader) readSecret(prompt string) (string, error) {
-	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprint(s.err, prompt)
+// readSecret reads a secret: without showing it from a terminal, otherwise the next line of the standard input.
+func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, error) {
+	if f, ok := e.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(e.Stderr, prompt)
 		text, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(s.err)
+		fmt.Fprintln(e.Stderr)
 		if err != nil {
 			return "", fmt.Errorf("read from the terminal: %w", err)
 		}
 		return string(text), nil
 	}
-	if s.lines == nil {
-		s.lines = bufio.NewReader(s.in)
-	}
-	text, err := s.lines.ReadString('\n')
+	text, err := lines.ReadString('\n')
 	if err != nil && (!errors.Is(err, io.EOF) || text == "") {
 		return "", errors.New("nothing came on stdin: write the secret there, one on each line")
 	}
@@ -173,18 +164,9 @@ func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON
 	return e.printResult(asJSON, entries, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tUSER\tHOLDS\tORIGINS\tFOR")
 		for _, entry := range entries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 		}
 	})
-}
-
-// formatOrigins returns origins as people read them.
-func formatOrigins(origins []string) string {
-	texts := make([]string, len(origins))
-	for i, o := range origins {
-		texts[i] = vault.DisplayOrigin(o)
-	}
-	return strings.Join(texts, ", ")
 }
 
 func entryContents(e vault.Entry) string {
@@ -227,7 +209,7 @@ func showVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name str
 		return err
 	}
 	return e.printResult(asJSON, entry, func(w io.Writer) {
-		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), strings.Join(vault.DisplayOrigins(entry.Origins), ", "), entryUsers(entry))
 	})
 }
 

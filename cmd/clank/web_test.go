@@ -25,6 +25,7 @@ import (
 	"clank/internal/server"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/internal/web"
 	"clank/llm"
@@ -52,9 +53,7 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	}
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
 	defer secret.Close()
-	if _, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL}); err == nil || !strings.Contains(err.Error(), "not a public address") {
-		t.Errorf("a private address: %v", err)
-	}
+	check.Fails(t, check.Err(w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL})), nil, "not a public address")
 }
 
 func drawnPageIsWatched(t *testing.T, r *serverFixture) {
@@ -148,9 +147,7 @@ func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")
 	stop(why)
-	if _, err := server.WaitForStableText(ctx, &textSequence{[]string{""}}); !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(server.WaitForStableText(ctx, &textSequence{[]string{""}})), why)
 }
 
 // controlAPI is the control API of a server that runs with that home.
@@ -162,9 +159,7 @@ type controlAPI struct {
 func newControlAPI(t *testing.T, home string) controlAPI {
 	t.Helper()
 	at, err := client.Discover(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return controlAPI{t, &browsertool.APIClient{URL: at.URL, Token: at.Token}}
 }
 
@@ -190,9 +185,7 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 	door := awaitOutput(t, server.stdout, "is ready: ")
 	_, door, _ = strings.Cut(door, "is ready: ")
 	page, err := url.Parse(strings.Fields(door)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for name, address := range map[string]string{
 		"another server": site.URL + "/", "the page of the operator": "http://" + page.Host + "/", "the control API": api.call.URL + "/",
 		"a service of clouds": "http://169.254.169.254/latest/", "this machine by another spelling": "http://2130706433:" + page.Port() + "/",
@@ -337,9 +330,7 @@ func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
 		"http://169.254.169.254/": false, "http://[fd00:ec2::254]/": false, "http://192.168.1.5:18791": false,
 	} {
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		err = a.AllowEndpoint(t.Context(), u)
 		if _, refused := errors.AsType[*policy.Refusal](err); refused == allowed || (err == nil) != allowed {
 			t.Errorf("%s: %v", address, err)
@@ -352,13 +343,9 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 	t.Helper()
 	e = newTestEnv(t, nil)
 	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	k = server.NewBudgetEnforcer(db, settings.Defaults, slog.New(slog.DiscardHandler))
 	now := time.Now()
@@ -368,9 +355,7 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 		if err == nil {
 			err = db.Settle(t.Context(), id, e.Amount, budget.StateSettled, false)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 	}
 	return e, k
 }
@@ -378,11 +363,7 @@ func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	e, _ := budgetHome(t)
 	shown := runCommand(t.Context(), e, "budget").stdout
-	for _, want := range []string{"4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is missing in\n%s", want, shown)
-		}
-	}
+	check.Contains(t, shown, "4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY")
 	shown = runCommand(t.Context(), e, "budget", "--json").stdout
 	var o budget.Overview
 	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {
@@ -415,9 +396,7 @@ func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assi
 func TestTalkBelongsToThePersonWhoIsAnswered(t *testing.T) {
 	r := &accountReader{}
 	turn := assistant.Turn{Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "8", User: "42"}}
-	if _, err := (server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err((server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil)))
 	if want := (llm.Account{Guild: "7", Channel: "8", User: "discord:42", Purpose: "talk"}); r.got != want {
 		t.Errorf("got %+v, want %+v", r.got, want)
 	}

@@ -110,9 +110,8 @@ type SettingsChange struct {
 	Meta    *SettingsMeta              `json:"_meta,omitempty"`
 }
 
-// SettingsReset sets settings back to what the preset says, or to their
-// defaults: those in Keys, or, without any, those that the preset says
-// something about.
+// SettingsReset sets settings back to what the preset says, or to their defaults: those in Keys, or, without any,
+// those that the preset says something about.
 type SettingsReset struct {
 	Keys []string      `json:"keys,omitempty"`
 	Meta *SettingsMeta `json:"_meta"`
@@ -142,8 +141,8 @@ const (
 	TerminalChannel = "terminal"
 )
 
-// PrivateText stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what
-// it costs; what it is about stays between clank and the person.
+// PrivateText stands for what was asked and answered privately. The operator of the machine sees that it runs, for
+// whom, and what it costs; what it is about stays between clank and the person.
 const PrivateText = "(private)"
 
 // ErrorResponse is the JSON form of an error. Its text is for people.
@@ -157,8 +156,7 @@ type StepEvent struct {
 	Step   sessions.Step `json:"step"`
 }
 
-// PageSnapshot is where the page stands: its sessions, and the tasks that wait
-// or run.
+// PageSnapshot is where the page stands: its sessions, and the tasks that wait or run.
 type PageSnapshot struct {
 	Sessions []SessionView `json:"sessions"`
 	Tasks    []TaskView    `json:"tasks"`
@@ -187,8 +185,7 @@ type WatchRequest struct {
 	Origin   sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
 }
 
-// WatchView is a watch as people see it. Of one that was asked for privately
-// there is only that it is there.
+// WatchView is a watch as people see it. Of one that was asked for privately there is only that it is there.
 type WatchView struct {
 	ID      string          `json:"id"`
 	For     string          `json:"for"` // who is told

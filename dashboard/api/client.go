@@ -63,8 +63,7 @@ func (c *Client) Task(ctx context.Context, id string) (TaskView, error) {
 	return fetch[TaskView](ctx, c, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil)
 }
 
-// Tasks returns tasks as the query asks, last asked first: "session", "origin",
-// "before", "limit", "steps".
+// Tasks returns tasks as the query asks, last asked first: "session", "origin", "before", "limit", "steps".
 func (c *Client) Tasks(ctx context.Context, query url.Values) ([]TaskView, error) {
 	return fetch[[]TaskView](ctx, c, http.MethodGet, "/api/tasks?"+query.Encode(), nil)
 }
@@ -107,8 +106,7 @@ func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodGet, "/api/settings", nil)
 }
 
-// ChangeSettings changes settings, all or none of them, and returns how they
-// are then.
+// ChangeSettings changes settings, all or none of them, and returns how they are then.
 func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodPut, "/api/settings", change)
 }
@@ -183,8 +181,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// send sends a request and returns an answer that says yes. The caller closes
-// its body.
+// send sends a request and returns an answer that says yes. The caller closes its body.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path, body)
 	if err != nil {

@@ -22,10 +22,9 @@ const (
 	maxEvent         = 64 << 20               // bytes of one event
 )
 
-// Follow calls watch with all that happens to a task, from its first step on,
-// until it is final, and returns what became of it, with the pictures of its
-// answer. It comes back when the connection breaks, and tells nothing twice. It
-// does not stop the task when ctx ends.
+// Follow calls watch with all that happens to a task, from its first step on, until it is final, and returns what
+// became of it, with the pictures of its answer. It comes back when the connection breaks, and tells nothing twice.
+// It does not stop the task when ctx ends.
 func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.Event)) (sessions.TaskRecord, error) {
 	f := &follower{client: c, id: taskID, watch: watch, reportedPhases: make(map[int]sessions.Phase), questions: make(map[string]bool)}
 	lost := time.Now()
@@ -164,9 +163,8 @@ func (f *follower) step(st sessions.Step) {
 	f.watch(sessions.Event{Record: f.rec, Step: &st})
 }
 
-// readEvents reads server-sent events as the HTML standard defines them, and
-// hands each to take, until the reader ends or take fails. Events without data
-// are none.
+// readEvents reads server-sent events as the HTML standard defines them, and hands each to take, until the reader
+// ends or take fails. Events without data are none.
 func readEvents(r io.Reader, take func(id, event string, data []byte) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 64<<10), maxEvent)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"clank/internal/test/check"
 )
 
 func TestServerSentEventsAreReadAsTheStandardSays(t *testing.T) {
@@ -17,16 +19,12 @@ func TestServerSentEventsAreReadAsTheStandardSays(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s|%s|%s", id, event, data))
 		return nil
 	})
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("error = %v", err)
-	}
+	check.Fails(t, err, io.ErrUnexpectedEOF)
 	if diff := cmp.Diff([]string{"a-1|step|one\ntwo", "a-1||", "||last"}, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	stop := errors.New("stop")
-	if err := readEvents(strings.NewReader("data: x\n\n"), func(string, string, []byte) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("error of the taker = %v", err)
-	}
+	check.Fails(t, readEvents(strings.NewReader("data: x\n\n"), func(string, string, []byte) error { return stop }), stop)
 }
 
 func FuzzWhatAStreamSendsReadsBackTheSame(f *testing.F) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -66,9 +67,7 @@ func TestAQuestionIsToldOnce(t *testing.T) {
 			Base: "http://clank", HTTP: &http.Client{Transport: &line{streams: []string{snapshot + asked, snapshot + over + over, snapshot + done}}},
 			OnQuestion: func(ev approval.Event) { got = append(got, ev.Resolved) },
 		}
-		if _, err := c.Follow(t.Context(), "t1", func(sessions.Event) {}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(c.Follow(t.Context(), "t1", func(sessions.Event) {})))
 		if want := []bool{false, true}; !slices.Equal(got, want) {
 			t.Errorf("told of the question, and whether it is over: %v, want %v", got, want)
 		}
@@ -80,9 +79,7 @@ func TestAServerThatIsGoneIsGivenUpAndTheWayOutIsSaid(t *testing.T) {
 		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}}}}
 		begun := time.Now()
 		_, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
-		if err == nil || !strings.Contains(err.Error(), "the clank at http://clank is gone (start it again, and go on with session s1)") {
-			t.Errorf("err = %v", err)
-		}
+		check.Fails(t, err, nil, "the clank at http://clank is gone (start it again, and go on with session s1)")
 		if took := time.Since(begun) - time.Minute; took < 10*time.Second || took > 11*time.Second {
 			t.Errorf("it was given up after %s, want 10 s", took)
 		}

@@ -29,8 +29,7 @@ func Dollars(usd float64) Money {
 // USD returns the amount in US dollars.
 func (m Money) USD() float64 { return float64(m) / float64(dollar) }
 
-// String returns the amount as people read it: "0.98", or "0.0004" where cents do not
-// tell it.
+// String returns the amount as people read it: "0.98", or "0.0004" where cents do not tell it.
 func (m Money) String() string {
 	if m != 0 && m.USD() < 0.1 {
 		m = max(m, dollar/10_000)
@@ -39,8 +38,7 @@ func (m Money) String() string {
 	return strconv.FormatFloat(m.USD(), 'f', 2, 64)
 }
 
-// Amount is what is spent, or may be: of a limit, a field that is zero does not
-// limit.
+// Amount is what is spent, or may be: of a limit, a field that is zero does not limit.
 type Amount struct {
 	Calls  int64         `json:"calls"`  // of models
 	Steps  int64         `json:"steps"`  // acts of browses

@@ -11,9 +11,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// Backend returns b within the budget: its calls of models belong to the task,
-// its steps and the time it runs are counted, and a task for which there is none
-// left ends with an answer that tells what was found so far.
+// Backend returns b within the budget: its calls of models belong to the task, its steps and the time it runs are
+// counted, and a task for which there is none left ends with an answer that tells what was found so far.
 func (k *Enforcer) Backend(b sessions.Backend) sessions.Backend {
 	return &limitedBackend{Backend: b, enforcer: k}
 }
@@ -53,8 +52,7 @@ type taskRun struct {
 	lastRead string // what its last act brought
 }
 
-// run passes on the steps of b. The error is why there are no more; nil after an
-// answer.
+// run passes on the steps of b. The error is why there are no more; nil after an answer.
 func (w *taskRun) run(ctx context.Context, b sessions.Backend, s sessions.Session, t sessions.Task, yield func(sessions.Step, error) bool) error {
 	ctx, end := context.WithCancelCause(llm.WithAccount(ctx, w.account))
 	defer end(context.Canceled)

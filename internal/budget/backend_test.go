@@ -13,6 +13,7 @@ import (
 
 	"clank/computeruse"
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
@@ -85,11 +86,7 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task; "+more(budget.LevelTask)+"; a new task has a budget of its own" || answer.N != 4 {
 		t.Errorf("got %+v, want an answer that names the limit", answer)
 	}
-	for _, want := range []string{"Anna is a lamp.", "Lumen, https://shop.test/2", "39 €"} {
-		if !strings.Contains(answer.Text, want) {
-			t.Errorf("the answer so far lacks %q: %s", want, answer.Text)
-		}
-	}
+	check.Contains(t, answer.Text, "Anna is a lamp.", "Lumen, https://shop.test/2", "39 €")
 	if got := inner.Acts(); got != 2 {
 		t.Errorf("%d acts were done, want 2", got)
 	}
@@ -110,9 +107,7 @@ func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
 func TestOtherEndsOfABackendAreItsOwn(t *testing.T) {
 	b := newBench(t, nil)
 	for _, want := range []error{errors.New("boom"), &sessions.HandOverError{Runtime: "other", Summary: "go on"}} {
-		if _, err := b.work(t.Context(), script(want)); !errors.Is(err, want) {
-			t.Errorf("got %v, want %v", err, want)
-		}
+		check.Fails(t, check.Err(b.work(t.Context(), script(want))), want)
 	}
 }
 
@@ -247,11 +242,7 @@ func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
 	notice := sessions.Step{Kind: sessions.StepNotice, Label: "notice", Text: "a notice"}
 	steps, err := b.work(t.Context(), script(spent, think("old thought"), think("Anna is a lamp."), think(""), act("1", "29 €"), act("2", "39 €"), silent, failed, notice))
 	answer := last(t, steps, err)
-	for _, want := range []string{"Anna is a lamp.", "39 €"} {
-		if !strings.Contains(answer.Text, want) {
-			t.Errorf("the answer so far lacks %q: %s", want, answer.Text)
-		}
-	}
+	check.Contains(t, answer.Text, "Anna is a lamp.", "39 €")
 	for _, no := range []string{"old thought", "29 €", "an error page", "a notice"} {
 		if strings.Contains(answer.Text, no) {
 			t.Errorf("the answer so far has %q: %s", no, answer.Text)
@@ -346,7 +337,5 @@ func TestWhatARefusedCallWouldHaveToldIsToldWithTheNext(t *testing.T) {
 func TestAMindThatCannotBeginSaysSo(t *testing.T) {
 	b := newBench(t, nil)
 	broken := errors.New("bad memory")
-	if _, err := b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{}); !errors.Is(err, broken) {
-		t.Errorf("got %v, want %v", err, broken)
-	}
+	check.Fails(t, check.Err(b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{})), broken)
 }

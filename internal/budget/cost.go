@@ -11,8 +11,7 @@ import (
 	"clank/llm"
 )
 
-// withoutProvider returns the vendor's name of a model: "gpt-6-sol" of
-// "openai:gpt-6-sol".
+// withoutProvider returns the vendor's name of a model: "gpt-6-sol" of "openai:gpt-6-sol".
 func withoutProvider(model string) string {
 	if _, name, ok := strings.Cut(model, ":"); ok {
 		return name
@@ -44,8 +43,7 @@ func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usag
 	return u
 }
 
-// The most that one call is believed to have taken; far from where sums of it
-// would no longer fit into the ledger.
+// The most that one call is believed to have taken; far from where sums of it would no longer fit into the ledger.
 const (
 	maxUsage         = 1 << 40 // tokens
 	maxUSD   float64 = 1_000_000
@@ -93,8 +91,7 @@ func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amoun
 // isUnsent reports whether a failure means that the model was not asked, or that
 // the vendor refused before it did anything: that costs nothing.
 func isUnsent(err error) bool {
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
 	}
 	var failed *llm.Error
@@ -123,9 +120,8 @@ func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(context.Conte
 	return u, err
 }
 
-// spendUpTo does something that takes most at most. A try that may have cost something
-// counts as a call of its own, and the next one is only made if there is a budget
-// for it.
+// spendUpTo does something that takes most at most. A try that may have cost something counts as a call of its own,
+// and the next one is only made if there is a budget for it.
 func (k *Enforcer) spendUpTo(
 	ctx context.Context, model string, most Amount, unpriced bool,
 	do func(context.Context) (llm.Usage, time.Duration, error),

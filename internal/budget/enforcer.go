@@ -16,9 +16,8 @@ type Rules struct {
 	Limits   Limits
 	Zone     *time.Location // where a day begins at midnight; nil = that of the machine
 	KeepDays int            // days for which entries are kept; 0 = for ever
-	// Prices are those that the table does not know, or gets wrong, by the name of a
-	// model as people write it in settings ("openai:gpt-6-sol") or without the
-	// provider.
+	// Prices are those that the table does not know, or gets wrong, by the name of a model as people write it in
+	// settings ("openai:gpt-6-sol") or without the provider.
 	Prices map[string]llm.Price
 }
 
@@ -27,8 +26,7 @@ type Rules struct {
 type Enforcer struct {
 	Ledger Ledger
 	Rules  func() Rules
-	// IsFree reports whether a model costs nothing and reads no tokens, as it runs in
-	// this program; nil: none.
+	// IsFree reports whether a model costs nothing and reads no tokens, as it runs in this program; nil: none.
 	IsFree func(model string) bool
 	Now    func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means none
@@ -97,10 +95,9 @@ func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bo
 	return nil
 }
 
-// exceeds reports whether most does not fit under what is allowed of u. What
-// others hold by estimate may turn out to be [estimateMargin] times as much; with that
-// counted, a limit can be passed by the estimate of this one call at most. A call
-// whose money is not known does not fit where all of it is spent.
+// exceeds reports whether most does not fit under what is allowed of u. What others hold by estimate may turn out to
+// be [estimateMargin] times as much; with that counted, a limit can be passed by the estimate of this one call at
+// most. A call whose money is not known does not fit where all of it is spent.
 func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool {
 	spent, held, want := u.of(s.Amount), u.of(s.Held), u.of(most)
 	switch {
@@ -113,8 +110,7 @@ func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool
 	return spent+want > allowed
 }
 
-// checkPrice says no to a call of unknown price where money is limited and
-// nothing else bounds what it costs.
+// checkPrice says no to a call of unknown price where money is limited and nothing else bounds what it costs.
 func checkPrice(rules Rules, model string, sums []Sum, unpriced bool) error {
 	if !unpriced {
 		return nil

@@ -10,10 +10,9 @@ import (
 	"clank/llm"
 )
 
-// How many tokens a request is thought to have. Tokenizers make at least one
-// token of each byte at worst (they fall back to bytes), and one of three or
-// four in plain text; so with two bytes for a token an estimate is rarely
-// passed, and never by more than margin.
+// How many tokens a request is thought to have. Tokenizers make at least one token of each byte at worst (they fall
+// back to bytes), and one of three or four in plain text; so with two bytes for a token an estimate is rarely passed,
+// and never by more than margin.
 const (
 	bytesPerToken  = 2
 	estimateMargin = 2
@@ -107,8 +106,7 @@ func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, 
 	return a, !known
 }
 
-// maxTokenPrice returns the most that a token of a model may cost, by the settings or else by
-// the table.
+// maxTokenPrice returns the most that a token of a model may cost, by the settings or else by the table.
 func maxTokenPrice(rules Rules, model string) (p llm.Price, known bool) {
 	if p, known = priceOverride(rules, model); !known {
 		p, known = llm.MaxPrice(withoutProvider(model))

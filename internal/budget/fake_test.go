@@ -14,8 +14,7 @@ import (
 // noon is when the tests begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bench is a keeper with a ledger and a model that costs a dollar for a million
-// tokens.
+// bench is a keeper with a ledger and a model that costs a dollar for a million tokens.
 type bench struct {
 	keeper *budget.Enforcer
 	ledger *sqlitetest.Ledger

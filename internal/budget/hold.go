@@ -7,13 +7,13 @@ import (
 	"clank/llm"
 )
 
-// Estimate is the most that something may take that is no call of an [llm.Model]: an utterance put into words, a sentence spoken, a
-// response of a model that hears and speaks.
+// Estimate is the most that something may take that is no call of an [llm.Model]: an utterance put into words, a
+// sentence spoken, a response of a model that hears and speaks.
 type Estimate struct {
 	Model string
 
-	// Usage has the tokens, each once, and their list price: USD, or Unpriced where that is not known. A price of the settings goes
-	// before it.
+	// Usage has the tokens, each once, and their list price: USD, or Unpriced where that is not known. A price of the
+	// settings goes before it.
 	Usage llm.Usage
 
 	Time time.Duration // of sound
@@ -29,9 +29,10 @@ func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpric
 	return most, u.Unpriced
 }
 
-// Spend does something that takes e at most, and counts what do says that it took: its usage with the list price, and for how long
-// sound was heard or said. Where the budget is spent nothing is done, and the error is an [*llm.Error] of the kind [llm.ErrBudgetSpent].
-// Otherwise it is do's. It is put down to the [llm.Account] of ctx, as is all below.
+// Spend does something that takes e at most, and counts what do says that it took: its usage with the list price, and
+// for how long sound was heard or said. Where the budget is spent nothing is done, and the error is an [*llm.Error]
+// of the kind [llm.ErrBudgetSpent]. Otherwise it is do's. It is put down to the [llm.Account] of ctx, as is all
+// below.
 func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Context) (llm.Usage, time.Duration, error)) error {
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, e)
@@ -75,8 +76,8 @@ func (k *Enforcer) Hold(ctx context.Context, e Estimate) (*Hold, error) {
 	return h, nil
 }
 
-// Settle counts what was taken instead of what was held, for the account of ctx, be it another than it was held for. Only the first
-// Settle or Release counts.
+// Settle counts what was taken instead of what was held, for the account of ctx, be it another than it was held for.
+// Only the first Settle or Release counts.
 func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	if h.over {
 		return

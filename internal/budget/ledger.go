@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,8 +19,7 @@ const (
 	StateEstimated EntryState = "estimated" // over, but nobody told what it took: counted as estimated
 )
 
-// Entry is one line of the ledger: a call of a model, a step, or a while that a
-// task ran.
+// Entry is one line of the ledger: a call of a model, a step, or a while that a task ran.
 type Entry struct {
 	ID       int64       `json:"id"` // set by the Ledger
 	At       time.Time   `json:"at"`
@@ -51,9 +51,8 @@ type Ledger interface {
 
 // LedgerWriter writes down what is spent.
 type LedgerWriter interface {
-	// Reserve asks may about the sums of e's keys, in their order, and writes e
-	// down, as held, if it returns nil; else its error is returned as it is.
-	// Nothing else is written in between. e.ID is not read.
+	// Reserve asks may about the sums of e's keys, in their order, and writes e down, as held, if it returns nil;
+	// else its error is returned as it is. Nothing else is written in between. e.ID is not read.
 	Reserve(ctx context.Context, e Entry, may func(sums []Sum) error) (id int64, err error)
 
 	// Settle replaces the amount of a held entry and lets go of it. An entry that
@@ -70,16 +69,14 @@ type LedgerWriter interface {
 
 // LedgerReader says what was spent.
 type LedgerReader interface {
-	// Sums returns the sums of keys, in their order; one that does not exist is
-	// zero.
+	// Sums returns the sums of keys, in their order; one that does not exist is zero.
 	Sums(ctx context.Context, keys []Key) ([]Sum, error)
 
 	// All returns every sum of a level on a day ("" = of all days), the latest
 	// day and then the most money first, at most limit of them.
 	All(ctx context.Context, level Level, day string, limit int) ([]Sum, error)
 
-	// People returns what each person has spent in a guild on a day, as sums of
-	// the level User, the most money first.
+	// People returns what each person has spent in a guild on a day, as sums of the level User, the most money first.
 	People(ctx context.Context, guild, day string, limit int) ([]Sum, error)
 
 	// Calls returns the calls of models, the last first, at most limit.
@@ -98,16 +95,12 @@ const (
 	LevelDay     Level = "day"
 )
 
-// Levels returns all levels, the narrowest first.
-func Levels() []Level { return []Level{LevelTask, LevelSession, LevelUser, LevelGuild, LevelDay} }
-
 // levelWords are what people read after "budget spent: 1 of 1 USD ".
 var levelWords = map[Level]string{
 	LevelTask: "for this task", LevelSession: "for this session", LevelUser: "for this person today", LevelGuild: "for this server today", LevelDay: "for today",
 }
 
-// Limits says how much may be spent at each level; the zero Amount, as a level
-// that is not there, limits nothing.
+// Limits says how much may be spent at each level; the zero Amount, as a level that is not there, limits nothing.
 type Limits map[Level]Amount
 
 // Key names one sum. Day is "" for tasks and sessions, and else the date; ID is
@@ -134,8 +127,5 @@ func (k Key) canBeLimited() bool { return k.Level == LevelDay || k.ID != "" }
 
 // dayOf returns the date of a moment where the days are counted.
 func dayOf(at time.Time, zone *time.Location) string {
-	if zone == nil {
-		zone = time.Local
-	}
-	return at.In(zone).Format(time.DateOnly)
+	return at.In(cmp.Or(zone, time.Local)).Format(time.DateOnly)
 }

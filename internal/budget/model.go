@@ -9,10 +9,9 @@ import (
 	"clank/llm"
 )
 
-// Model returns m within the budget: a call for which there is none left fails
-// with an [*llm.Error] of the kind [llm.ErrBudgetSpent], and nothing is sent. Each call
-// is put down to the [llm.Account] of its context; one without counts for the
-// day alone.
+// Model returns m within the budget: a call for which there is none left fails with an [*llm.Error] of the kind
+// [llm.ErrBudgetSpent], and nothing is sent. Each call is put down to the [llm.Account] of its context; one without
+// counts for the day alone.
 func (k *Enforcer) Model(m llm.Model) llm.Model {
 	return &limitedModel{Model: m, enforcer: k}
 }
@@ -68,8 +67,7 @@ type screenConversation struct {
 	unsent   computeruse.Input // what a call that the budget refused would have told
 }
 
-// Next implements [computeruse.Conversation]. What is told with a call that the budget
-// refuses is told with the next.
+// Next implements [computeruse.Conversation]. What is told with a call that the budget refuses is told with the next.
 func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (turn computeruse.Turn, err error) {
 	in = mergeInput(t.unsent, in)
 	next, asked := t.call, false

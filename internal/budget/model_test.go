@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/llm"
 )
 
@@ -57,11 +58,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 	if want := "budget spent: 0.0006 of 0.0015 USD for this person today"; got.Message != want {
 		t.Errorf("got message %q, want %q", got.Message, want)
 	}
-	for _, want := range []string{"one more call could take 0.0010 USD", budget.LimitKey + "user", "anew at midnight in UTC"} {
-		if !strings.Contains(got.Hint, want) {
-			t.Errorf("the hint %q lacks %q", got.Hint, want)
-		}
-	}
+	check.Contains(t, got.Hint, "one more call could take 0.0010 USD", budget.LimitKey+"user", "anew at midnight in UTC")
 	if b.model.asked != 2 {
 		t.Errorf("the model was asked %d times, want 2", b.model.asked)
 	}
@@ -233,9 +230,7 @@ func TestACancelledCallCountsAsEstimatedAndIsLetGo(t *testing.T) {
 		stop(why)
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	if _, err := b.ask(ctx, llm.Account{}); !errors.Is(err, why) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	check.Fails(t, check.Err(b.ask(ctx, llm.Account{})), why)
 	if got := b.today(t); got.Held != (budget.Amount{}) || got.Amount.Tokens < 1000 {
 		t.Errorf("got %s, held %s", got.Amount, got.Held)
 	}

@@ -100,8 +100,7 @@ const (
 	PricesKey = "agentStack.runtimeConfig.models.prices"
 )
 
-// spentError says which budget is spent, who can raise it, and when it begins
-// anew. want is what was asked for.
+// spentError says which budget is spent, who can raise it, and when it begins anew. want is what was asked for.
 func spentError(model string, s Sum, u dimension, allowed, want int64, zone *time.Location) *llm.Error {
 	spent := u.of(s.Amount)
 	hint := fmt.Sprintf("whoever runs clank can allow more: setting %s%s", LimitKey, s.Key.Level)

@@ -13,16 +13,17 @@ const MaxSpokenAnswer = 4096
 // maxNewSpeech is what people may say before a response, in tokens: a minute and a half of speech.
 const maxNewSpeech = 900
 
-// SpeechResponse is what one response of a model took that hears and speaks. The tokens of sound are among those of Usage.
+// SpeechResponse is what one response of a model took that hears and speaks. The tokens of sound are among those of
+// Usage.
 type SpeechResponse struct {
 	llm.Usage
 
 	AudioInput, AudioCached, AudioOutput int
 }
 
-// SpeechConversation holds a conversation with a model that hears and speaks within the budget. As it begins to answer by itself, the most
-// that its next response can take is always held: Begin, then Used after each response, then End. Its methods are called by one
-// goroutine at a time.
+// SpeechConversation holds a conversation with a model that hears and speaks within the budget. As it begins to
+// answer by itself, the most that its next response can take is always held: Begin, then Used after each response,
+// then End. Its methods are called by one goroutine at a time.
 type SpeechConversation struct {
 	Enforcer *Enforcer
 	Model    AudioModel
@@ -41,8 +42,8 @@ func (c *SpeechConversation) Begin(ctx context.Context) (err error) {
 // Check reports by an error, as Begin does, that a response is more than the account of ctx may spend.
 func (c *SpeechConversation) Check(ctx context.Context) error { return c.Enforcer.Check(ctx, c.next()) }
 
-// CountResponse counts a response for the account of by, and holds what the next one may take, for that of ctx. With its error the conversation
-// has to end.
+// CountResponse counts a response for the account of by, and holds what the next one may take, for that of ctx. With
+// its error the conversation has to end.
 func (c *SpeechConversation) CountResponse(ctx, by context.Context, r SpeechResponse) error {
 	lasted := time.Duration(r.AudioOutput) * spokenTokenTime
 	switch {
@@ -60,8 +61,8 @@ func (c *SpeechConversation) CountResponse(ctx, by context.Context, r SpeechResp
 	return c.Begin(ctx)
 }
 
-// CountTranscription counts that somebody's speech was put into words beside the conversation, by the model named. Its error says that it may not
-// be done again.
+// CountTranscription counts that somebody's speech was put into words beside the conversation, by the model named.
+// Its error says that it may not be done again.
 func (c *SpeechConversation) CountTranscription(ctx context.Context, model string, length time.Duration) error {
 	m := AudioModel{Name: model, URL: c.Model.URL}
 	took := m.transcriptionUsage(length)
@@ -78,7 +79,8 @@ func (c *SpeechConversation) End(ctx context.Context) {
 	}
 }
 
-// next returns the most that the next response may take: it reads the conversation anew, with what it was told beforehand.
+// next returns the most that the next response may take: it reads the conversation anew, with what it was told
+// beforehand.
 func (c *SpeechConversation) next() Estimate {
 	before := SpeechResponse{Usage: llm.Usage{InputTokens: c.Prompt/2 + 1}}
 	if c.last.InputTokens > 0 {

@@ -10,8 +10,9 @@ import (
 	"clank/sessions/access"
 )
 
-// AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models. What is charged by
-// tokens there and estimated for a minute too (gpt-4o-transcribe and its kind, gpt-4o-mini-tts) has the price of the minute.
+// AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models.
+// What is charged by tokens there and estimated for a minute too (gpt-4o-transcribe and its kind, gpt-4o-mini-tts)
+// has the price of the minute.
 const AudioPricesAsOf = "2026-11-21"
 
 // AudioPrice is what hearing or saying something costs, in US dollars.

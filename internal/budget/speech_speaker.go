@@ -20,7 +20,8 @@ type LimitedSpeaker struct {
 	Enforcer *Enforcer
 	Model    AudioModel
 
-	// Fallback speaks where the budget is spent, for nothing; nil: nobody, and the error is an [*llm.Error] of the kind [llm.ErrBudgetSpent].
+	// Fallback speaks where the budget is spent, for nothing; nil: nobody, and the error is an [*llm.Error] of the
+	// kind [llm.ErrBudgetSpent].
 	Fallback voice.Synthesizer
 
 	// OnSpent is told when Instead speaks, and why. It may be nil.
@@ -73,8 +74,8 @@ func (s *LimitedSpeaker) failedUsage(text string, n int) llm.Usage {
 	return s.Model.speechUsage(text, time.Duration(n)*voice.FrameTime)
 }
 
-// LimitedTranscriber is a [voice.Transcriber] within the budget. Where that is spent nothing is sent, and the error is an [*llm.Error] of the
-// kind [llm.ErrBudgetSpent].
+// LimitedTranscriber is a [voice.Transcriber] within the budget. Where that is spent nothing is sent, and the error
+// is an [*llm.Error] of the kind [llm.ErrBudgetSpent].
 type LimitedTranscriber struct {
 	voice.Transcriber
 

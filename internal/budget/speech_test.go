@@ -193,8 +193,7 @@ func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
 	}
 	s.Fallback = nil
 	for _, err := range s.Speak(t.Context(), "hello") {
-		var spent *llm.Error
-		if !errors.As(err, &spent) || spent.Kind != llm.ErrBudgetSpent {
+		if spent, ok := errors.AsType[*llm.Error](err); !ok || spent.Kind != llm.ErrBudgetSpent {
 			t.Errorf("err = %v", err)
 		}
 	}

@@ -26,8 +26,7 @@ func (w *taskRun) startClock(ctx context.Context, end context.CancelCauseFunc) (
 	return func() { close(quit); <-done }, nil
 }
 
-// tick takes one while after the other until quit is closed or there is no time
-// left.
+// tick takes one while after the other until quit is closed or there is no time left.
 func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end context.CancelCauseFunc, quit <-chan struct{}) {
 	for {
 		started := time.Now()

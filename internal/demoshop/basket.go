@@ -25,8 +25,7 @@ type line struct {
 // Sum returns the line's price in cents.
 func (l line) Sum() int { return l.Product.Cents * l.Quantity }
 
-// basket is what a visitor wants to buy. It travels in a cookie, as
-// "id:quantity" joined by ".".
+// basket is what a visitor wants to buy. It travels in a cookie, as "id:quantity" joined by ".".
 type basket []line
 
 // readBasket returns the request's basket without whatever in it is not ours.

@@ -58,9 +58,8 @@ func findProduct(id string) (product, bool) {
 	return catalogue[i], true
 }
 
-// matchProducts returns the products in which every word of query occurs, in the
-// given category if it is not empty, ordered as sort says: "price", "-price",
-// or else as in the catalogue. "lamps" finds what "lamp" finds.
+// matchProducts returns the products in which every word of query occurs, in the given category if it is not empty,
+// ordered as sort says: "price", "-price", or else as in the catalogue. "lamps" finds what "lamp" finds.
 func matchProducts(query, category, sort string) []product {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	var found []product

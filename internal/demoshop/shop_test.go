@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"clank/internal/demoshop"
+	"clank/internal/test/check"
 )
 
 // visitor is a browser without scripts.
@@ -25,9 +26,7 @@ func visit(t *testing.T) *visitor {
 	srv := httptest.NewServer(demoshop.Handler())
 	t.Cleanup(srv.Close)
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return &visitor{t, srv.URL, &http.Client{Jar: jar}}
 }
 
@@ -47,24 +46,16 @@ func (v *visitor) post(path string, pairs ...string) (int, string) {
 
 func (v *visitor) body(res *http.Response, err error) (int, string) {
 	v.t.Helper()
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	check.Must(v.t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	check.Must(v.t, err)
 	return res.StatusCode, string(b)
 }
 
 func wants(t *testing.T, page string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(page, p) {
-			t.Errorf("the page lacks %q", p)
-		}
-	}
+	check.Contains(t, page, parts...)
 }
 
 func TestSearchingForALampFindsSeveralWithPrices(t *testing.T) {
@@ -170,9 +161,7 @@ func TestTheNoticeGoesAwayAndLeadsBackOnlyWithinTheShop(t *testing.T) {
 	v.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for _, away := range []string{"https://example.com/", "//example.com", `/\example.com`, "", "javascript:alert(1)"} {
 		res, err := v.http.PostForm(v.base+"/notice", url.Values{"back": {away}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		res.Body.Close()
 		if got := res.Header.Get("Location"); got != "/" {
 			t.Errorf("back to %q leads to %q", away, got)

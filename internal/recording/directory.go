@@ -68,8 +68,7 @@ func readRunInfo(dir string) (RunInfo, bool) {
 	return RunInfo{Session: e.Begin.Session, Runtime: e.Begin.Runtime, Prompt: t.Prompt, Private: t.Origin.Private, Begun: e.At}, true
 }
 
-// FindRuns returns where the run of a task is kept, or those of a session, oldest
-// first. None is [ErrRunNotFound].
+// FindRuns returns where the run of a task is kept, or those of a session, oldest first. None is [ErrRunNotFound].
 func FindRuns(dir, id string) ([]string, error) {
 	if !runIDPattern().MatchString(id) {
 		return nil, fmt.Errorf("find the run %q: %w", id, ErrRunNotFound)

@@ -42,7 +42,7 @@ type Entry struct {
 	Millis   float64        `json:"ms,omitempty"` // how long it took
 	Begin    *RunStart      `json:"begin,omitempty"`
 	Tools    *ToolSet       `json:"tools,omitempty"`
-	Message  *llm.Message   `json:"message,omitempty"` // pictures by name, see [Picture]
+	Message  *llm.Message   `json:"message,omitempty"` // pictures by name, see [imageType]
 	Call     *ModelCall     `json:"call,omitempty"`
 	Turn     *ScreenTurn    `json:"turn,omitempty"`
 	Snapshot *PageSnapshot  `json:"snapshot,omitempty"`
@@ -107,8 +107,7 @@ type PageSnapshot struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// BrowserAction is one thing that the browser was told to do. What it was told stands with
-// the step.
+// BrowserAction is one thing that the browser was told to do. What it was told stands with the step.
 type BrowserAction struct {
 	What  string   `json:"what"` // open, text, screenshot or a kind of action
 	Notes []string `json:"notes,omitempty"`

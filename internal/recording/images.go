@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
-	"strings"
 	"sync"
 
 	"clank/llm"
@@ -21,18 +20,7 @@ var imageNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Must
 // the name of the file that has its bytes.
 func imageType(mediaType, file string) string { return mediaType + ";file=" + file }
 
-// ImageFile returns the name of the file that an entry means by the media type of
-// a picture, and the type without it. The name is "" if there is none.
-func ImageFile(mediaType string) (file, bare string) {
-	bare, file, _ = strings.Cut(mediaType, ";file=")
-	if !imageNamePattern().MatchString(file) {
-		return "", bare
-	}
-	return file, bare
-}
-
-// picture keeps the bytes of a picture and returns the media type that names
-// them. The run is locked.
+// picture keeps the bytes of a picture and returns the media type that names them. The run is locked.
 func (r *runWriter) picture(mediaType string, data []byte) string {
 	ext, known := imageExtensions[mediaType]
 	if len(data) == 0 || !known {

@@ -16,9 +16,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// MakeScript makes a script of a run that ended with an answer. notes say what of the
-// run is not in it and need not be. If a step cannot be said in words that would
-// find the same again, the error says which and why.
+// MakeScript makes a script of a run that ended with an answer. notes say what of the run is not in it and need not
+// be. If a step cannot be said in words that would find the same again, the error says which and why.
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
 	m := scriptMaker{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxTold)}}}
@@ -189,8 +188,7 @@ var errUnread = errors.New("what it was told cannot be read")
 
 func singleStep(step string) ([]string, error) { return []string{step}, nil }
 
-// targetStep says a step that points at an element, and waits for it first if it
-// came by itself.
+// targetStep says a step that points at an element, and waits for it first if it came by itself.
 func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
 	ref = agent.NormalizeRef(ref)
 	words, err := plain.DescribeTarget(m.state, ref, step)

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"clank/llm"
 	"clank/sessions"
 )
 
@@ -29,45 +28,45 @@ var ErrRunNotFound = errors.New("there is no such run")
 // Recording is a run that was recorded. It is for one goroutine at a time.
 type Recording struct {
 	Entries []Entry
-	// Cut says that the record ends in the middle: the run still goes on, or its
-	// program has crashed.
+	// Cut says that the record ends in the middle: the run still goes on, or its program has crashed.
 	Cut bool
 
-	files    fs.FS
-	messages []llm.Message
-	close    func() error
+	messages int // among the entries
 }
 
-// OpenRecording reads the bundle in a directory or in a zip file. Close gives it back.
+// OpenRecording reads the record of a run in a directory or in a zip file.
 func OpenRecording(name string) (*Recording, error) {
+	b, err := readRecording(name)
+	if err != nil {
+		return nil, fmt.Errorf("open the run %s: %w", name, err)
+	}
+	return b, nil
+}
+
+func readRecording(name string) (*Recording, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("open the run %s: %w", name, ErrRunNotFound)
+		return nil, ErrRunNotFound
 	case err != nil:
-		return nil, fmt.Errorf("open the run: %w", err)
-	}
-	b := &Recording{close: func() error { return nil }}
-	if info.IsDir() {
+		return nil, err
+	case info.IsDir():
 		root, err := os.OpenRoot(name)
 		if err != nil {
-			return nil, fmt.Errorf("open the run: %w", err)
+			return nil, err
 		}
-		b.files, b.close = root.FS(), root.Close
-	} else {
-		z, err := zip.OpenReader(name)
-		if err != nil {
-			return nil, fmt.Errorf("open the run %s: %w (it must be a whole zip, as \"clank sessions export\" writes it)", name, err)
-		}
-		b.files, b.close = z, z.Close
-		if err := checkZip(&z.Reader); err != nil {
-			return nil, errors.Join(fmt.Errorf("open the run %s: %w", name, err), z.Close())
-		}
+		defer root.Close()
+		return readEntries(root.FS())
 	}
-	if err := b.read(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the run %s: %w", name, err), b.close())
+	z, err := zip.OpenReader(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w (it must be a whole zip, as \"clank sessions export\" writes it)", err)
 	}
-	return b, nil
+	defer z.Close()
+	if err := checkZip(&z.Reader); err != nil {
+		return nil, err
+	}
+	return readEntries(z)
 }
 
 // checkZip refuses what no export of ours contains.
@@ -87,31 +86,20 @@ func checkZip(z *zip.Reader) error {
 	return nil
 }
 
-// Close gives the files back.
-func (b *Recording) Close() error { return b.close() }
-
-func (b *Recording) read() error {
-	raw, err := readFile(b.files, entriesFile, maxRun)
+func readEntries(files fs.FS) (*Recording, error) {
+	raw, err := readFile(files, entriesFile, maxRun)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it has no %s, so it is no run", entriesFile)
+		return nil, fmt.Errorf("it has no %s, so it is no run", entriesFile)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return b.parse(raw)
+	return ParseRecording(raw)
 }
 
-// ParseRecording reads the lines of a run.jsonl. The bundle has no pictures.
+// ParseRecording reads the lines of a run.jsonl.
 func ParseRecording(raw []byte) (*Recording, error) {
-	b := &Recording{close: func() error { return nil }}
-	if err := b.parse(raw); err != nil {
-		return nil, fmt.Errorf("read the run: %w", err)
-	}
-	return b, nil
-}
-
-func (b *Recording) parse(raw []byte) error {
-	b.Cut = true
+	b := &Recording{Cut: true}
 	for n := 1; len(raw) > 0; n++ {
 		line, rest, whole := bytes.Cut(raw, []byte("\n"))
 		raw = rest
@@ -120,17 +108,17 @@ func (b *Recording) parse(raw []byte) error {
 		}
 		var e Entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
+			return nil, fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
 		}
 		if err := b.addEntry(e); err != nil {
-			return fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
+			return nil, fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
 		}
 		b.Cut = e.Kind != KindEnd
 	}
 	if len(b.Entries) == 0 {
-		return errors.New("nothing was recorded")
+		return nil, errors.New("nothing was recorded")
 	}
-	return nil
+	return b, nil
 }
 
 // addEntry checks an entry against those before it.
@@ -151,13 +139,13 @@ func (b *Recording) addEntry(e Entry) error {
 			return fmt.Errorf("its format is %d, and this program reads %d", e.Begin.Format, FormatVersion)
 		}
 	case KindMessage:
-		b.messages = append(b.messages, *e.Message)
+		b.messages++
 	case KindCall:
 		if len(e.Call.Messages) > maxAsked {
 			return fmt.Errorf("a call has %d messages, more than any run", len(e.Call.Messages))
 		}
 		for _, m := range e.Call.Messages {
-			if m < 0 || m >= len(b.messages) {
+			if m < 0 || m >= b.messages {
 				return fmt.Errorf("there is no message %d", m)
 			}
 		}
@@ -169,15 +157,6 @@ func (b *Recording) addEntry(e Entry) error {
 // Start returns how the run began.
 func (b *Recording) Start() RunStart { return *b.Entries[0].Begin }
 
-// CallMessages returns the messages of a call.
-func (b *Recording) CallMessages(c ModelCall) []llm.Message {
-	list := make([]llm.Message, 0, len(c.Messages))
-	for _, n := range c.Messages {
-		list = append(list, b.messages[n])
-	}
-	return list
-}
-
 // Steps returns the steps as they ended, in order.
 func (b *Recording) Steps() []sessions.Step {
 	var steps []sessions.Step
@@ -187,15 +166,6 @@ func (b *Recording) Steps() []sessions.Step {
 		}
 	}
 	return steps
-}
-
-// Picture returns the bytes of a picture by its name, see [Picture]. One that was
-// dropped to keep the bundle small is [fs.ErrNotExist].
-func (b *Recording) Picture(name string) ([]byte, error) {
-	if b.files == nil || !imageNamePattern().MatchString(name) {
-		return nil, fmt.Errorf("read the picture %q: %w", name, fs.ErrNotExist)
-	}
-	return readFile(b.files, imageDir+"/"+name, maxPicture)
 }
 
 // readFile reads a file of at most limit bytes, whatever it says about its size.

@@ -111,8 +111,7 @@ func (r *runWriter) recordSnapshot(interactive bool, text string, err error, beg
 	r.add(Entry{Kind: KindSnapshot, Millis: r.recorder.millisSince(begun), Snapshot: s})
 }
 
-// notePasswordRefs remembers which refs of a page state are password fields. The run is
-// locked.
+// notePasswordRefs remembers which refs of a page state are password fields. The run is locked.
 func (r *runWriter) notePasswordRefs(text string) {
 	for line := range strings.Lines(text) {
 		marked := strings.Contains(line, "[password]") || strings.Contains(line, "[type=password]")

@@ -13,16 +13,13 @@ import (
 	"clank/sessions"
 )
 
-// Recorder writes the bundles of running tasks. Its exported fields are set
-// before its first use and not changed after; its methods are safe for
-// concurrent use. It stands around a backend ([Recorder.Backend]), which begins
-// and ends a run, and around what the backend uses ([Recorder.Model],
-// [Recorder.ComputerUseModel], [Recorder.Browser]); whose call it is the context says
-// ([llm.AccountOf]). What no run belongs to passes unrecorded.
+// Recorder writes the bundles of running tasks. Its exported fields are set before its first use and not changed
+// after; its methods are safe for concurrent use. It stands around a backend ([Recorder.Backend]), which begins and
+// ends a run, and around what the backend uses ([Recorder.Model], [Recorder.ComputerUseModel], [Recorder.Browser]);
+// whose call it is the context says ([llm.AccountOf]). What no run belongs to passes unrecorded.
 //
-// Lines are written where things happen, in order and without a queue; the files of
-// pictures by a goroutine that the end of a run waits for. A bundle that cannot be
-// written is told to the log once, and the task goes on.
+// Lines are written where things happen, in order and without a queue; the files of pictures by a goroutine that the
+// end of a run waits for. A bundle that cannot be written is told to the log once, and the task goes on.
 type Recorder struct {
 	Dir      string                   // holds a directory for each run, named by the task
 	Versions map[string]string        // of the program and of what it uses
@@ -35,8 +32,7 @@ type Recorder struct {
 
 	mu   sync.Mutex
 	runs map[string]*runWriter // by task
-	// carriedPasswords are the passwords that tasks have typed whose work is handed over to
-	// another backend.
+	// carriedPasswords are the passwords that tasks have typed whose work is handed over to another backend.
 	carriedPasswords map[string][]string
 }
 

@@ -25,8 +25,7 @@ const (
 	DifferenceTitle   DifferenceKind = "title"
 )
 
-// Difference is one way in which a step differs from the record. Both texts may
-// be a page's.
+// Difference is one way in which a step differs from the record. Both texts may be a page's.
 type Difference struct {
 	Kind DifferenceKind `json:"kind"`
 	Was  string         `json:"was"`
@@ -71,9 +70,8 @@ func countOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Replay plays the record with backend in a new session of that id, and tells each
-// step as it has been played. What ends the replay early is part of the summary;
-// the error is only the end of ctx.
+// Replay plays the record with backend in a new session of that id, and tells each step as it has been played. What
+// ends the replay early is part of the summary; the error is only the end of ctx.
 func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string, tell func(StepComparison)) (ReplaySummary, error) {
 	var s ReplaySummary
 	t := p.Task()
@@ -142,8 +140,7 @@ func (p *Player) takeMissing(now sessions.Step) *Difference {
 	return &d
 }
 
-// hasTitle reports whether the title of the page was known: until it is, its
-// address stands for it.
+// hasTitle reports whether the title of the page was known: until it is, its address stands for it.
 func hasTitle(s sessions.Step) bool {
 	return s.Title != "" && strings.TrimSuffix(s.Title, "/") != strings.TrimSuffix(withoutScheme(s.URL), "/")
 }

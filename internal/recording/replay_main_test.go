@@ -74,8 +74,7 @@ type shop struct {
 const front = `<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,>%s
 <form action=/found><label>Search <input name=q></label><label>Password <input type=password name=p></label><button>Go</button></form>`
 
-// openShop starts the site. Once it has changed, other things come first, and one
-// thing is called otherwise.
+// openShop starts the site. Once it has changed, other things come first, and one thing is called otherwise.
 func openShop(tb testing.TB) *shop {
 	tb.Helper()
 	s := &shop{}
@@ -132,11 +131,7 @@ func recordWith(tb testing.TB, rec *recording.Recorder, b sessions.Backend, id, 
 // playTask runs a task to its end and returns its answer.
 func playTask(tb testing.TB, b sessions.Backend, id, prompt string) sessions.Step {
 	tb.Helper()
-	tb.Cleanup(func() {
-		if err := b.Close(context.Background(), id); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, b.Close(context.Background(), id)) })
 	var last sessions.Step
 	for step, err := range b.Run(tb.Context(), sessions.Session{ID: id}, sessions.Task{ID: id, Prompt: prompt}) {
 		must(tb, err)

@@ -76,8 +76,7 @@ type replayScreenModel struct{ player *Player }
 
 func (m replayScreenModel) Name() string { return m.player.name() }
 
-// Fit implements [computeruse.Model]: the size of the recorded pictures, in which
-// the points are counted.
+// Fit implements [computeruse.Model]: the size of the recorded pictures, in which the points are counted.
 func (m replayScreenModel) Fit(screen image.Point) image.Point {
 	for _, t := range m.player.turns {
 		if t.shot != nil && t.shot.Size.X > 0 && t.shot.Size.Y > 0 && t.shot.Size.X <= screen.X && t.shot.Size.Y <= screen.Y {

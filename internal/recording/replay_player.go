@@ -19,8 +19,7 @@ import (
 // AddressMapping says that what was at addresses which begin with From is now at To.
 type AddressMapping struct{ From, To string }
 
-// ParseMappings reads "http://old.example=http://localhost:8080", several with
-// commas between them.
+// ParseMappings reads "http://old.example=http://localhost:8080", several with commas between them.
 func ParseMappings(s string) ([]AddressMapping, error) {
 	var list []AddressMapping
 	for part := range strings.SplitSeq(s, ",") {
@@ -197,8 +196,7 @@ var errEffectWithheld = errors.New("the run typed a password here, which no reco
 // missingRef stands for the ref of an element that is not on the live page.
 const missingRef = "missing"
 
-// adaptCall returns a recorded call with the refs and addresses of today. The player is
-// locked.
+// adaptCall returns a recorded call with the refs and addresses of today. The player is locked.
 func (p *Player) adaptCall(c llm.ToolCall, elements map[string]outline.Ref) (llm.ToolCall, error) {
 	var input map[string]any
 	if len(c.Input) == 0 || c.Malformed != "" {

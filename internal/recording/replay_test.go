@@ -14,6 +14,7 @@ import (
 	"clank/browseagent"
 	"clank/computeruse"
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/plain"
 	"clank/sessions"
@@ -40,11 +41,7 @@ func player(tb testing.TB, b *recording.Recording, mappings ...recording.Address
 func playedBy(tb testing.TB, p *recording.Player, session string) *browseagent.Agent {
 	tb.Helper()
 	agent := browsing(p.Browser(windows{}), p.Model())
-	tb.Cleanup(func() {
-		if err := agent.Close(context.Background(), session); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, agent.Close(context.Background(), session)) })
 	return agent
 }
 
@@ -100,16 +97,12 @@ func TestReplaySaysWhereAPageHasChanged(t *testing.T) {
 	s.changed.Store(true)
 	sum, found := play(t, b, "pchanged")
 	got := differences(found)
-	for _, want := range []string{
+	check.Contains(t, got,
 		`| page | nothing more | - paragraph: Now open on Sundays`,
 		`click "Add to basket" | missing | button "Add to basket" | there is none on the page`,
 		`click "Add to basket" | title | Added | Found`,
 		"read the page | text | ",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	)
 	// The field has another number now, and is found by its name.
 	if strings.Contains(got, `type "lamp" into "Search" | missing`) || strings.Contains(got, "| label |") {
 		t.Errorf("the field was not found by its name:\n%s", got)
@@ -256,9 +249,7 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 	if got := string(turn.Tools[0].Input); got != `{"url":"http://b.test/y"}` {
 		t.Errorf("the tool is told %s", got)
 	}
-	if _, err := talk.Next(t.Context(), computeruse.Input{}); err == nil || !strings.Contains(err.Error(), "password") {
-		t.Errorf("a password that is not recorded: %v", err)
-	}
+	check.Fails(t, check.Err(talk.Next(t.Context(), computeruse.Input{})), nil, "password")
 	if turn, err = talk.Next(t.Context(), computeruse.Input{}); err != nil || len(turn.Calls) != 0 || turn.Text == "" {
 		t.Errorf("after the last answer: %+v, %v", turn, err)
 	}
@@ -266,7 +257,5 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 
 func TestRecordWithoutAnswersIsNotReplayed(t *testing.T) {
 	t.Parallel()
-	if _, err := recording.NewPlayer(screenRun(t), nil); !errors.Is(err, recording.ErrNothingToReplay) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, check.Err(recording.NewPlayer(screenRun(t), nil)), recording.ErrNothingToReplay)
 }

@@ -32,8 +32,7 @@ type ReportStep struct {
 	Millis float64 `json:"ms,omitempty"`
 }
 
-// Report returns the account of the run. A step that began and did not end is
-// part of it, as begun.
+// Report returns the account of the run. A step that began and did not end is part of it, as begun.
 func (b *Recording) Report() Report {
 	begin := b.Start()
 	t := reportBuilder{Report: Report{Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime, Begun: b.Entries[0].At, Cut: b.Cut}}

@@ -69,8 +69,7 @@ const maxImageJobs = 8
 // a keyboard: then there is neither.
 type typedText struct{ tool, ref, text string }
 
-// open makes the directory, or goes on in it: then what was told before a crash
-// or a change of runtime stays.
+// open makes the directory, or goes on in it: then what was told before a crash or a change of runtime stays.
 func (r *runWriter) open(dir, task string) error {
 	r.seed = maphash.MakeSeed()
 	r.knownImages, r.hidden = make(map[string]bool), make(map[string]bool)
@@ -232,8 +231,7 @@ func (r *runWriter) passwords() []string {
 	return r.secrets.words
 }
 
-// observeStep takes in a step. One that shows a mask tells which of the texts that
-// the model typed are passwords.
+// observeStep takes in a step. One that shows a mask tells which of the texts that the model typed are passwords.
 func (r *runWriter) observeStep(s sessions.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -285,8 +283,7 @@ func (r *runWriter) learnPassword(word string) {
 	}
 }
 
-// rewrite replaces the file by one without the secrets. It is there whole or not
-// at all.
+// rewrite replaces the file by one without the secrets. It is there whole or not at all.
 func (r *runWriter) rewrite() error {
 	name := filepath.Join(r.dir, entriesFile)
 	raw, err := os.ReadFile(name)

@@ -125,8 +125,7 @@ func (m *scriptMaker) reading(tool string, in stepInput) ([]string, error) {
 
 var errPointOnly = errors.New("it was done at a point of the screen, and the record does not say what was there")
 
-// screenSteps says an act of a model that works a screen. A point can be said only if
-// the step names what was there.
+// screenSteps says an act of a model that works a screen. A point can be said only if the step names what was there.
 func (m *scriptMaker) screenSteps(s sessions.Step, in stepInput) ([]string, error) {
 	switch s.Tool {
 	case "click":

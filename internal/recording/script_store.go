@@ -110,8 +110,7 @@ func (s ScriptStore) Delete(name string) error {
 	return nil
 }
 
-// Steps returns the steps of a script with values in their places, as
-// llm/plain.Options.Scripts wants it.
+// Steps returns the steps of a script with values in their places, as llm/plain.Options.Scripts wants it.
 func (s ScriptStore) Steps(name, values string) (string, error) {
 	sc, err := s.Load(name)
 	if err != nil {

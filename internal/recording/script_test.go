@@ -1,7 +1,6 @@
 package recording_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/llm/plain"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,9 +48,7 @@ func TestFillPutsValuesIntoTheirPlaces(t *testing.T) {
 	for given, want := range map[string]string{
 		"colour = red": `no value "colour"`, "lamp": "not understood", `search = "x`: "not closed", `search = "a" b`: "not understood", `search = a\`: "backslash",
 	} {
-		if _, err := s.Fill(given); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", given, err, want)
-		}
+		check.Fails(t, check.Err(s.Fill(given)), nil, want)
 	}
 }
 
@@ -67,9 +65,7 @@ func TestScriptsThatCannotBeRunAreRefused(t *testing.T) {
 		strings.Repeat("# words\n", 100_000):     "bytes",
 		"set a = \"x\"\nset a = \"y\"\nopen a.b": "twice",
 	} {
-		if _, err := recording.ParseScript("x", text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %q", text, err, want)
-		}
+		check.Fails(t, check.Err(recording.ParseScript("x", text)), nil, want)
 	}
 }
 
@@ -120,9 +116,7 @@ func TestShelfKeepsScripts(t *testing.T) {
 			t.Error("no error")
 		}
 	}
-	if _, err := shelf.Load("tables"); !errors.Is(err, recording.ErrScriptNotFound) {
-		t.Error(err)
-	}
+	check.Fails(t, check.Err(shelf.Load("tables")), recording.ErrScriptNotFound)
 }
 
 func FuzzParseScript(f *testing.F) {

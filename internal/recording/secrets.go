@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// RedactedText stands in a bundle for what it must not hold. It is what steps show for a
-// password.
+// RedactedText stands in a bundle for what it must not hold. It is what steps show for a password.
 const RedactedText = "••••"
 
 // minRedactAnywhere is how long a secret must be to be taken out wherever it stands. A
@@ -153,8 +152,7 @@ var (
 // minSecretValue is how long the value of a parameter is that may give access.
 const minSecretValue = 4
 
-// redactParameters takes the values of such parameters out of the addresses in
-// a line of JSON.
+// redactParameters takes the values of such parameters out of the addresses in a line of JSON.
 func redactParameters(line []byte) []byte {
 	var out []byte
 	done := 0

@@ -41,8 +41,7 @@ func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	return win.Close(ctx)
 }
 
-// agentModel returns the model that drives the browser. The Manager has routed the
-// task, so it is named.
+// agentModel returns the model that drives the browser. The Manager has routed the task, so it is named.
 func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error) {
 	model, err := a.models.Find(ctx, name)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// Approver lets the agent loop and the proxy ask people at the desk, as the settings
-// have it.
+// Approver lets the agent loop and the proxy ask people at the desk, as the settings have it.
 type Approver struct {
 	Approvals    *approval.Queue
 	Settings     func() settings.Settings
@@ -29,8 +28,8 @@ func (k *Approver) Ask(ctx context.Context, s sessions.Session, t sessions.Task,
 	return k.approveClasses(q, question, t, func(q approval.Question) (approval.Answer, error) { return k.Approvals.Ask(ctx, q) })
 }
 
-// approveClasses asks what the rules do not decide. Where an action is of several classes, each has its question, the weightiest
-// first; a class that nobody knows has one too. question says who is asked; put asks them.
+// approveClasses asks what the rules do not decide. Where an action is of several classes, each has its question, the
+// weightiest first; a class that nobody knows has one too. question says who is asked; put asks them.
 func (k *Approver) approveClasses(q sessions.Question, question approval.Question, t sessions.Task, put func(approval.Question) (approval.Answer, error)) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
 	classes := slices.DeleteFunc(orderClasses(q.Classes), func(c approval.Class) bool {
@@ -75,9 +74,9 @@ func orderClasses(classes []string) []approval.Class {
 	return slices.Compact(all)
 }
 
-// ownWordsSuffice reports whether the words of a task, followed to the letter, are a person's consent already. They are only if
-// the person typed them. Among others they are not for what cannot be taken back: there the others may have a say. A kept
-// login is the operator's, so they are for it only at the operator's own doors.
+// ownWordsSuffice reports whether the words of a task, followed to the letter, are a person's consent already. They
+// are only if the person typed them. Among others they are not for what cannot be taken back: there the others may
+// have a say. A kept login is the operator's, so they are for it only at the operator's own doors.
 func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	switch {
 	case !t.Typed:

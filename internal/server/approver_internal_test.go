@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page/files"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/approval"
@@ -140,9 +141,7 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 			got <- err
 		}()
 		ev, err := f.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if q := ev.Question; !q.Private || q.User != tt.user {
 			t.Errorf("question %+v, want a private one to %q", q, tt.user)
 		}
@@ -173,9 +172,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 			got <- err
 		}()
 		ev, err := f.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if q := ev.Question; q.Source != want || q.Text != `Reach "new.test" for the first time` || q.Detail != "a page wants it" || q.Class != approval.ClassHost {
 			t.Errorf("question %+v", q)
 		}
@@ -226,9 +223,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 			if tt.clicked {
 				set.Approval.Executable = "allow"
 				q := sessions.Question{Classes: []string{"executable"}}
-				if _, err := p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, check.Err(p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q)))
 				set.Approval.Executable = "ask"
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -292,9 +287,7 @@ func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 		t.Errorf("allowed by the settings: %v", err)
 	}
 	set.Approval.Submit = settings.AskRefuse
-	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err == nil || !strings.Contains(err.Error(), "the settings refuse it") {
-		t.Errorf("refused by the settings: %v", err)
-	}
+	check.Fails(t, (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy), nil, "the settings refuse it")
 	if qs := k.Approvals.Pending(); len(qs) != 0 {
 		t.Errorf("asked %+v", qs)
 	}
@@ -310,9 +303,7 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	send := sessions.Question{Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
 	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, "work", send) }()
 	ev, err := f.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	q := ev.Question
 	if q.Source != "discord" || q.Channel != "c" || q.User != "u" || !q.Private || q.Session != "talk" || q.Profile != "work" {
 		t.Errorf("question %+v", q)
@@ -393,20 +384,14 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}))
 	k := VaultLogins{Vault: v, Windows: &browsermgr.Manager{}}
 	stranger := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "43"}}
 	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {
 		t.Errorf("a stranger is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false); !errors.Is(err, vault.ErrNotFound) {
-		t.Errorf("filled in for a stranger: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false)), vault.ErrNotFound)
 	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
 		t.Errorf("a code for a stranger: %v", err)
 	}
@@ -417,7 +402,5 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	if list, err := k.List(t.Context(), friend); err != nil || len(list) != 1 || !list[0].Code {
 		t.Errorf("a friend is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false); err == nil || !strings.Contains(err.Error(), "no page is open") {
-		t.Errorf("without a page: %v", err)
-	}
+	check.Fails(t, check.Err(k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false)), nil, "no page is open")
 }

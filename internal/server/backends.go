@@ -94,8 +94,7 @@ func (a *Server) routeTask(t sessions.Task) (runtime, model string, err error) {
 	return way.Runtime, way.Model, err
 }
 
-// approveHandOver says whether the rest of a task may be left to another runtime, and
-// which model it has.
+// approveHandOver says whether the rest of a task may be left to another runtime, and which model it has.
 func (a *Server) approveHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
 	now := a.Settings.Current()
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)

@@ -44,16 +44,13 @@ func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.S
 // cannot be read was refused when it was set.
 func BudgetRules(all settings.Settings) budget.Rules {
 	s := all.Budget
-	rules := budget.Rules{Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits), Prices: make(map[string]llm.Price)}
+	rules := budget.Rules{Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits), Prices: s.PriceList()}
 	for level, text := range map[budget.Level]string{
 		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild, budget.LevelDay: s.Day,
 	} {
 		if l, err := settings.ParseLimit(text); err == nil {
 			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time}
 		}
-	}
-	for model, p := range s.PriceList() {
-		rules.Prices[model] = llm.Price(p)
 	}
 	return rules
 }

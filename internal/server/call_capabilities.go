@@ -32,8 +32,8 @@ const (
 	CapabilityGoLive        = "shares: Go Live"
 )
 
-// CallCapabilities says what of calls works on this machine with some settings. present tells which secrets are there. No server
-// is asked. The UDP port is tried if try is set: not while a clank runs that may have it.
+// CallCapabilities says what of calls works on this machine with some settings. present tells which secrets are
+// there. No server is asked. The UDP port is tried if try is set: not while a clank runs that may have it.
 func CallCapabilities(ctx context.Context, s settings.Settings, present func(name string) bool, try bool) []Capability {
 	list := []Capability{transcriptionCapability(s.Voice, present), stopWordsCapability(), speechCapability(s.Voice, present)}
 	if !s.Voice.Enabled {
@@ -45,7 +45,8 @@ func CallCapabilities(ctx context.Context, s settings.Settings, present func(nam
 	return append(list, udpPortCapability(ctx, s.Share, try), relayCapability(s.Share, present), viewerCapability(s.Share), goLiveCapability(s.Share, present))
 }
 
-// configuredServer returns the server that is set up for something to do with sound: its own address, or OpenAI's with a key.
+// configuredServer returns the server that is set up for something to do with sound: its own address, or OpenAI's
+// with a key.
 func configuredServer(base, model, env string, present func(string) bool) string {
 	switch {
 	case base != "":
@@ -193,8 +194,8 @@ func CapabilitySummary(list []Capability) string {
 	return "on the page Call, and in voice channels with Discord; " + strings.Join(lacks, "; ")
 }
 
-// iceServers returns the servers by which pages and this machine find each other, as the settings have them. Relays that cannot be used are
-// left out, and the log says why.
+// iceServers returns the servers by which pages and this machine find each other, as the settings have them. Relays
+// that cannot be used are left out, and the log says why.
 func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
 	var list []webrtc.ICEServer
 	if stun := strings.Fields(s.STUN); len(stun) > 0 {

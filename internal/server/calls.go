@@ -93,7 +93,8 @@ type CallService struct {
 	closers []func(context.Context) error
 }
 
-// Open makes everything ready; no call begins by itself. A part that a call can do without is left out, and its absence logged.
+// Open makes everything ready; no call begins by itself. A part that a call can do without is left out, and its
+// absence logged.
 func (x *CallService) Open(ctx context.Context) (err error) {
 	x.callsContext, x.endCalls = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -230,7 +231,7 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	}
 	a.CallService = x
 	a.onClose(x.Close)
-	return a.OwnListeners.addURL(x.ViewerURL())
+	return a.OwnListeners.AddURL(x.ViewerURL())
 }
 
 // newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet. It may be made

@@ -175,7 +175,8 @@ func (x *CallService) stopFromPage(_ *webrtc.PageCall, p voice.Person) {
 	x.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, cancel.Actor{ID: pageOrigin.User, Name: p.Name, Moderator: true}, false)
 }
 
-// shareFromPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the page.
+// shareFromPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the
+// page.
 func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool) {
 	x.background.Go(func() {
 		ctx, cancel := context.WithTimeout(x.callsContext, shareStartTimeout)

@@ -186,8 +186,8 @@ func (x *CallService) Unshare(ctx context.Context, o sessions.Origin) (string, e
 	return r.Message, nil
 }
 
-// mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there takes the place of what
-// was shown before, and is seen by all.
+// mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there
+// takes the place of what was shown before, and is seen by all.
 func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) bool {
 	if call == pageCallRef || o.Moderator {
 		return true

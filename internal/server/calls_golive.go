@@ -71,8 +71,8 @@ func (l *goLiveAccount) isAccount(id string) bool {
 	return err == nil && a.UserID() == id
 }
 
-// openGoLive connects the account for Go Live, if the settings want that, and tries again until the program ends. Shares go
-// elsewhere until it is there, and say why.
+// openGoLive connects the account for Go Live, if the settings want that, and tries again until the program ends.
+// Shares go elsewhere until it is there, and say why.
 func (x *CallService) openGoLive() {
 	if !x.Settings().Share.GoLive {
 		return

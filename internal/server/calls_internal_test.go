@@ -12,6 +12,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -101,9 +102,7 @@ func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
 			if len(stages) != 2 || stages[0].Name() != "Go Live" {
 				t.Fatalf("got %d stages, want Go Live and the link", len(stages))
 			}
-			if _, err := stages[0].Begin(t.Context(), share.Presentation{}); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got error %v, want one with %q", err, tc.want)
-			}
+			check.Fails(t, check.Err(stages[0].Begin(t.Context(), share.Presentation{})), nil, tc.want)
 		})
 	}
 	x := newTestCallService(t, false, map[string]string{goLiveTokenName: "of an account"})
@@ -141,9 +140,7 @@ func TestTheGatewayIsFoundWithoutSigningIn(t *testing.T) {
 
 func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 	d, err := discordtest.Start(discordtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	eve := d.CreateAccount("eve", "of eve")
 	for token, want := range map[string]string{eve.Token: "", "of nobody": "4004"} {
@@ -153,9 +150,7 @@ func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 		if want == "" {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if err := d.WaitConnected(ctx, eve); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, d.WaitConnected(ctx, eve))
 		}
 		late := time.After(time.Minute)
 		for done := false; !done; {
@@ -208,13 +203,11 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 	}
 }
 
-// TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation before it holds the
-// sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
+// TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation
+// before it holds the sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
 func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, kind := range []string{settings.VoiceEngineText, settings.VoiceEngineRealtime} {
 		for guild, want := range map[string][]string{"g": {"ada", "cy"}, "another": {"ada", "bob", "cy"}} {
 			s := settings.Defaults()
@@ -263,9 +256,7 @@ func (optOutStoreOfBob) SetOptedOut(context.Context, voice.PrivacyKey, bool) err
 
 func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	s := settings.Defaults()
 	s.Voice.KeepTranscripts = true
 	x := &CallService{privacy: left, Settings: func() settings.Settings { return s }}

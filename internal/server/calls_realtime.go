@@ -42,8 +42,8 @@ func (x *CallService) realtimeProblem(v settings.Voice) string {
 	return ""
 }
 
-// useRealtime has a model hold the conversation that hears and speaks by itself. Where none can be had the call says so, and nothing
-// takes its place.
+// useRealtime has a model hold the conversation that hears and speaks by itself. Where none can be had the call says
+// so, and nothing takes its place.
 func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice, call share.CallRef) {
 	server, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY")
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/internal/test/rtctest"
 	"clank/internal/test/sessionstest"
@@ -73,9 +74,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Store: sessionstest.OpenStore(t), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, m.Open(t.Context()))
 	b := &assistant.Assistant{Tasks: m, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
 	h.CallService = &server.CallService{
 		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
@@ -91,9 +90,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Browsers: &browsermgr.Manager{}, Assistant: b,
 		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
 	}
-	if err := h.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, h.Open(t.Context()))
 	t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), rtctest.Patience)
 		defer done()
@@ -109,9 +106,7 @@ func (h *house) join(t *testing.T) *rtctest.Page {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, rtctest.PageOptions{})
 	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer, Name: "Ada", Key: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	w := httptest.NewRecorder()
 	h.CallPage().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/join", bytes.NewReader(body)))
 	var got webrtc.JoinAnswer
@@ -130,9 +125,7 @@ func written(t *testing.T, page *rtctest.Page, words string) {
 	for range 50 {
 		var n struct{ Text string }
 		line := rtctest.Next(t, page.Said)
-		if err := json.Unmarshal([]byte(line), &n); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal([]byte(line), &n))
 		if all = append(all, n.Text); strings.Contains(n.Text, words) {
 			return
 		}
@@ -144,9 +137,7 @@ func written(t *testing.T, page *rtctest.Page, words string) {
 func tone(t *testing.T) []byte {
 	t.Helper()
 	p, err := voice.NewOpusPacker(voice.RateSpeech)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	samples := make([]int16, 10*voice.RateSpeech/50)
 	for i := range samples {
 		samples[i] = int16(9000 - 18000*(i/40%2))
@@ -235,9 +226,7 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 func (h *house) counted(t *testing.T) {
 	t.Helper()
 	calls, err := h.ledger.Calls(context.WithoutCancel(t.Context()), 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var got []string
 	for _, e := range calls {
 		got = append(got, strings.Join([]string{e.Model, e.Account.Purpose, string(e.State), e.Amount.String()}, " "))
@@ -265,9 +254,7 @@ func (h *house) transcribed(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var got []string
 	for line := range strings.Lines(string(data)) {
 		var l struct {
@@ -321,9 +308,7 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	made := func(name string, age time.Duration) string {
 		path := filepath.Join(dir, "transcripts", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-age))); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-age))))
 		return path
 	}
 	old, young, other := made("a.jsonl", 31*24*time.Hour), made("b.jsonl", 29*24*time.Hour), made("c.txt", 31*24*time.Hour)
@@ -350,9 +335,7 @@ func TestAnAddressThatCannotBeIsNotTakenForOneInUse(t *testing.T) {
 	x := &server.CallService{
 		Settings: settings.Defaults, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
 	}
-	if err := x.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "99999") {
-		t.Errorf("Open = %v", err)
-	}
+	check.Fails(t, x.Open(t.Context()), nil, "99999")
 }
 
 // abilities lists them by name, for a machine with these secrets and programs only in dir.
@@ -436,9 +419,7 @@ func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
 
 func TestAPortThatIsTakenIsTold(t *testing.T) {
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer taken.Close()
 	at := taken.LocalAddr().(*net.UDPAddr).Port
 	a := abilities(t, t.TempDir(), func(s *settings.Settings) { s.Share.UDPPort = at })[server.CapabilityUDPPort]

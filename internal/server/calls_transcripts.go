@@ -66,7 +66,8 @@ func (x *CallService) sweepTranscripts(now time.Time) {
 	}
 }
 
-// recordedConversation is a conversation whose transcript is kept if the settings want that as it begins: people are told then.
+// recordedConversation is a conversation whose transcript is kept if the settings want that as it begins: people are
+// told then.
 type recordedConversation struct {
 	*conversation.Conversation
 
@@ -90,7 +91,8 @@ func (k recordedConversation) Run(ctx context.Context) error {
 	return k.Conversation.Run(ctx)
 }
 
-// transcriptRecorder passes on what was said, unless whoever said it does not want to be heard, or the settings have changed.
+// transcriptRecorder passes on what was said, unless whoever said it does not want to be heard, or the settings have
+// changed.
 func (x *CallService) transcriptRecorder(place conversation.Location, lines chan<- transcriptLine) func(conversation.TranscriptLine) {
 	return func(s conversation.TranscriptLine) {
 		if s.Speaker.ID != "" && x.privacy.OptedOut(place.Guild, s.Speaker.ID) || !x.Settings().Voice.KeepTranscripts {

@@ -1,9 +1,8 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -17,8 +16,8 @@ import (
 	"clank/sessions/access"
 )
 
-// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
-// expect it two above.
+// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a
+// gateway expect it two above.
 func controlAddress(getenv func(string) string) string {
 	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2))
@@ -39,9 +38,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
 		Approver:        ToolApprover{Approver: a.Approver},
 	}
-	if s.Addr == "" {
-		s.Addr = controlAddress(a.getenv)
-	}
+	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)
 	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
 		a.logger.Warn("the port of the control API is taken: it listens on another", "address", s.Addr)
@@ -52,7 +49,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
 		return nil, err
 	}
 	withdraw, err := client.Announce(a.Home.Dir, s.URL(), a.LocalSecret)
@@ -70,8 +67,8 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	return s, nil
 }
 
-// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that were given
-// out.
+// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that
+// were given out.
 func (a *Server) controlSecrets() (control.Secrets, error) {
 	var s control.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
@@ -89,13 +86,7 @@ func (a *Server) controlSecrets() (control.Secrets, error) {
 	}
 	s.Password = v.Reveal()
 	s.Issued = func(secret string) bool {
-		return a.isLocalSecret(secret) || a.tokens.Valid(secret, access.ScopeControl)
+		return access.IsSecret(secret, a.LocalSecret) || a.tokens.Valid(secret, access.ScopeControl)
 	}
 	return s, nil
-}
-
-// isLocalSecret reports whether a secret is that of this run.
-func (a *Server) isLocalSecret(secret string) bool {
-	got, want := sha256.Sum256([]byte(secret)), sha256.Sum256([]byte(a.LocalSecret))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }

@@ -22,8 +22,7 @@ type discordConnector struct {
 	done   chan struct{} // closed when nothing will change any more
 }
 
-// openDiscord begins to connect, if there is a token. It tries again until ctx
-// ends, unless Discord refuses the bot.
+// openDiscord begins to connect, if there is a token. It tries again until ctx ends, unless Discord refuses the bot.
 func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	token, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv)
 	if err != nil {
@@ -79,8 +78,7 @@ func (d *discordConnector) reportStates(ctx context.Context, tell func(how strin
 	}
 }
 
-// ConnectBot connects to Discord, and says how that went and whether it is worth
-// another try.
+// ConnectBot connects to Discord, and says how that went and whether it is worth another try.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
 		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false

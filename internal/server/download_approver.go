@@ -13,8 +13,9 @@ import (
 	"clank/sessions/approval"
 )
 
-// DownloadApprover asks people before a program that a model has downloaded is kept. It also is the [browseagent.Consent] of the
-// agent loop, so that nobody is asked a second time about what they have let a click download.
+// DownloadApprover asks people before a program that a model has downloaded is kept. It also is the
+// [browseagent.Consent] of the agent loop, so that nobody is asked a second time about what they have let a click
+// download.
 type DownloadApprover struct {
 	Approver *Approver
 	TabOwner func(target string) (owner, profile string) // of a tab

@@ -20,11 +20,12 @@ import (
 	"clank/internal/settings"
 )
 
-// AllowedHostsEnv names the environment's list of hosts that pages may reach though their addresses are private, in the form of
-// the setting: for containers and tests, which have no settings yet.
+// AllowedHostsEnv names the environment's list of hosts that pages may reach though their addresses are private, in
+// the form of the setting: for containers and tests, which have no settings yet.
 const AllowedHostsEnv = "CLANK_ALLOWED_HOSTS"
 
-// openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
+// openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after
+// them.
 func (a *Server) openGate(ctx context.Context) error {
 	a.allowedHosts = settings.SplitHosts(a.getenv(AllowedHostsEnv))
 	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allowedHosts}); err != nil {
@@ -150,9 +151,10 @@ func CheckReach(s settings.Settings) []settings.FieldError {
 // cloudMetadataHosts are services of clouds that tell secrets to whoever asks: no browser is there.
 var cloudMetadataHosts = []string{"169.254.169.254", "[fd00:ec2::254]", "metadata.google.internal", "100.100.100.200"}
 
-// AllowEndpoint judges where the DevTools of browsers on other machines may be. They are the operator's, who may well have
-// them in the own network: rules for pages would be wrong here. What is refused are services that are no browsers: the
-// doors of this program, and those that tell secrets. Where the settings are strict they hold for browsers, too.
+// AllowEndpoint judges where the DevTools of browsers on other machines may be. They are the operator's, who may well
+// have them in the own network: rules for pages would be wrong here. What is refused are services that are no
+// browsers: the doors of this program, and those that tell secrets. Where the settings are strict they hold for
+// browsers, too.
 func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
 	reach := a.Settings.Current().NetworkAccess
 	rules := rulesFromSettings(reach)
@@ -200,8 +202,8 @@ func (d *listenerSet) addPort(port int) {
 	d.Add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // a port
 }
 
-// addURL adds the listener at a URL of ours.
-func (d *listenerSet) addURL(address string) error {
+// AddURL adds the listener at a URL of ours.
+func (d *listenerSet) AddURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return fmt.Errorf("keep pages from %s: %w", address, err)
@@ -231,6 +233,3 @@ func (d *listenerSet) addresses() []netip.AddrPort {
 	defer d.mu.Unlock()
 	return slices.Clip(d.addrs)
 }
-
-// KeepPagesFrom has the gate refuse pages the address of a listener of ours.
-func (a *Server) KeepPagesFrom(url string) error { return a.OwnListeners.addURL(url) }

@@ -13,7 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir set.
+// Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir
+// set.
 type Home struct {
 	Dir string // an absolute path
 
@@ -82,8 +83,7 @@ func (h *Home) Release() {
 	}
 }
 
-// Address is where other processes of the same person find a running server. It
-// is kept in the home.
+// Address is where other processes of the same person find a running server. It is kept in the home.
 type Address struct {
 	URL    string `json:"url"`
 	PID    int    `json:"pid"`

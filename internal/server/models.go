@@ -20,8 +20,8 @@ func ModelProviders() []string {
 	return []string{"plain", "openai", "anthropic", "gemini", "compatible"}
 }
 
-// ModelFinder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and Within are only
-// needed by [ModelFinder.Find].
+// ModelFinder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and
+// Within are only needed by [ModelFinder.Find].
 type ModelFinder struct {
 	NamedPages    map[string]string // names of pages the plain model knows
 	ScriptSteps   func(name, values string) (string, error)
@@ -32,8 +32,7 @@ type ModelFinder struct {
 	Logger        *slog.Logger
 }
 
-// Find returns the model called name, within the budget. It does not ask the
-// vendor.
+// Find returns the model called name, within the budget. It does not ask the vendor.
 func (m *ModelFinder) Find(ctx context.Context, name string) (llm.Model, error) {
 	model, err := m.findUnmetered(ctx, name)
 	if err != nil {
@@ -132,8 +131,7 @@ func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 	return model, secret.Reveal(), nil
 }
 
-// modelTimeout bounds one call of a model, retries included. The step's own
-// deadline is usually shorter.
+// modelTimeout bounds one call of a model, retries included. The step's own deadline is usually shorter.
 const modelTimeout = 5 * time.Minute
 
 // Ability says what there is to know of a model, without asking its vendor.

@@ -15,8 +15,8 @@ import (
 	"clank/sessions/access"
 )
 
-// openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them through
-// it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
+// openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them
+// through it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
 func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsertool.APIClient) (url string, err error) {
 	if f.NodeAddr == "" {
 		return "", nil
@@ -51,11 +51,11 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	}
 	a.onClose(serveInBackground(server, serve, func(err error) { a.logger.Error("browsers are not lent any more", "error", err) }))
 	url = scheme + "://" + ln.Addr().String()
-	return url, a.OwnListeners.addURL(url)
+	return url, a.OwnListeners.AddURL(url)
 }
 
-// nodeCaller makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked about
-// what they set off: the rules of this machine decide.
+// nodeCaller makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked
+// about what they set off: the rules of this machine decide.
 type nodeCaller struct{ *browsertool.APIClient }
 
 // Call has the shape of [browsertool.APIClient.Call].

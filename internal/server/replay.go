@@ -35,8 +35,7 @@ func (a *Server) NewRecorder() *recording.Recorder {
 	return r
 }
 
-// CopySettings has an app that keeps nothing use the settings of the home: which
-// hosts pages may reach, for one.
+// CopySettings has an app that keeps nothing use the settings of the home: which hosts pages may reach, for one.
 func (a *Server) CopySettings(ctx context.Context, h *Home) (err error) {
 	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil

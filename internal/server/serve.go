@@ -13,8 +13,8 @@ import (
 // DefaultShopAddr is where the demo shop listens, so that its pages are found again.
 const DefaultShopAddr = "127.0.0.1:8788"
 
-// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty; the
-// certificate and key are files for it.
+// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty;
+// the certificate and key are files for it.
 type ServeOptions struct {
 	DashboardAddr, ControlAddr, ViewerAddr string
 	NodeAddr, NodeCertFile, NodeKeyFile    string
@@ -83,7 +83,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
 		return nil, err
 	}
 	if err := a.Home.PublishAddress(s.URL(), a.LocalSecret); err != nil {

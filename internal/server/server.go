@@ -36,8 +36,7 @@ const closeTimeout = 12 * time.Second
 // half a second, and an idle one a hundred megabytes.
 const browserIdleTimeout = 10 * time.Minute
 
-// Server is everything behind the doors: the state, the browser, the mind and the
-// manager of tasks.
+// Server is everything behind the doors: the state, the browser, the mind and the manager of tasks.
 type Server struct {
 	Home         *Home
 	logger       *slog.Logger
@@ -125,8 +124,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	return a, nil
 }
 
-// Close ends the parts, last opened first. When hurry ends, what is left is
-// ended without waiting.
+// Close ends the parts, last opened first. When hurry ends, what is left is ended without waiting.
 func (a *Server) Close(hurry context.Context) error {
 	ctx, cancelGrace := context.WithTimeout(hurry, closeTimeout)
 	defer cancelGrace()

@@ -13,6 +13,7 @@ import (
 	"clank/internal/server"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/llm"
 )
@@ -22,15 +23,11 @@ func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
 		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return id
 	}
 	open := reserve(time.Now())
-	if _, err := server.OpenBudget(t.Context(), ledger, settings.Defaults, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(server.OpenBudget(t.Context(), ledger, settings.Defaults, slog.New(slog.DiscardHandler))))
 	calls, err := ledger.Calls(t.Context(), 10)
 	if err != nil || len(calls) != 1 || calls[0].ID != open || calls[0].State != budget.StateEstimated {
 		t.Errorf("got %+v, %v; want the open call, as estimated", calls, err)
@@ -38,7 +35,7 @@ func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
 }
 
 func TestTheSettingsOfBudgetsAreThoseTheErrorsName(t *testing.T) {
-	for _, level := range budget.Levels() {
+	for level := range server.BudgetRules(settings.Defaults()).Limits {
 		if _, ok := settings.FindField(budget.LimitKey + string(level)); !ok {
 			t.Errorf("there is no setting %s%s", budget.LimitKey, level)
 		}
@@ -133,9 +130,7 @@ func TestAModelIsFoundOrTheWayOutIsSaid(t *testing.T) {
 			t.Errorf("%s: got %v, missing %q; want %q", name, err, missing, want)
 		}
 	}
-	if _, err := newTestFinder("", keys).Find(t.Context(), "compatible:mine"); err == nil || !strings.Contains(err.Error(), "the address of the OpenAI-compatible server is not set") {
-		t.Errorf("without a server: %v", err)
-	}
+	check.Fails(t, check.Err(newTestFinder("", keys).Find(t.Context(), "compatible:mine")), nil, "the address of the OpenAI-compatible server is not set")
 }
 
 func TestOnlyAServerOfOnesOwnIsTakenAtItsWordAboutScreens(t *testing.T) {
@@ -157,9 +152,7 @@ func newHome(t *testing.T) *server.Home {
 		}
 		return ""
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(h.Release)
 	return h
 }
@@ -167,9 +160,7 @@ func newHome(t *testing.T) *server.Home {
 func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	st, err := os.Stat(newHome(t).Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got, want := st.Mode().Perm(), os.FileMode(0o700); got != want {
 		t.Errorf("mode = %v, want %v", got, want)
 	}
@@ -178,21 +169,15 @@ func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(file, nil, 0o600))
 	_, err := server.OpenHome(func(string) string { return filepath.Join(file, "home") })
-	if err == nil || !strings.Contains(err.Error(), "CLANK_HOME") {
-		t.Errorf("error = %v, want one that names CLANK_HOME", err)
-	}
+	check.Fails(t, err, nil, "CLANK_HOME")
 }
 
 func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	if err := h.Claim(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, h.Claim())
 	other := &server.Home{Dir: h.Dir}
 	err := other.Claim()
 	if !errors.Is(err, server.ErrHomeClaimed) || !strings.Contains(err.Error(), "process ") {
@@ -211,9 +196,7 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 	if _, found, err := h.RunningServer(); found || err != nil {
 		t.Fatalf("server of a new home = %v, %v", found, err)
 	}
-	if err := h.Claim(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, h.Claim())
 	if err := h.PublishAddress("http://127.0.0.1:1", "secret"); err != nil {
 		t.Fatal(err)
 	}

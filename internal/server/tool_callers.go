@@ -16,7 +16,8 @@ import (
 type ToolCaller struct {
 	Origin  sessions.Origin
 	Session string // in which an answer "for this session" holds; "" for none
-	// Elicit asks the person at a program that speaks MCPCallerID; nil leaves it to the desk. The error says that nobody can be asked.
+	// Elicit asks the person at a program that speaks MCPCallerID; nil leaves it to the desk. The error says that
+	// nobody can be asked.
 	Elicit func(ctx context.Context, text, detail string) (allowed bool, err error)
 }
 

@@ -32,7 +32,7 @@ func (k VaultLogins) List(ctx context.Context, t sessions.Task) ([]browseagent.L
 	var list []browseagent.Login
 	for _, e := range entries {
 		if mayUseLogin(e, t.Origin) {
-			list = append(list, browseagent.Login{Name: e.Name, Origins: displayOrigins(e), Username: e.Username, Code: e.HasTOTP})
+			list = append(list, browseagent.Login{Name: e.Name, Origins: vault.DisplayOrigins(e.Origins), Username: e.Username, Code: e.HasTOTP})
 		}
 	}
 	return list, nil
@@ -40,20 +40,7 @@ func (k VaultLogins) List(ctx context.Context, t sessions.Task) ([]browseagent.L
 
 // mayUseLogin: the operator's own doors may use every entry, other people those that name them or a role of theirs.
 func mayUseLogin(e vault.Entry, o sessions.Origin) bool {
-	switch o.Kind {
-	case sessions.FromTerminal, sessions.FromDashboard:
-		return true
-	default:
-		return e.Allows(o.User, o.Roles)
-	}
-}
-
-func displayOrigins(e vault.Entry) []string {
-	shown := make([]string, len(e.Origins))
-	for i, o := range e.Origins {
-		shown[i] = vault.DisplayOrigin(o)
-	}
-	return shown
+	return o.Kind == sessions.FromTerminal || o.Kind == sessions.FromDashboard || e.Allows(o.User, o.Roles)
 }
 
 // findEntry finds an entry that the task may use.
@@ -207,20 +194,12 @@ func VaultOptions(getenv func(string) string, h *Home) (vault.Options, error) {
 	if strings.EqualFold(getenv("CLANK_VAULT_KEYRING"), "off") {
 		opts.Keyring = nil
 	}
-	return opts, readVaultKey(getenv, &opts)
-}
-
-// readVaultKey takes the key from the environment, if it is there.
-func readVaultKey(getenv func(string) string, opts *vault.Options) error {
 	key, err := settings.ReadSecret("CLANK_VAULT_KEY", getenv)
-	if err != nil {
-		return err
-	}
-	if key.IsSet() {
+	if err == nil && key.IsSet() {
 		opts.Key, opts.KeySource = key.Reveal(), "CLANK_VAULT_KEY"
 		if path := getenv("CLANK_VAULT_KEY_FILE"); path != "" {
 			opts.KeySource = path + " (CLANK_VAULT_KEY_FILE)"
 		}
 	}
-	return nil
+	return opts, err
 }

@@ -18,7 +18,8 @@ import (
 	"clank/sessions"
 )
 
-// readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in its name.
+// readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in
+// its name.
 const readerProxyProfile = "page reader"
 
 // WebServices is what needs no browser: reading and searching, and the watches, which need one seldom.
@@ -162,8 +163,9 @@ func WaitForStableText(ctx context.Context, win interface {
 	}
 }
 
-// checkWatchAccess asks the rules of access again, for who wants to be told and where: rules, roles and members change while a
-// watch goes on. b is nil while there is no connection; those whom the rules let in whatever their roles go on meanwhile.
+// checkWatchAccess asks the rules of access again, for who wants to be told and where: rules, roles and members
+// change while a watch goes on. b is nil while there is no connection; those whom the rules let in whatever their
+// roles go on meanwhile.
 func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Watch) error {
 	if x.Origin.Kind != sessions.FromDiscord || b == nil {
 		return a.checkAccess(x.Origin)

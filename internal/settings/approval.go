@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Approval says before what people are asked: a rule for each class of action, see
-// the Ask constants.
+// Approval says before what people are asked: a rule for each class of action, see the Ask constants.
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
 
@@ -49,7 +48,7 @@ func (a Approval) IsOutsideSites(host string) bool {
 	})
 }
 
-func approvalField(class, label, effect, rule string, at func(*Settings) *string) Field {
+func approvalField(class, label, effect, rule string, at *string) Field {
 	return choice(approvalKeys+class, label, effect, rule, at,
 		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})
 }

@@ -1,6 +1,10 @@
 package settings
 
-import "time"
+import (
+	"reflect"
+	"slices"
+	"time"
+)
 
 // FieldKind says what values a field takes, and so how it is asked for.
 type FieldKind string
@@ -39,7 +43,25 @@ type Field struct {
 
 	check func(string) error // what else a Text or Model must be; nil: anything
 
-	target func(*Settings) any // where the value lives: *bool, *int, *string or *time.Duration
+	path []int // where the value lives in Settings; nil for a Secret
+}
+
+// at stands for any Settings: a pointer into it says which value of theirs a row of the table is about.
+var at Settings
+
+// settingPaths are the places of the values within Settings, by pointers into [at].
+var settingPaths = findPaths(reflect.ValueOf(&at).Elem(), nil, make(map[any][]int))
+
+func findPaths(v reflect.Value, path []int, paths map[any][]int) map[any][]int {
+	for i := range v.NumField() {
+		here := append(slices.Clip(path), i)
+		if f := v.Field(i); f.Kind() == reflect.Struct {
+			findPaths(f, here, paths)
+		} else {
+			paths[f.Addr().Interface()] = here
+		}
+	}
+	return paths
 }
 
 // inGroup returns fields that stand together under a heading.
@@ -50,48 +72,48 @@ func inGroup(name string, fields ...Field) []Field {
 	return fields
 }
 
-func toggle(key, label, effect string, value bool, at func(*Settings) *bool) Field {
+func toggle(key, label, effect string, value bool, at *bool) Field {
 	return newField(KindToggle, key, label, effect, value, at)
 }
 
-func number(key, label, effect string, value, least, most int, at func(*Settings) *int) Field {
+func number(key, label, effect string, value, least, most int, at *int) Field {
 	f := newField(KindNumber, key, label, effect, value, at)
 	f.Min, f.Max = least, most
 	return f
 }
 
-func duration(key, label, effect string, value, least, most time.Duration, at func(*Settings) *time.Duration) Field {
+func duration(key, label, effect string, value, least, most time.Duration, at *time.Duration) Field {
 	f := newField(KindDuration, key, label, effect, value, at)
 	f.Min, f.Max = int(least.Milliseconds()), int(most.Milliseconds())
 	return f
 }
 
-func choice(key, label, effect, value string, at func(*Settings) *string, options ...Option) Field {
+func choice(key, label, effect, value string, at *string, options ...Option) Field {
 	f := newField(KindChoice, key, label, effect, value, at)
 	f.Options = options
 	return f
 }
 
-func text(key, label, effect, value string, most int, at func(*Settings) *string) Field {
+func text(key, label, effect, value string, most int, at *string) Field {
 	f := newField(KindText, key, label, effect, value, at)
 	f.MaxLen = most
 	return f
 }
 
-func longText(key, label, effect string, at func(*Settings) *string) Field {
+func longText(key, label, effect string, at *string) Field {
 	f := newField(KindLongText, key, label, effect, "", at)
 	f.MaxLen = longTextMax
 	return f
 }
 
 // model is a field that may be empty, unless it is required.
-func model(key, label, effect, value string, at func(*Settings) *string) Field {
+func model(key, label, effect, value string, at *string) Field {
 	f := newField(KindModel, key, label, effect, value, at)
 	f.Optional, f.MaxLen = true, modelMaxLen
 	return f
 }
 
-func address(key, label, effect string, at func(*Settings) *string) Field {
+func address(key, label, effect string, at *string) Field {
 	f := newField(KindURL, key, label, effect, "", at)
 	f.MaxLen = pathMaxLen
 	return f
@@ -101,9 +123,9 @@ func secret(name, label, effect string) Field {
 	return Field{Key: name, Label: label, Effect: effect, Kind: KindSecret}
 }
 
-func newField[T any](kind FieldKind, key, label, effect string, value T, at func(*Settings) *T) Field {
+func newField[T any](kind FieldKind, key, label, effect string, value T, at *T) Field {
 	return Field{
-		Key: key, Label: label, Effect: effect, Kind: kind, Default: value, target: func(s *Settings) any { return at(s) },
+		Key: key, Label: label, Effect: effect, Kind: kind, Default: value, path: settingPaths[at],
 	}
 }
 
@@ -135,35 +157,15 @@ func FindField(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Get returns f's value in s: a bool, int, string or time.Duration by f's Kind,
-// and nil for a [KindSecret].
+// Get returns f's value in s: a bool, int, string or time.Duration by f's Kind, and nil for a [KindSecret].
 func (f Field) Get(s Settings) any {
-	if f.target == nil {
+	if f.path == nil {
 		return nil
 	}
-	switch p := f.target(&s).(type) {
-	case *bool:
-		return *p
-	case *int:
-		return *p
-	case *string:
-		return *p
-	case *time.Duration:
-		return *p
-	}
-	return nil
+	return reflect.ValueOf(s).FieldByIndex(f.path).Interface()
 }
 
 // assign puts v, which has f's type, into s.
 func (f Field) assign(s *Settings, v any) {
-	switch p := f.target(s).(type) {
-	case *bool:
-		*p = v.(bool)
-	case *int:
-		*p = v.(int)
-	case *string:
-		*p = v.(string)
-	case *time.Duration:
-		*p = v.(time.Duration)
-	}
+	reflect.ValueOf(s).Elem().FieldByIndex(f.path).Set(reflect.ValueOf(v))
 }

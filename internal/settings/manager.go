@@ -20,10 +20,9 @@ var ErrConflict = errors.New("the settings were changed by somebody else in the 
 
 // Store keeps what was set: only values that differ from their default, by key.
 //
-// LoadSettings returns no values and the version "" where nothing was ever
-// saved. SaveSettings replaces all values if the stored version still is
-// expectVersion, and returns the new version; otherwise it changes nothing and
-// its error wraps [ErrConflict]. A version is never used twice.
+// LoadSettings returns no values and the version "" where nothing was ever saved. SaveSettings replaces all values if
+// the stored version still is expectVersion, and returns the new version; otherwise it changes nothing and its error
+// wraps [ErrConflict]. A version is never used twice.
 type Store interface {
 	LoadSettings(ctx context.Context) (values map[string]json.RawMessage, version string, err error)
 	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
@@ -35,16 +34,15 @@ type Manager struct {
 	Store     Store
 	Log       *slog.Logger
 	Providers []string // names that a model may begin with; nil = any
-	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a fault is
-	// refused.
+	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a
+	// fault is refused.
 	Check func(Settings) []FieldError
 
 	state atomic.Pointer[State]
 	mu    sync.Mutex // held while saving, so that versions are applied in order
 }
 
-// State is everything known about the settings at one moment. It is not to be
-// changed.
+// State is everything known about the settings at one moment. It is not to be changed.
 type State struct {
 	Settings Settings
 	Version  string
@@ -52,9 +50,8 @@ type State struct {
 	Problems []FieldError               // stored values that are not used, and why
 }
 
-// Open loads what is stored. A stored value that is unknown or out of its limits
-// does not stop the start: its default is used, the fact is logged and listed
-// in [State.Problems], and the value stays stored.
+// Open loads what is stored. A stored value that is unknown or out of its limits does not stop the start: its default
+// is used, the fact is logged and listed in [State.Problems], and the value stays stored.
 func (l *Manager) Open(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +66,7 @@ func (l *Manager) Open(ctx context.Context) error {
 	return nil
 }
 
-// Current returns the settings as they are. It takes no lock. Before Open it
-// returns the defaults.
+// Current returns the settings as they are. It takes no lock. Before Open it returns the defaults.
 func (l *Manager) Current() Settings { return l.State().Settings }
 
 // State returns the settings with their version and what is wrong with them.
@@ -81,10 +77,9 @@ func (l *Manager) State() State {
 	return State{Settings: Defaults()}
 }
 
-// Update checks all changes, saves them and applies them at once, or does
-// nothing of it. A change is the JSON form of a field's value, or null for its
-// default. expectVersion is the version that the changes were based on. The
-// error is an [*InvalidError], wraps [ErrConflict], or is the store's.
+// Update checks all changes, saves them and applies them at once, or does nothing of it. A change is the JSON form of
+// a field's value, or null for its default. expectVersion is the version that the changes were based on. The error is
+// an [*InvalidError], wraps [ErrConflict], or is the store's.
 func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

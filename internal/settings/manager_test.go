@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -64,9 +65,7 @@ func (m *memory) name() string {
 func open(t *testing.T, store settings.Store) *settings.Manager {
 	t.Helper()
 	l := &settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler), Providers: []string{"plain", "openai", "compatible", "anthropic", "gemini"}}
-	if err := l.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, l.Open(t.Context()))
 	return l
 }
 
@@ -82,9 +81,7 @@ func TestAChangeIsSavedAndAppliedAtOnce(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	got, version, err := l.Update(t.Context(), values(keySteps, "12", keyModel, `" openai:gpt-5.6 "`, keyStep, "3e4"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got.MaxSteps != 12 || got.AgentModel != "openai:gpt-5.6" || l.Current() != got {
 		t.Errorf("settings = %+v, live = %+v", got, l.Current())
 	}

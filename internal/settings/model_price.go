@@ -3,15 +3,14 @@ package settings
 import (
 	"fmt"
 	"strings"
+
+	"clank/llm"
 )
 
-// ModelPrice is what a model costs, in US dollars per million tokens.
-type ModelPrice struct{ Input, Cached, Output float64 }
-
-// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is that of the first
-// line that is none, come the prices of those that are.
-func ParsePrices(text string) (map[string]ModelPrice, error) {
-	prices := make(map[string]ModelPrice)
+// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is
+// that of the first line that is none, come the prices of those that are.
+func ParsePrices(text string) (map[string]llm.Price, error) {
+	prices := make(map[string]llm.Price)
 	var first error
 	for line := range strings.Lines(text) {
 		model, p, err := parsePrice(line)
@@ -26,7 +25,7 @@ func ParsePrices(text string) (map[string]ModelPrice, error) {
 }
 
 // parsePrice reads one line; the model of an empty one is "".
-func parsePrice(line string) (model string, p ModelPrice, err error) {
+func parsePrice(line string) (model string, p llm.Price, err error) {
 	f := strings.Fields(line)
 	if len(f) == 0 {
 		return "", p, nil
@@ -36,7 +35,7 @@ func parsePrice(line string) (model string, p ModelPrice, err error) {
 	}
 	for i, into := range []*float64{&p.Input, &p.Cached, &p.Output} {
 		if *into, err = parseCount(f[i+1], maxUSD); err != nil {
-			return "", ModelPrice{}, err
+			return "", llm.Price{}, err
 		}
 	}
 	return f[0], p, nil

@@ -39,31 +39,26 @@ var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateK
 
 // networkFields are the part of the table that is about what pages may reach.
 var networkFields = inGroup(groupNetwork,
-	choice(privateKey, "Private networks", `Whether pages may reach this machine and private networks. `+
-		`"Everything" opens your network to hostile pages.`, PrivateUnset,
-		func(s *Settings) *string { return &s.NetworkAccess.PrivateNetwork }, Option{PrivateUnset, "Public hosts only"},
-		Option{PrivateStrict, "Public addresses and listed hosts only"},
+	choice(privateKey, "Private networks", `Whether pages may reach this machine and private networks. "Everything" `+
+		`opens your network to hostile pages.`, PrivateUnset, &at.NetworkAccess.PrivateNetwork,
+		Option{PrivateUnset, "Public hosts only"}, Option{PrivateStrict, "Public addresses and listed hosts only"},
 		Option{PrivateAllowed, "Everything (dangerous)"}),
-	longText(networkKeys+"allowedHostnames", "Allowed hosts", "Hosts that pages may reach even if their "+
-		"addresses are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
-		func(s *Settings) *string { return &s.NetworkAccess.AllowedHosts }),
-	longText(networkKeys+"hostnameAllowlist", "Only these hosts", "If set, pages reach only these hosts, one per "+
-		"line.", func(s *Settings) *string { return &s.NetworkAccess.HostAllowlist }),
-	longText(networkKeys+"blockedHostnames", "Blocked hosts", "Hosts that pages never reach, whatever else "+
-		"allows them, one per line.", func(s *Settings) *string { return &s.NetworkAccess.BlockedHosts }),
-	toggle(networkKeys+"allowRfc2544BenchmarkRange", "Benchmark addresses", "Allow 198.18.0.0/15, which some "+
-		"proxies and VPNs use for synthetic addresses.", false,
-		func(s *Settings) *bool { return &s.NetworkAccess.AllowBenchmark }),
+	longText(networkKeys+"allowedHostnames", "Allowed hosts", "Hosts that pages may reach even if their addresses "+
+		"are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
+		&at.NetworkAccess.AllowedHosts),
+	longText(networkKeys+"hostnameAllowlist", "Only these hosts", "If set, pages reach only these hosts, one per line.",
+		&at.NetworkAccess.HostAllowlist),
+	longText(networkKeys+"blockedHostnames", "Blocked hosts", "Hosts that pages never reach, whatever else allows "+
+		"them, one per line.", &at.NetworkAccess.BlockedHosts),
+	toggle(networkKeys+"allowRfc2544BenchmarkRange", "Benchmark addresses", "Allow 198.18.0.0/15, which some proxies "+
+		"and VPNs use for synthetic addresses.", false, &at.NetworkAccess.AllowBenchmark),
 	toggle(networkKeys+"allowIpv6UniqueLocalRange", "IPv6 unique local addresses", "Allow fc00::/7, which some "+
-		"proxies and VPNs use for synthetic addresses.", false,
-		func(s *Settings) *bool { return &s.NetworkAccess.AllowULA }),
+		"proxies and VPNs use for synthetic addresses.", false, &at.NetworkAccess.AllowULA),
 	toggle(networkKeys+"askNewHosts", "Ask about new hosts", "Ask a person, in Discord or on this page, before a "+
-		"browser reaches a host for the first time. No answer means no.", false,
-		func(s *Settings) *bool { return &s.NetworkAccess.AskNewHosts }),
+		"browser reaches a host for the first time. No answer means no.", false, &at.NetworkAccess.AskNewHosts),
 	longText(networkKeys+"upstreamProxies", "Upstream proxies", `Where a profile's traffic goes after it was `+
 		`checked, one "profile address" per line, such as "work socks5://10.0.0.1:1080". * means all other profiles. `+
-		`Their login is the secret CLANK_UPSTREAM_LOGIN.`,
-		func(s *Settings) *string { return &s.NetworkAccess.Upstreams }).checked(checkUpstreams),
+		`Their login is the secret CLANK_UPSTREAM_LOGIN.`, &at.NetworkAccess.Upstreams).checked(checkUpstreams),
 )
 
 // SplitHosts returns the entries of a list of hosts: what spaces, commas and line ends divide.

@@ -6,12 +6,10 @@ import (
 	"slices"
 )
 
-// PresetNone is the value of [Settings.Preset] where everything is chosen one by
-// one.
+// PresetNone is the value of [Settings.Preset] where everything is chosen one by one.
 const PresetNone = ""
 
-// Preset is a set of values that is chosen by one name. What somebody set by
-// hand goes before it.
+// Preset is a set of values that is chosen by one name. What somebody set by hand goes before it.
 type Preset struct {
 	Name    string         `json:"name"`
 	Label   string         `json:"label"`
@@ -60,8 +58,7 @@ func presetOptions() []Option {
 	return options
 }
 
-// FindPreset returns the preset of that name; the empty one for a name there is
-// not.
+// FindPreset returns the preset of that name; the empty one for a name there is not.
 func FindPreset(name string) (Preset, bool) {
 	for _, p := range presets {
 		if p.Name == name {
@@ -96,14 +93,13 @@ type PresetEffect struct {
 	Overridden bool            `json:"kept,omitempty"` // it was set by hand, so the preset's value would not count
 }
 
-// PreviewPreset says what choosing the preset of that name would do to st, without
-// doing it: which settings would change, and which stay because they were set by
-// hand although the preset says otherwise.
+// PreviewPreset says what choosing the preset of that name would do to st, without doing it: which settings would
+// change, and which stay because they were set by hand although the preset says otherwise.
 func PreviewPreset(st State, name string) []PresetEffect {
 	base := PresetDefaults(name)
 	effects := []PresetEffect{}
 	for _, f := range settingsTable {
-		if f.target == nil || f.Key == presetKey {
+		if f.path == nil || f.Key == presetKey {
 			continue
 		}
 		now, then := f.JSON(st.Settings), f.JSON(base)

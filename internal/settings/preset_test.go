@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -103,9 +104,7 @@ func TestEveryPresetIsMadeOfValidValues(t *testing.T) {
 func TestAnUnlistedRuntimeIsRefusedAndNeverMeansTheLocalOne(t *testing.T) {
 	l := open(t, &memory{})
 	_, _, err := l.Update(t.Context(), map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}, "")
-	if err == nil || !strings.Contains(err.Error(), "must be one of") {
-		t.Errorf("setting it: %v", err)
-	}
+	check.Fails(t, err, nil, "must be one of")
 	l = open(t, &memory{values: map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}})
 	if way, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err == nil || !strings.Contains(err.Error(), `no runtime "hosted"`) {
 		t.Errorf("stored by something else: %+v, %v", way, err)

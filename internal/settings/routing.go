@@ -30,10 +30,9 @@ type ModelAbility struct {
 	Literal  bool // it does what is written, word for word
 }
 
-// ChooseRoute says by which runtime and model a task is done: what the task asks for,
-// else the override, else the preset, else the local browser agent with its
-// model. able tells what there is. Where the way cannot be gone the error says
-// why and what to do; no other way is taken instead.
+// ChooseRoute says by which runtime and model a task is done: what the task asks for, else the override, else the
+// preset, else the local browser agent with its model. able tells what there is. Where the way cannot be gone the
+// error says why and what to do; no other way is taken instead.
 func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) ModelAbility) (Route, error) {
 	way := runtimeFor(s, w)
 	if !slices.Contains(Runtimes(), way.Runtime) {
@@ -62,8 +61,7 @@ func runtimeFor(s Settings, w RouteRequest) Route {
 	return Route{Runtime: RuntimeLocal, Why: "nothing else is set"}
 }
 
-// modelFor returns the model that works with a runtime; wish is the one asked
-// for.
+// modelFor returns the model that works with a runtime; wish is the one asked for.
 func modelFor(s Settings, runtime, wish string) (string, error) {
 	set, err := configuredModel(s, runtime)
 	if err != nil {
@@ -118,8 +116,7 @@ func openaiProviders(client string) []string {
 	}
 }
 
-// check says why the way cannot be gone. Of a model that nobody knows nothing is
-// said: its vendor will.
+// check says why the way cannot be gone. Of a model that nobody knows nothing is said: its vendor will.
 func (w Route) check(a ModelAbility) error {
 	switch {
 	case a.Missing != "":
@@ -134,9 +131,8 @@ func (w Route) check(a ModelAbility) error {
 	return nil
 }
 
-// HandOverRoute says how a task of the runtime from is gone on with by the runtime
-// to, or why it is not. A model that does what is written word for word goes on
-// with nothing.
+// HandOverRoute says how a task of the runtime from is gone on with by the runtime to, or why it is not. A model that
+// does what is written word for word goes on with nothing.
 func HandOverRoute(s Settings, from, to string, able func(runtime, model string) ModelAbility) (Route, error) {
 	if s.HandOver != HandOverAsk && s.HandOver != HandOverAllow {
 		return Route{}, errors.New("the setting " + runtimeKeys + "handOff does not allow it")

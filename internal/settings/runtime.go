@@ -69,37 +69,34 @@ const (
 
 // runtimeFields are the part of the table that says what drives the browser.
 var runtimeFields = inGroup(groupRuntime,
-	choice(presetKey, "Preset", "Sets runtime and models together. Values set by hand stay.", PresetNone,
-		func(s *Settings) *string { return &s.Preset }, presetOptions()...),
+	choice(presetKey, "Preset", "Sets runtime and models together. Values set by hand stay.", PresetNone, &at.Preset,
+		presetOptions()...),
 	choice(overrideKey, "Runtime", "The runtime for tasks that name none. It overrides the preset.", RuntimeAuto,
-		func(s *Settings) *string { return &s.Runtime }, Option{RuntimeAuto, "From the preset"},
-		Option{RuntimeLocal, "Local browser agent"}, Option{RuntimeOpenAI, "OpenAI computer use"},
-		Option{RuntimeAnthropic, "Anthropic computer use"}, Option{RuntimeGemini, "Gemini computer use"}),
+		&at.Runtime, Option{RuntimeAuto, "From the preset"}, Option{RuntimeLocal, "Local browser agent"},
+		Option{RuntimeOpenAI, "OpenAI computer use"}, Option{RuntimeAnthropic, "Anthropic computer use"},
+		Option{RuntimeGemini, "Gemini computer use"}),
 	choice(runtimeKeys+"handOff", "Hand-over between runtimes", "Let a model pass the rest of a task to another "+
-		"runtime, such as a canvas to one that sees the screen.", HandOverNever,
-		func(s *Settings) *string { return &s.HandOver }, Option{HandOverNever, "Never"},
-		Option{HandOverAsk, "Ask first"}, Option{HandOverAllow, "Allow"}),
+		"runtime, such as a canvas to one that sees the screen.", HandOverNever, &at.HandOver,
+		Option{HandOverNever, "Never"}, Option{HandOverAsk, "Ask first"}, Option{HandOverAllow, "Allow"}),
 	model(openaiKeys+"model", "OpenAI computer use: model", "The model of the runtime openai_computer_use, as "+
 		"openai:model, or compatible:model for a gateway.", "openai:gpt-5.6",
-		func(s *Settings) *string { return &s.OpenAIComputer.Model }).checked(checkProvider("openai", "compatible")),
+		&at.OpenAIComputer.Model).checked(checkProvider("openai", "compatible")),
 	choice(openaiKeys+"client", "OpenAI computer use: provider", "Which server must provide this model.", ClientAuto,
-		func(s *Settings) *string { return &s.OpenAIComputer.Client }, Option{ClientAuto, "From the model's name"},
-		Option{ClientOpenAI, "OpenAI itself"}, Option{ClientCompatible, "The OpenAI-compatible server"}),
+		&at.OpenAIComputer.Client, Option{ClientAuto, "From the model's name"}, Option{ClientOpenAI, "OpenAI itself"},
+		Option{ClientCompatible, "The OpenAI-compatible server"}),
 	toggle(openaiKeys+"stateful", "OpenAI computer use: stored conversation", "OpenAI stores the conversation, "+
 		"screenshots included, so that less is sent. When off, everything is sent each time and nothing is stored.",
-		false, func(s *Settings) *bool { return &s.OpenAIComputer.Stateful }),
-	toggle(openaiKeys+"previewTool", "OpenAI computer use: preview tool", "Use the tool computer_use_preview, "+
-		"for gateways that support no other.", false, func(s *Settings) *bool { return &s.OpenAIComputer.Preview }),
-	model(anthropicKeys+"model", "Anthropic computer use: model", "The model of the runtime "+
-		"anthropic_computer_use, as anthropic:model.", "anthropic:claude-opus-5-5",
-		func(s *Settings) *string { return &s.AnthropicComputer.Model }).checked(checkProvider("anthropic")),
-	choice(anthropicKeys+"toolset", "Anthropic computer use: tools", "Give the model tools for a screen, or for "+
-		"a browser with tabs and elements.", ToolsetComputer,
-		func(s *Settings) *string { return &s.AnthropicComputer.Toolset }, Option{ToolsetComputer, "For a screen"},
-		Option{ToolsetBrowser, "For a browser"}),
+		false, &at.OpenAIComputer.Stateful),
+	toggle(openaiKeys+"previewTool", "OpenAI computer use: preview tool", "Use the tool computer_use_preview, for "+
+		"gateways that support no other.", false, &at.OpenAIComputer.Preview),
+	model(anthropicKeys+"model", "Anthropic computer use: model", "The model of the runtime anthropic_computer_use, "+
+		"as anthropic:model.", "anthropic:claude-opus-5-5",
+		&at.AnthropicComputer.Model).checked(checkProvider("anthropic")),
+	choice(anthropicKeys+"toolset", "Anthropic computer use: tools", "Give the model tools for a screen, or for a "+
+		"browser with tabs and elements.", ToolsetComputer, &at.AnthropicComputer.Toolset,
+		Option{ToolsetComputer, "For a screen"}, Option{ToolsetBrowser, "For a browser"}),
 	model(geminiKeys+"model", "Gemini computer use: model", "The model of the runtime gemini_computer_use, as "+
-		"gemini:model.", "gemini:gemini-3.5-flash",
-		func(s *Settings) *string { return &s.GeminiComputer.Model }).checked(checkProvider("gemini")),
+		"gemini:model.", "gemini:gemini-3.5-flash", &at.GeminiComputer.Model).checked(checkProvider("gemini")),
 )
 
 // checkProvider wants a model of one of these providers.

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// SecretValue is a secret that does not print itself: formatting, logging and
-// JSON show only whether it is there.
+// SecretValue is a secret that does not print itself: formatting, logging and JSON show only whether it is there.
 type SecretValue struct {
 	value string
 }
@@ -43,11 +42,9 @@ func (s SecretValue) MarshalText() ([]byte, error) { return []byte(s.String()), 
 // maxSecret bounds a secret's file, in bytes: beyond it, the name is wrong.
 const maxSecret = 64 << 10
 
-// ReadSecret reads the secret called name (such as "OPENAI_API_KEY"): the
-// variable of that name, or the file named by the variable name_FILE. Space
-// around it is dropped. Neither set is a missing secret and no error; both set,
-// an unreadable file and an empty file are errors. getenv is os.Getenv outside
-// of tests. No error holds the secret.
+// ReadSecret reads the secret called name (such as "OPENAI_API_KEY"): the variable of that name, or the file named by
+// the variable name_FILE. Space around it is dropped. Neither set is a missing secret and no error; both set, an
+// unreadable file and an empty file are errors. getenv is os.Getenv outside of tests. No error holds the secret.
 func ReadSecret(name string, getenv func(string) string) (SecretValue, error) {
 	value, path := strings.TrimSpace(getenv(name)), strings.TrimSpace(getenv(name+"_FILE"))
 	if path == "" {

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 )
 
 func TestASecretComesFromItsVariableOrItsFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	key, empty, two := write("key", " sk-file\n"), write("empty", "\n"), write("two", "a\nb\n")
@@ -47,9 +46,7 @@ func TestASecretComesFromItsVariableOrItsFile(t *testing.T) {
 func TestASecretDoesNotPrintItself(t *testing.T) {
 	s := settings.NewSecret("sk-hush")
 	data, err := json.Marshal(map[string]any{"key": s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	text := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, data, s.LogValue())
 	if strings.Contains(text, "hush") || !strings.Contains(text, "(present)") {
 		t.Errorf("printed as %s", text)

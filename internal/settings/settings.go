@@ -154,7 +154,7 @@ const (
 func Defaults() Settings {
 	var s Settings
 	for _, f := range settingsTable {
-		if f.target != nil {
+		if f.path != nil {
 			f.assign(&s, f.Default)
 		}
 	}

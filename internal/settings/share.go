@@ -36,8 +36,8 @@ type Share struct {
 	TURNUser     string // the name that goes with TURN_CREDENTIAL; with TURN_SECRET, what stands behind the time
 }
 
-// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is not, the error says what is
-// missing, by its key, and the way out.
+// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is
+// not, the error says what is missing, by its key, and the way out.
 func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
 	servers := strings.Fields(s.TURN)
 	if len(servers) == 0 {
@@ -95,30 +95,24 @@ func checkServers(v, example string, schemes ...string) error {
 var shareFields = inGroup(groupShare,
 	address(shareKeys+"publicUrl", "Public viewer address", "The address at which others reach a shared browser, "+
 		"such as clank.example.org/watch with https in front. A reverse proxy there forwards everything below it to "+
-		"clank serve --watch-addr. Leave empty for links that work on this machine only.",
-		func(s *Settings) *string { return &s.Share.PublicURL }),
-	duration(shareKeys+"linkLifetimeMs", "Link lifetime", "How long a link to a shared browser works. It always "+
-		"ends with the share.", 2*time.Hour, time.Minute, 24*time.Hour,
-		func(s *Settings) *time.Duration { return &s.Share.LinkLifetime }),
-	toggle(shareKeys+"goLive", "Go Live on Discord", "Show shared browsers as a Go Live stream with the account "+
-		"of DISCORD_GOLIVE_TOKEN. Discord does not allow this for bots and may close the account: leave this off "+
-		"unless Discord has permitted it. Takes effect at the next start.", false,
-		func(s *Settings) *bool { return &s.Share.GoLive }),
-	number(shareKeys+"udpPort", "UDP port for audio and video", "The one UDP port of the call page and the "+
-		"viewer page, to open in a firewall. 0 uses any. Takes effect at the next start.", 0, 0, 65535,
-		func(s *Settings) *int { return &s.Share.UDPPort }),
-	text(shareKeys+"publicAddress", "Public IP address", "The IP address at which others reach that port, if it "+
-		"is not this machine's own. Takes effect at the next start.", "", 45,
-		func(s *Settings) *string { return &s.Share.PublicHost }).checked(checkIP),
+		"clank serve --watch-addr. Leave empty for links that work on this machine only.", &at.Share.PublicURL),
+	duration(shareKeys+"linkLifetimeMs", "Link lifetime", "How long a link to a shared browser works. It always ends "+
+		"with the share.", 2*time.Hour, time.Minute, 24*time.Hour, &at.Share.LinkLifetime),
+	toggle(shareKeys+"goLive", "Go Live on Discord", "Show shared browsers as a Go Live stream with the account of "+
+		"DISCORD_GOLIVE_TOKEN. Discord does not allow this for bots and may close the account: leave this off unless "+
+		"Discord has permitted it. Takes effect at the next start.", false, &at.Share.GoLive),
+	number(shareKeys+"udpPort", "UDP port for audio and video", "The one UDP port of the call page and the viewer "+
+		"page, to open in a firewall. 0 uses any. Takes effect at the next start.", 0, 0, 65535, &at.Share.UDPPort),
+	text(shareKeys+"publicAddress", "Public IP address", "The IP address at which others reach that port, if it is "+
+		"not this machine's own. Takes effect at the next start.", "", 45, &at.Share.PublicHost).checked(checkIP),
 	text(shareKeys+"stunServers", "STUN servers", "Servers that find this machine's public address, such as "+
 		"stun:stun.example.org:3478, separated by spaces. Takes effect at the next start.", "", pathMaxLen,
-		func(s *Settings) *string { return &s.Share.STUN }).checked(checkSTUN),
+		&at.Share.STUN).checked(checkSTUN),
 	text(turnKey, "TURN servers", "Relays for people behind strict firewalls, such as "+
 		"turn:turn.example.org:3478?transport=udp, separated by spaces. They need TURN_SECRET or TURN_CREDENTIAL. "+
-		"Takes effect at the next start.", "", pathMaxLen,
-		func(s *Settings) *string { return &s.Share.TURN }).checked(checkTURN),
+		"Takes effect at the next start.", "", pathMaxLen, &at.Share.TURN).checked(checkTURN),
 	text(turnUserKey, "TURN user name", "The user name for TURN_CREDENTIAL. Not needed with TURN_SECRET. Takes "+
-		"effect at the next start.", "", modelMaxLen, func(s *Settings) *string { return &s.Share.TURNUser }),
+		"effect at the next start.", "", modelMaxLen, &at.Share.TURNUser),
 	secret("DISCORD_GOLIVE_TOKEN", "Go Live account token", "The token of an account that Discord allows to go "+
 		"live. Never the bot's."),
 	secret(SecretTURN, "TURN secret", "Shared with the TURN servers (coturn: static-auth-secret). clank uses it to "+

@@ -42,189 +42,167 @@ var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, b
 
 var browserFields = inGroup(groupBrowser,
 	toggle(runtimeKeys+"enabled", "Browsing", "Turn this off to refuse all new browsing tasks.", true,
-		func(s *Settings) *bool { return &s.BrowserEnabled }),
+		&at.BrowserEnabled),
 	toggle(runtimeKeys+"headed", "Browser window", "Show the browser in a window on the machine that runs clank. "+
-		"Takes effect the next time the browser starts.", false, func(s *Settings) *bool { return &s.Headed }),
-	text(runtimeKeys+"profile", "Profile", "The browser profile that keeps logins and cookies: lower-case "+
-		"letters, digits and dashes. Leave empty to start each session with a clean browser. Open pages keep their "+
-		"profile.", "clank", pathMaxLen, func(s *Settings) *string { return &s.Profile }),
-	text(runtimeKeys+"executablePath", "Browser executable", "Path of the Chrome or Chromium to run. Leave empty "+
-		"to find one automatically. Takes effect the next time the browser starts.", "", pathMaxLen,
-		func(s *Settings) *string { return &s.BrowserPath }),
+		"Takes effect the next time the browser starts.", false, &at.Headed),
+	text(runtimeKeys+"profile", "Profile", "The browser profile that keeps logins and cookies: lower-case letters, "+
+		"digits and dashes. Leave empty to start each session with a clean browser. Open pages keep their profile.",
+		"clank", pathMaxLen, &at.Profile),
+	text(runtimeKeys+"executablePath", "Browser executable", "Path of the Chrome or Chromium to run. Leave empty to "+
+		"find one automatically. Takes effect the next time the browser starts.", "", pathMaxLen, &at.BrowserPath),
 	toggle(runtimeKeys+"evaluateEnabled", "JavaScript evaluation", "Allow control API clients to run their own "+
-		"JavaScript in pages (evaluate, and wait with fn).", true,
-		func(s *Settings) *bool { return &s.Browser.EvaluateEnabled }),
-	toggle(runtimeKeys+"attachOnly", "Attach only", "Never start a browser; only attach to running ones. A "+
-		"profile can override this.", false, func(s *Settings) *bool { return &s.Browser.AttachOnly }),
-	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox even "+
-		"where it works. Leave this off: where the sandbox cannot work, clank disables it by itself.", false,
-		func(s *Settings) *bool { return &s.Browser.NoSandbox }),
+		"JavaScript in pages (evaluate, and wait with fn).", true, &at.Browser.EvaluateEnabled),
+	toggle(runtimeKeys+"attachOnly", "Attach only", "Never start a browser; only attach to running ones. A profile "+
+		"can override this.", false, &at.Browser.AttachOnly),
+	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox even where "+
+		"it works. Leave this off: where the sandbox cannot work, clank disables it by itself.", false,
+		&at.Browser.NoSandbox),
 	longText(runtimeKeys+"extraArgs", "Extra browser flags", "Added to the browser's command line, separated by "+
-		"spaces or new lines. Takes effect the next time a browser starts.",
-		func(s *Settings) *string { return &s.Browser.ExtraArgs }),
-	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500",
-		len("#RRGGBB"), func(s *Settings) *string { return &s.Browser.Color }).checked(checkColor),
-	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports "+
-		"starting here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436,
-		func(s *Settings) *int { return &s.Browser.FirstPort }),
-	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its "+
-		"DevTools port in this time is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.LaunchTimeout }),
-	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "A browser that does not answer "+
-		"its first command in this time is stopped.", 8*time.Second, time.Second, 2*time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.ReadyTimeout }),
-	duration(runtimeKeys+"remoteCdpTimeoutMs", "Remote discovery timeout", "How long a browser on another "+
-		"machine may take to report its DevTools address.", 1500*time.Millisecond, 100*time.Millisecond, time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.RemoteTimeout }),
-	duration(runtimeKeys+"remoteCdpHandshakeTimeoutMs", "Remote connection timeout", "Time limit for each "+
-		"connection attempt. 0 uses 5, 7 and 9 s for the three attempts.", 0, 0, 2*time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.RemoteHandshake }),
+		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
+	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500", len("#RRGGBB"),
+		&at.Browser.Color).checked(checkColor),
+	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
+		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
+	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its DevTools "+
+		"port in this time is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
+		&at.Browser.LaunchTimeout),
+	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "A browser that does not answer its "+
+		"first command in this time is stopped.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
+	duration(runtimeKeys+"remoteCdpTimeoutMs", "Remote discovery timeout", "How long a browser on another machine "+
+		"may take to report its DevTools address.", 1500*time.Millisecond, 100*time.Millisecond, time.Minute,
+		&at.Browser.RemoteTimeout),
+	duration(runtimeKeys+"remoteCdpHandshakeTimeoutMs", "Remote connection timeout", "Time limit for each connection "+
+		"attempt. 0 uses 5, 7 and 9 s for the three attempts.", 0, 0, 2*time.Minute, &at.Browser.RemoteHandshake),
 	duration(runtimeKeys+"actionTimeoutMs", "Action timeout", "Time limit of a control API action that sets none.",
-		time.Minute, 500*time.Millisecond, 10*time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.ActionTimeout }),
-	choice(runtimeKeys+"snapshotDefaults.mode", "Snapshots", "The snapshot format for control API clients that "+
-		"do not choose one.", SnapshotFull, func(s *Settings) *string { return &s.Browser.SnapshotMode },
-		Option{SnapshotFull, "The whole page"}, Option{SnapshotEfficient, "Interactive elements only"}),
-	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes "+
-		"effect the next time a browser starts.", 2048, 1, 1<<20,
-		func(s *Settings) *int { return &s.Browser.MaxDownload }),
-	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload. Takes "+
-		"effect the next time a browser starts.", 1024, 1, 1<<20,
-		func(s *Settings) *int { return &s.Browser.MaxUpload }),
-	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or "+
-		"too many.", true, func(s *Settings) *bool { return &s.Browser.TabCleanup }),
-	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab, other than its current one, "+
-		"is closed after this long without use.", 2*time.Hour, time.Minute, 24*time.Hour,
-		func(s *Settings) *time.Duration { return &s.Browser.TabIdle }),
-	number(runtimeKeys+"tabCleanup.maxTabsPerSession", "Tabs per session", "Above this number, the least "+
-		"recently used tabs are closed.", 8, 1, 100, func(s *Settings) *int { return &s.Browser.TabsPerSession }),
+		time.Minute, 500*time.Millisecond, 10*time.Minute, &at.Browser.ActionTimeout),
+	choice(runtimeKeys+"snapshotDefaults.mode", "Snapshots", "The snapshot format for control API clients that do "+
+		"not choose one.", SnapshotFull, &at.Browser.SnapshotMode, Option{SnapshotFull, "The whole page"},
+		Option{SnapshotEfficient, "Interactive elements only"}),
+	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes effect "+
+		"the next time a browser starts.", 2048, 1, 1<<20, &at.Browser.MaxDownload),
+	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload. Takes effect "+
+		"the next time a browser starts.", 1024, 1, 1<<20, &at.Browser.MaxUpload),
+	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or too "+
+		"many.", true, &at.Browser.TabCleanup),
+	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab, other than its current one, is "+
+		"closed after this long without use.", 2*time.Hour, time.Minute, 24*time.Hour, &at.Browser.TabIdle),
+	number(runtimeKeys+"tabCleanup.maxTabsPerSession", "Tabs per session", "Above this number, the least recently "+
+		"used tabs are closed.", 8, 1, 100, &at.Browser.TabsPerSession),
 	duration(runtimeKeys+"tabCleanup.sweepMs", "Tab check interval", "How often clank looks for unused tabs.",
-		5*time.Minute, 10*time.Second, 60*time.Minute,
-		func(s *Settings) *time.Duration { return &s.Browser.TabSweepInterval }),
+		5*time.Minute, 10*time.Second, 60*time.Minute, &at.Browser.TabSweepInterval),
 )
 
 var otherFields = slices.Concat(
 	inGroup(groupModel,
-		choice(agentModeKey, "Browser agent", "Which model works the browser.", ModeDedicated,
-			func(s *Settings) *string { return &s.AgentMode }, Option{ModeDedicated, "Its own model (below)"},
-			Option{ModeInherit, "The assistant's model"}, Option{ModeDisabled, "Nobody"}),
+		choice(agentModeKey, "Browser agent", "Which model works the browser.", ModeDedicated, &at.AgentMode,
+			Option{ModeDedicated, "Its own model (below)"}, Option{ModeInherit, "The assistant's model"},
+			Option{ModeDisabled, "Nobody"}),
 		model(agentModelKey, "Browser agent model", "As provider:model, for example openai:gpt-5.6 or "+
 			"compatible:llama3. plain:steps needs no key and follows written steps.", defaultModel,
-			func(s *Settings) *string { return &s.AgentModel }).required(),
-		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to "+
-			"browse, as provider:model. Leave empty to treat every message as a task.", "",
-			func(s *Settings) *string { return &s.AssistantModel }),
+			&at.AgentModel).required(),
+		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to browse, as "+
+			"provider:model. Leave empty to treat every message as a task.", "", &at.AssistantModel),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
 			`single steps in the default profile's tabs. Everyone it talks with shares these tabs.`, false,
-			func(s *Settings) *bool { return &s.AssistantBrowser }),
+			&at.AssistantBrowser),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
-			"language, what to leave alone.", func(s *Settings) *string { return &s.AssistantGuidance }),
-		address(compatibleURLKey, "OpenAI-compatible server", "Base URL for models "+
-			"named compatible:…, for example http://127.0.0.1:11434/v1.",
-			func(s *Settings) *string { return &s.CompatibleURL }),
+			"language, what to leave alone.", &at.AssistantGuidance),
+		address(compatibleURLKey, "OpenAI-compatible server", "Base URL for models named compatible:…, for example "+
+			"http://127.0.0.1:11434/v1.", &at.CompatibleURL),
 	),
 	inGroup(groupTool,
 		toggle(toolKeys+"allowHostControl", "Local browsers", `Let the tool "browser" use this machine's browsers. `+
-			`When off, it can use only the sandbox and nodes.`, true,
-			func(s *Settings) *bool { return &s.BrowserTool.AllowHost }),
+			`When off, it can use only the sandbox and nodes.`, true, &at.BrowserTool.AllowHost),
 		address(toolKeys+"sandboxUrl", "Sandbox", "Address of a control API in a sandbox. It is used first when set. "+
-			"Its token is the secret CLANK_SANDBOX_TOKEN.", func(s *Settings) *string { return &s.BrowserTool.SandboxURL }),
+			"Its token is the secret CLANK_SANDBOX_TOKEN.", &at.BrowserTool.SandboxURL),
 		longText(toolKeys+"nodes", "Nodes", `Other machines that share their browsers (clank serve --node-addr), one `+
 			`"name address" per line. Their token is the secret CLANK_NODE_TOKEN.`,
-			func(s *Settings) *string { return &s.BrowserTool.Nodes }).checked(checkNodes),
-		choice(toolKeys+"node.mode", "Node selection", "Automatic uses the only node, or the one named below.", NodeAuto,
-			func(s *Settings) *string { return &s.BrowserTool.NodeMode }, Option{NodeAuto, "Automatic"},
+			&at.BrowserTool.Nodes).checked(checkNodes),
+		choice(toolKeys+"node.mode", "Node selection", "Automatic uses the only node, or the one named below.",
+			NodeAuto, &at.BrowserTool.NodeMode, Option{NodeAuto, "Automatic"},
 			Option{NodeManual, "Only when a model asks"}, Option{NodeOff, "Never"}),
 		text(toolKeys+"node.name", "Preferred node", "The node to use when there are several.", "", 64,
-			func(s *Settings) *string { return &s.BrowserTool.Node }),
+			&at.BrowserTool.Node),
 		text(toolKeys+"node.allowProfiles", "Shared profiles", "With --node-addr, the profiles that other machines "+
-			"may use, separated by spaces. Leave empty to share all.", "", pathMaxLen,
-			func(s *Settings) *string { return &s.BrowserTool.NodeProfiles }),
+			"may use, separated by spaces. Leave empty to share all.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
 		model(toolKeys+"vision.model", "Vision model", "Describes screenshots to a model that cannot see them. Leave "+
-			"empty for none.", "", func(s *Settings) *string { return &s.BrowserTool.VisionModel }),
+			"empty for none.", "", &at.BrowserTool.VisionModel),
 		longText(toolKeys+"vision.prompt", "Vision prompt", "What the vision model is asked. Leave empty for the "+
-			"default.", func(s *Settings) *string { return &s.BrowserTool.VisionPrompt }),
+			"default.", &at.BrowserTool.VisionPrompt),
 		number(toolKeys+"vision.maxBytes", "Vision image limit (bytes)", "Larger images are not described.", 5<<20,
-			10_000, 20<<20, func(s *Settings) *int { return &s.BrowserTool.VisionBytes }),
+			10_000, 20<<20, &at.BrowserTool.VisionBytes),
 	),
 	inGroup(groupTasks,
 		number(agentKeys+"maxStepsPerTask", "Steps per task", "A task ends after this many steps, with what it has "+
-			"found.", 10, 1, 30, func(s *Settings) *int { return &s.MaxSteps }),
+			"found.", 10, 1, 30, &at.MaxSteps),
 		duration(agentKeys+"stepTimeoutMs", "Step timeout", "A slower browser action fails and the model is told. A "+
-			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute,
-			func(s *Settings) *time.Duration { return &s.StepTimeout }),
+			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute, &at.StepTimeout),
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+
-			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute,
-			func(s *Settings) *time.Duration { return &s.TaskTimeout }),
+			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute, &at.TaskTimeout),
 		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour", "How many browsing tasks may start from Discord "+
-			"in an hour, for everyone together. 0 allows none.", 10, 0, 600,
-			func(s *Settings) *int { return &s.BrowsesPerHour }),
+			"in an hour, for everyone together. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour),
 		number(taskKeys+"maxAtOnce", "Concurrent tasks", "How many tasks run at the same time. Others wait in the "+
-			"queue.", 4, 1, 32, func(s *Settings) *int { return &s.MaxTasks }),
+			"queue.", 4, 1, 32, &at.MaxTasks),
 		number(taskKeys+"maxAtOncePerGuild", "Concurrent tasks per server", "How many tasks of one Discord server "+
-			"run at the same time.", 3, 1, 32, func(s *Settings) *int { return &s.TaskLimits.Guild }),
+			"run at the same time.", 3, 1, 32, &at.TaskLimits.Guild),
 		number(taskKeys+"maxAtOncePerUser", "Concurrent tasks per person", "How many tasks of one person run at the "+
-			"same time.", 2, 1, 32, func(s *Settings) *int { return &s.TaskLimits.User }),
+			"same time.", 2, 1, 32, &at.TaskLimits.User),
 		choice("interaction.stop.allowedTo", "Who may stop a task", "Whose “stop” is obeyed in a Discord channel.",
-			StopRequester, func(s *Settings) *string { return &s.WhoMayStop },
-			Option{StopRequester, "The requester and moderators"}, Option{StopAnyone, "Anyone in the channel"}),
+			StopRequester, &at.WhoMayStop, Option{StopRequester, "The requester and moderators"},
+			Option{StopAnyone, "Anyone in the channel"}),
 	),
 	inGroup(groupApproval,
-		approvalField("buy", "Buying", "Buying, ordering, paying and donating.", AskFirst,
-			func(s *Settings) *string { return &s.Approval.Buy }),
+		approvalField("buy", "Buying", "Buying, ordering, paying and donating.", AskFirst, &at.Approval.Buy),
 		approvalField("submit", "Personal data", "Submitting a form that contains names, addresses, numbers or "+
-			"passwords. Signing in is not included.", AskFirst, func(s *Settings) *string { return &s.Approval.Submit }),
+			"passwords. Signing in is not included.", AskFirst, &at.Approval.Submit),
 		approvalField("send", "Sending and publishing", "Sending messages, posting, publishing, sharing.", AskFirst,
-			func(s *Settings) *string { return &s.Approval.Send }),
+			&at.Approval.Send),
 		approvalField("delete", "Deleting", "Deleting things, closing accounts, ending subscriptions.", AskFirst,
-			func(s *Settings) *string { return &s.Approval.Delete }),
+			&at.Approval.Delete),
 		approvalField("executable", "Programs", "Downloading files that are programs.", AskFirst,
-			func(s *Settings) *string { return &s.Approval.Executable }),
-		approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and similar. "+
-			"Nothing is granted without approval.", AskFirst, func(s *Settings) *string { return &s.Approval.Permission }),
+			&at.Approval.Executable),
+		approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and "+
+			"similar. Nothing is granted without approval.", AskFirst, &at.Approval.Permission),
 		approvalField("login", "Stored logins", "Filling in a login from the vault, even if the form is not sent. "+
-			"Showing cookies to the model of an MCP client.", AskFirst, func(s *Settings) *string { return &s.Approval.Login }),
-		approvalField("host", "New hosts", "Reaching a host for the first time, if network access asks about new hosts.",
-			AskFirst, func(s *Settings) *string { return &s.Approval.Host }),
+			"Showing cookies to the model of an MCP client.", AskFirst, &at.Approval.Login),
+		approvalField("host", "New hosts", "Reaching a host for the first time, if network access asks about new "+
+			"hosts.", AskFirst, &at.Approval.Host),
 		approvalField("leave", "Leaving listed sites", "Opening a site that is not listed below. Has no effect while "+
-			"the list is empty.", AskAllow, func(s *Settings) *string { return &s.Approval.Leave }),
+			"the list is empty.", AskAllow, &at.Approval.Leave),
 		longText(approvalKeys+"sites", "Listed sites", "Hosts that may always be opened, one per line. *.example.com "+
-			"means all hosts below example.com. Network access still applies.",
-			func(s *Settings) *string { return &s.Approval.Sites }).checked(checkSites),
-		approvalField("safety", "Model scripts and vendor warnings", "Running JavaScript written by a model, answering "+
-			"a page's dialog in advance, recording for an MCP client what a browser does, and actions that the vendor of a computer-use model wants a person to check.",
-			AskFirst, func(s *Settings) *string { return &s.Approval.Safety }),
-		duration(approvalKeys+"waitMs", "Answer timeout", "A question without an answer in this time "+
-			"counts as no.", time.Minute, 10*time.Second, 10*time.Minute,
-			func(s *Settings) *time.Duration { return &s.Approval.Wait }),
+			"means all hosts below example.com. Network access still applies.", &at.Approval.Sites).checked(checkSites),
+		approvalField("safety", "Model scripts and vendor warnings", "Running JavaScript written by a model, "+
+			"answering a page's dialog in advance, recording for an MCP client what a browser does, and actions that "+
+			"the vendor of a computer-use model wants a person to check.", AskFirst, &at.Approval.Safety),
+		duration(approvalKeys+"waitMs", "Answer timeout", "A question without an answer in this time counts as no.",
+			time.Minute, 10*time.Second, 10*time.Minute, &at.Approval.Wait),
 	),
 	inGroup(groupAccess,
 		longText(accessKeys+"guilds", "Discord servers", "IDs of the Discord servers that may use clank. Leave empty "+
-			"for all servers it was invited to.", func(s *Settings) *string { return &s.Access.Guilds }).checked(parses(access.ParseIDs)),
+			"for all servers it was invited to.", &at.Access.Guilds).checked(parses(access.ParseIDs)),
 		longText(accessKeys+"channels", "Channels", "IDs of the channels that clank works in, including their "+
-			"threads. Leave empty for all it can see.",
-			func(s *Settings) *string { return &s.Access.Channels }).checked(parses(access.ParseIDs)),
+			"threads. Leave empty for all it can see.", &at.Access.Channels).checked(parses(access.ParseIDs)),
 		longText(accessKeys+"people", "People and roles", "IDs of the people and roles that may use clank. A "+
 			"server's own ID means all its members. Leave empty for everyone.",
-			func(s *Settings) *string { return &s.Access.People }).checked(parses(access.ParseIDs)),
+			&at.Access.People).checked(parses(access.ParseIDs)),
 		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
-			"there.", true, func(s *Settings) *bool { return &s.Access.Direct }),
+			"there.", true, &at.Access.Direct),
 		longText(accessKeys+"profiles", "Profile owners", `Who may use which browser profile, one per line, such as `+
-			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The default `+
-			`profile is open to all unless listed; other unlisted profiles are for the operator only.`,
-			func(s *Settings) *string { return &s.Access.Profiles }).checked(parses(access.ParseGrants)),
+			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The `+
+			`default profile is open to all unless listed; other unlisted profiles are for the operator only.`,
+			&at.Access.Profiles).checked(parses(access.ParseGrants)),
 	),
 	inGroup(groupSessions,
 		duration(sessionKeys+"sessionIdleTimeoutMs", "Session idle time", "After this long without a task, a "+
 			"session's page is closed. It opens again when the session continues.", 5*time.Minute, 10*time.Second,
-			30*time.Minute, func(s *Settings) *time.Duration { return &s.SessionTimeout }),
+			30*time.Minute, &at.SessionTimeout),
 		duration(agentKeys+"sessionTimeoutMs", "Page idle time", "A page is closed after this long without use, "+
 			"whoever opened it. The shorter of this and the session idle time applies.", 5*time.Minute, 10*time.Second,
-			30*time.Minute, func(s *Settings) *time.Duration { return &s.TabTimeout }),
+			30*time.Minute, &at.TabTimeout),
 		number(sessionKeys+"maxConcurrentSessions", "Open sessions", "How many sessions keep a page open. Above this "+
-			"number, the longest idle one is closed.", 20, 1, 100, func(s *Settings) *int { return &s.MaxSessions }),
+			"number, the longest idle one is closed.", 20, 1, 100, &at.MaxSessions),
 		number("interaction.history.retentionDays", "Keep history for", "Tasks, steps and screenshots are deleted "+
-			"after this many days. 0 keeps them forever.", 30, 0, 3650, func(s *Settings) *int { return &s.RetentionInDays }),
+			"after this many days. 0 keeps them forever.", 30, 0, 3650, &at.RetentionInDays),
 	),
 	inGroup(groupSecrets,
 		secret("DISCORD_TOKEN", "Discord bot token", "Connects clank to Discord."),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -205,14 +206,10 @@ func TestLimitsAndDefaultsAreThoseOfTheList(t *testing.T) {
 	}
 	const path = "testdata/fields.txt"
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
 		t.Errorf("fields (-want +got; -update writes them anew):\n%s", diff)
 	}

@@ -104,71 +104,64 @@ func (v Voice) Channels() (allowed, blocked []string) {
 }
 
 var voiceFields = inGroup(groupCalls,
-	toggle(callKeys+"enabled", "Calls", "Let people bring clank into voice channels and talk with it on the call "+
-		"page.", true, func(s *Settings) *bool { return &s.Voice.Enabled }),
+	toggle(callKeys+"enabled", "Calls", "Let people bring clank into voice channels and talk with it on the call page.",
+		true, &at.Voice.Enabled),
 	toggle(callKeys+"autoJoin", "Join automatically", "Join the voice channel of a person who asks clank for "+
-		"something.", false, func(s *Settings) *bool { return &s.Voice.AutoJoin }),
+		"something.", false, &at.Voice.AutoJoin),
 	choice(callKeys+"brain", "Conversation engine", "The assistant with transcription and speech synthesis, or a "+
-		"realtime model that hears and speaks by itself.", VoiceEngineText,
-		func(s *Settings) *string { return &s.Voice.Engine }, Option{VoiceEngineText, "The assistant"},
-		Option{VoiceEngineRealtime, "A realtime model"}),
+		"realtime model that hears and speaks by itself.", VoiceEngineText, &at.Voice.Engine,
+		Option{VoiceEngineText, "The assistant"}, Option{VoiceEngineRealtime, "A realtime model"}),
 	text(callKeys+"names", "Other names", "More names that clank listens to, separated by commas.", "", 200,
-		func(s *Settings) *string { return &s.Voice.Names }),
+		&at.Voice.Names),
 	address(callKeys+"transcription.baseUrl", "Transcription server", "Base URL of a server with OpenAI's "+
-		"transcription API. Leave empty for OpenAI. Without a server or key, clank understands only its name and stop "+
-		"words.", func(s *Settings) *string { return &s.Voice.Transcription.URL }),
+		"transcription API. Leave empty for OpenAI. Without a server or key, clank understands only its name and "+
+		"stop words.", &at.Voice.Transcription.URL),
 	text(callKeys+"transcription.model", "Transcription model", "The transcription model, as its server calls it.",
-		"gpt-transcribe", modelMaxLen, func(s *Settings) *string { return &s.Voice.Transcription.Model }),
-	text(callKeys+"transcription.language", "Call language", "Two letters (en, de, ja) if people speak one "+
-		"language. Leave empty to detect it.", "", 8,
-		func(s *Settings) *string { return &s.Voice.Transcription.Language }),
-	toggle(callKeys+"transcription.wav", "Send speech as WAV", "For servers that cannot read Ogg Opus. 16 kHz "+
-		"WAV is about eight times larger.", false, func(s *Settings) *bool { return &s.Voice.Transcription.WAV }),
-	toggle(callKeys+"transcription.all", "Transcribe everything", "Also transcribe what people say to each "+
-		"other. Finds clank's name in every language, but costs more.", false,
-		func(s *Settings) *bool { return &s.Voice.Transcription.Everything }),
+		"gpt-transcribe", modelMaxLen, &at.Voice.Transcription.Model),
+	text(callKeys+"transcription.language", "Call language", "Two letters (en, de, ja) if people speak one language. "+
+		"Leave empty to detect it.", "", 8, &at.Voice.Transcription.Language),
+	toggle(callKeys+"transcription.wav", "Send speech as WAV", "For servers that cannot read Ogg Opus. 16 kHz WAV is "+
+		"about eight times larger.", false, &at.Voice.Transcription.WAV),
+	toggle(callKeys+"transcription.all", "Transcribe everything", "Also transcribe what people say to each other. "+
+		"Finds clank's name in every language, but costs more.", false, &at.Voice.Transcription.Everything),
 	choice(callKeys+"speech.engine", "Speech engine", "What speaks clank's answers.", SpeechAuto,
-		func(s *Settings) *string { return &s.Voice.Speech.Engine },
-		Option{SpeechAuto, "Server if set up, otherwise espeak-ng"}, Option{SpeechServer, "A server"},
-		Option{SpeechLocal, "espeak-ng on this machine"}, Option{SpeechOff, "Off: answers are written"}),
-	address(callKeys+"speech.baseUrl", "Speech server", "Base URL of a server with OpenAI's speech API. Leave "+
-		"empty for OpenAI.", func(s *Settings) *string { return &s.Voice.Speech.URL }),
+		&at.Voice.Speech.Engine, Option{SpeechAuto, "Server if set up, otherwise espeak-ng"},
+		Option{SpeechServer, "A server"}, Option{SpeechLocal, "espeak-ng on this machine"},
+		Option{SpeechOff, "Off: answers are written"}),
+	address(callKeys+"speech.baseUrl", "Speech server", "Base URL of a server with OpenAI's speech API. Leave empty "+
+		"for OpenAI.", &at.Voice.Speech.URL),
 	text(callKeys+"speech.model", "Speech model", "The speech model, as its server calls it.", "gpt-4o-mini-tts",
-		modelMaxLen, func(s *Settings) *string { return &s.Voice.Speech.Model }),
-	text(callKeys+"speech.voice", "Voice", "The voice of that model.", "alloy", modelMaxLen,
-		func(s *Settings) *string { return &s.Voice.Speech.Voice }),
-	choice(callKeys+"speech.format", "Speech format", "The format requested from the server. Opus is forwarded "+
-		"as is; choose another for servers without Opus.", SpeechOpus,
-		func(s *Settings) *string { return &s.Voice.Speech.Format }, Option{SpeechOpus, "Opus"}, Option{SpeechWAV, "WAV"},
-		Option{SpeechPCM, "PCM of 24 kHz, 16 bits, mono"}),
-	text(callKeys+"speech.localVoice", "espeak-ng voice", "A language (en, de, fr) or the name of an espeak-ng "+
-		"voice.", "en", 40, func(s *Settings) *string { return &s.Voice.Speech.LocalVoice }),
-	address(callKeys+"realtime.baseUrl", "Realtime server", "Base URL of a server with OpenAI's Realtime API. "+
-		"Leave empty for OpenAI.", func(s *Settings) *string { return &s.Voice.Realtime.URL }),
+		modelMaxLen, &at.Voice.Speech.Model),
+	text(callKeys+"speech.voice", "Voice", "The voice of that model.", "alloy", modelMaxLen, &at.Voice.Speech.Voice),
+	choice(callKeys+"speech.format", "Speech format", "The format requested from the server. Opus is forwarded as "+
+		"is; choose another for servers without Opus.", SpeechOpus, &at.Voice.Speech.Format, Option{SpeechOpus, "Opus"},
+		Option{SpeechWAV, "WAV"}, Option{SpeechPCM, "PCM of 24 kHz, 16 bits, mono"}),
+	text(callKeys+"speech.localVoice", "espeak-ng voice", "A language (en, de, fr) or the name of an espeak-ng voice.",
+		"en", 40, &at.Voice.Speech.LocalVoice),
+	address(callKeys+"realtime.baseUrl", "Realtime server", "Base URL of a server with OpenAI's Realtime API. Leave "+
+		"empty for OpenAI.", &at.Voice.Realtime.URL),
 	text(callKeys+"realtime.model", "Realtime model", "The model of the realtime engine.", "gpt-realtime-2.1",
-		modelMaxLen, func(s *Settings) *string { return &s.Voice.Realtime.Model }),
+		modelMaxLen, &at.Voice.Realtime.Model),
 	text(callKeys+"realtime.voice", "Realtime voice", "The voice of that model.", "marin", modelMaxLen,
-		func(s *Settings) *string { return &s.Voice.Realtime.Voice }),
-	choice(callKeys+"bargeIn", "Interruptions", "Whose speech interrupts clank while it speaks. Stop words "+
-		"always do.", BargeInAnyone, func(s *Settings) *string { return &s.Voice.BargeIn },
-		Option{BargeInAnyone, "Anyone"}, Option{BargeInAsker, "The person being answered"},
-		Option{BargeInNone, "Nobody"}),
+		&at.Voice.Realtime.Voice),
+	choice(callKeys+"bargeIn", "Interruptions", "Whose speech interrupts clank while it speaks. Stop words always do.",
+		BargeInAnyone, &at.Voice.BargeIn, Option{BargeInAnyone, "Anyone"},
+		Option{BargeInAsker, "The person being answered"}, Option{BargeInNone, "Nobody"}),
 	duration(callKeys+"aloneMs", "Leave when alone after", "How long clank stays in an empty call.", 5*time.Minute,
-		10*time.Second, 120*time.Minute, func(s *Settings) *time.Duration { return &s.Voice.AloneTimeout }),
-	duration(callKeys+"maxSessionMs", "Call time limit", "clank leaves every call after this time. 0 means no "+
-		"limit.", 2*time.Hour, 0, 24*time.Hour, func(s *Settings) *time.Duration { return &s.Voice.MaxDuration }),
+		10*time.Second, 120*time.Minute, &at.Voice.AloneTimeout),
+	duration(callKeys+"maxSessionMs", "Call time limit", "clank leaves every call after this time. 0 means no limit.",
+		2*time.Hour, 0, 24*time.Hour, &at.Voice.MaxDuration),
 	number(callKeys+"maxConcurrent", "Concurrent calls", "How many calls clank joins at the same time, on all "+
-		"servers together.", 3, 1, 50, func(s *Settings) *int { return &s.Voice.MaxCalls }),
+		"servers together.", 3, 1, 50, &at.Voice.MaxCalls),
 	number(callKeys+"maxPerDay", "Calls per day", "How many calls clank joins in 24 hours.", 120, 1, 10_000,
-		func(s *Settings) *int { return &s.Voice.CallsPerDay }),
-	longText(callKeys+"allowedChannels", "Allowed voice channels", "IDs of the voice channels that clank may "+
-		"join, separated by spaces. Leave empty for all.",
-		func(s *Settings) *string { return &s.Voice.AllowedChannels }).checked(parses(access.ParseIDs)),
+		&at.Voice.CallsPerDay),
+	longText(callKeys+"allowedChannels", "Allowed voice channels", "IDs of the voice channels that clank may join, "+
+		"separated by spaces. Leave empty for all.", &at.Voice.AllowedChannels).checked(parses(access.ParseIDs)),
 	longText(callKeys+"blockedChannels", "Blocked voice channels", "IDs of voice channels that clank never joins.",
-		func(s *Settings) *string { return &s.Voice.BlockedChannels }).checked(parses(access.ParseIDs)),
-	toggle(callKeys+"keepTranscripts", "Keep transcripts", "Keep a text file of each call in the folder "+
-		"transcripts of clank's home, which only clank's user can read. Files are deleted with the history. Audio is "+
-		"never kept. People in the call are told.", false, func(s *Settings) *bool { return &s.Voice.KeepTranscripts }),
+		&at.Voice.BlockedChannels).checked(parses(access.ParseIDs)),
+	toggle(callKeys+"keepTranscripts", "Keep transcripts", "Keep a text file of each call in the folder transcripts "+
+		"of clank's home, which only clank's user can read. Files are deleted with the history. Audio is never kept. "+
+		"People in the call are told.", false, &at.Voice.KeepTranscripts),
 	secret("TRANSCRIPTION_API_KEY", "Transcription key", "Used instead of OPENAI_API_KEY for transcription."),
 	secret("REALTIME_API_KEY", "Realtime key", "Used instead of OPENAI_API_KEY for realtime conversation."),
 	secret("SPEECH_API_KEY", "Speech key", "Used instead of OPENAI_API_KEY for speech."),

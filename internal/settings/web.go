@@ -26,22 +26,20 @@ const (
 )
 
 var webFields = inGroup(groupWeb,
-	choice(webKeys+"search.engine", "Search engine", "What clank uses to search the web. Without a key or a "+
-		"server, it searches with the browser.", SearchAny, func(s *Settings) *string { return &s.Web.SearchEngine },
-		Option{SearchAny, "First one set up"}, Option{SearchBrave, "Brave Search (BRAVE_API_KEY)"},
-		Option{SearchSerpAPI, "SerpApi (SERPAPI_API_KEY)"}, Option{SearchSearXNG, "A SearXNG server"}),
+	choice(webKeys+"search.engine", "Search engine", "What clank uses to search the web. Without a key or a server, "+
+		"it searches with the browser.", SearchAny, &at.Web.SearchEngine, Option{SearchAny, "First one set up"},
+		Option{SearchBrave, "Brave Search (BRAVE_API_KEY)"}, Option{SearchSerpAPI, "SerpApi (SERPAPI_API_KEY)"},
+		Option{SearchSearXNG, "A SearXNG server"}),
 	address(webKeys+"search.searxngUrl", "SearXNG server", "Address of a SearXNG server with json among its "+
-		"search.formats. Needs no key.", func(s *Settings) *string { return &s.Web.SearXNG }),
-	number(webKeys+"search.maxPerHour", "Searches per hour", "How many searches are allowed in an hour, for "+
-		"everyone together. 0 allows none.", 20, 0, 1000, func(s *Settings) *int { return &s.Web.SearchesPerHour }),
+		"search.formats. Needs no key.", &at.Web.SearXNG),
+	number(webKeys+"search.maxPerHour", "Searches per hour", "How many searches are allowed in an hour, for everyone "+
+		"together. 0 allows none.", 20, 0, 1000, &at.Web.SearchesPerHour),
 	number(webKeys+"watches.maxPerUser", "Watches per person", "How many pages each person can watch at once. 0 "+
-		"allows none and pauses existing watches.", 5, 0, 100, func(s *Settings) *int { return &s.Web.WatchesPerPerson }),
-	duration(webKeys+"watches.minIntervalMs", "Shortest watch interval", "The shortest time between two checks "+
-		"of a watched page.", 15*time.Minute, time.Minute, 24*time.Hour,
-		func(s *Settings) *time.Duration { return &s.Web.MinWatchInterval }),
+		"allows none and pauses existing watches.", 5, 0, 100, &at.Web.WatchesPerPerson),
+	duration(webKeys+"watches.minIntervalMs", "Shortest watch interval", "The shortest time between two checks of a "+
+		"watched page.", 15*time.Minute, time.Minute, 24*time.Hour, &at.Web.MinWatchInterval),
 	toggle(webKeys+"watches.browser", "Watch with the browser", "Use a browser for pages that are empty without "+
-		"JavaScript. When off, such pages cannot be watched.", true,
-		func(s *Settings) *bool { return &s.Web.WatchBrowser }),
+		"JavaScript. When off, such pages cannot be watched.", true, &at.Web.WatchBrowser),
 	secret("BRAVE_API_KEY", "Brave Search key", "For searching with Brave Search."),
 	secret("SERPAPI_API_KEY", "SerpApi key", "For searching with SerpApi."),
 )

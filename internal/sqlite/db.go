@@ -19,8 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// DB is an open database. Its methods are safe for concurrent use, also by
-// several processes on one machine.
+// DB is an open database. Its methods are safe for concurrent use, also by several processes on one machine.
 type DB struct {
 	path    string
 	process *process
@@ -41,11 +40,9 @@ const (
 	maxReaders = 4
 )
 
-// Open opens the database at path and creates it, with its folder, if it is not
-// there; only this user can read it then. A database made by an older version is
-// brought up to date. One that a newer version or another program has made, and
-// a file that is damaged, are refused and left as they are; the error tells the
-// way out.
+// Open opens the database at path and creates it, with its folder, if it is not there; only this user can read it
+// then. A database made by an older version is brought up to date. One that a newer version or another program has
+// made, and a file that is damaged, are refused and left as they are; the error tells the way out.
 func Open(ctx context.Context, path string) (*DB, error) {
 	db, err := open(ctx, path)
 	if err != nil {
@@ -118,8 +115,7 @@ func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql
 	return pool, nil
 }
 
-// Close closes the database. Nothing that was saved is lost without it. It may
-// be called again.
+// Close closes the database. Nothing that was saved is lost without it. It may be called again.
 func (db *DB) Close() (err error) {
 	db.closing.Do(func() { err = db.close() })
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"clank/internal/budget"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
@@ -27,14 +28,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func open(t *testing.T, path string) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, db.Close()) })
 	return db
 }
 
@@ -61,9 +56,7 @@ func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
 	// A name with everything that a file name and a URL treat differently.
 	path := filepath.Join(t.TempDir(), "a new folder", "näme?#%41[x]&.db")
 	db := open(t, path)
-	if err := db.SaveTask(t.Context(), task("t1", "s1", sessions.TaskDone), session("s1")); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.SaveTask(t.Context(), task("t1", "s1", sessions.TaskDone), session("s1")))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,25 +72,17 @@ func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
 func TestOnlyItsUserCanReadTheFileAndNothingElseIsLeft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "home")
 	db := open(t, filepath.Join(dir, "clank.db"))
-	if err := db.SaveSession(t.Context(), session("s1")); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.SaveSession(t.Context(), session("s1")))
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, f := range files {
 		info, err := f.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if got := info.Mode().Perm(); got&0o077 != 0 {
 			t.Errorf("%s has mode %o", f.Name(), got)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.Close())
 	if files, err = os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "clank.db" {
 		t.Errorf("left behind: %v, %v, want clank.db alone", files, err)
 	}
@@ -125,22 +110,16 @@ func refused(t *testing.T, path string, words ...string) {
 func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 	t.Run("something else", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "clank.db")
-		if err := os.WriteFile(path, []byte(strings.Repeat("my diary\n", 1000)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(strings.Repeat("my diary\n", 1000)), 0o600))
 		refused(t, path, "damaged or no database", "move it away")
 	})
 	t.Run("cut off", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "clank.db")
 		db := open(t, path)
 		for i := range 50 {
-			if err := db.SaveSession(t.Context(), session(strconv.Itoa(i))); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, db.SaveSession(t.Context(), session(strconv.Itoa(i))))
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.Close())
 		if err := os.Truncate(path, 5000); err != nil {
 			t.Fatal(err)
 		}
@@ -154,9 +133,7 @@ func TestAForeignOrNewerDatabaseIsRefused(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "clank.db")
 		db := open(t, path)
-		if err := errors.Join(db.Exec(t.Context(), pragma), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, errors.Join(db.Exec(t.Context(), pragma), db.Close()))
 		refused(t, path, words...)
 	}
 }
@@ -164,31 +141,23 @@ func TestAForeignOrNewerDatabaseIsRefused(t *testing.T) {
 func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
 	t.Run("below a file", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(file, nil, 0o600))
 		_, err := sqlite.Open(t.Context(), filepath.Join(file, "clank.db"))
-		if err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("err = %v, want one that names %s", err, file)
-		}
+		check.Fails(t, err, nil, file)
 	})
 	t.Run("in a folder that is read-only", func(t *testing.T) {
 		if os.Geteuid() == 0 {
 			t.Skip("root may write everywhere")
 		}
 		dir := t.TempDir()
-		if err := os.Chmod(dir, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.Chmod(dir, 0o500))
 		refused(t, filepath.Join(dir, "clank.db"), "cannot be written", "check who owns")
 	})
 }
 
 func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
 	db := openNew(t)
-	if err := db.SaveTask(t.Context(), task("kept", "s1", sessions.TaskDone), session("s1")); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.SaveTask(t.Context(), task("kept", "s1", sessions.TaskDone), session("s1")))
 	if err := db.LimitPages(t.Context(), 1); err != nil { // no more than there are
 		t.Fatal(err)
 	}
@@ -198,9 +167,7 @@ func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Fatalf("err = %v, want one that says to free space", err)
 	}
-	if err := db.LimitPages(t.Context(), 1<<20); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.LimitPages(t.Context(), 1<<20))
 	if err := db.SaveTask(t.Context(), big, session("s1")); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
@@ -213,22 +180,16 @@ func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
 func TestAWriterThatWaitsObeysItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	a, b := open(t, path), open(t, path)
-	if err := a.Exec(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, a.Exec(t.Context(), "BEGIN IMMEDIATE"))
 	cause := errors.New("enough")
 	ctx, done := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
 	defer done()
 	begun := time.Now()
-	if err := b.SaveSession(ctx, session("s1")); !errors.Is(err, cause) {
-		t.Errorf("err = %v, want the cause", err)
-	}
+	check.Fails(t, b.SaveSession(ctx, session("s1")), cause)
 	if took := time.Since(begun); took > 10*time.Second { // a lock is waited for longer
 		t.Errorf("it took %v, want about 50ms", took)
 	}
-	if err := a.Exec(t.Context(), "ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, a.Exec(t.Context(), "ROLLBACK"))
 	if err := b.SaveSession(t.Context(), session("s1")); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -242,19 +203,13 @@ func TestPruningGivesRoomBack(t *testing.T) {
 			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: noon,
 			View: &llm.Image{MediaType: "image/png", Data: make([]byte, 50_000)},
 		}
-		if err := db.SaveStep(t.Context(), task(strconv.Itoa(i), "s1", sessions.TaskDone), session("s1"), step, 1); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SaveStep(t.Context(), task(strconv.Itoa(i), "s1", sessions.TaskDone), session("s1"), step, 1))
 	}
 	size := func() int64 {
 		t.Helper()
-		if err := db.Exec(t.Context(), "PRAGMA wal_checkpoint(truncate)"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.Exec(t.Context(), "PRAGMA wal_checkpoint(truncate)"))
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return info.Size()
 	}
 	before := size()
@@ -272,13 +227,9 @@ func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for _, hours := range []int{-30, -20, -1} {
 		at := now.Add(time.Duration(hours) * time.Hour)
-		if err := db.RecordCall(t.Context(), at, now.Add(-24*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.RecordCall(t.Context(), at, now.Add(-24*time.Hour)))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.Close())
 	db = open(t, path)
 	for _, tc := range []struct {
 		since time.Time
@@ -289,9 +240,7 @@ func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
 		{now, nil},
 	} {
 		all, err := db.CallsSince(t.Context(), tc.since)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		var got []int
 		for _, at := range all {
 			got = append(got, int(now.Sub(at).Hours()))
@@ -307,22 +256,14 @@ func TestWhoIsLeftOutIsKeptOverARestart(t *testing.T) {
 	db := open(t, path)
 	ada, bob, elsewhere := voice.PrivacyKey{Guild: "g", User: "ada"}, voice.PrivacyKey{Guild: "g", User: "bob"}, voice.PrivacyKey{User: "ada"}
 	for _, k := range []voice.PrivacyKey{bob, ada, elsewhere, ada} {
-		if err := db.SetOptedOut(t.Context(), k, true); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SetOptedOut(t.Context(), k, true))
 	}
 	for range 2 { // taking back what is not there is no error
-		if err := db.SetOptedOut(t.Context(), bob, false); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SetOptedOut(t.Context(), bob, false))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.Close())
 	got, err := open(t, path).ListOptedOut(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff([]voice.PrivacyKey{elsewhere, ada}, got); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
@@ -334,9 +275,7 @@ func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {
 		t.Error("it is prepared before it was done")
 	}
 	for _, title := range []string{"first", "second", "third"} { // read, prepared, used
-		if err := db.SaveSession(t.Context(), sessions.Session{ID: "s", Title: title, State: sessions.SessionIdle}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s", Title: title, State: sessions.SessionIdle}))
 		if got, err := db.Session(t.Context(), "s"); err != nil || got.Title != title || !db.SavesSessionsPrepared() {
 			t.Errorf("saved %q, read %q, %v; prepared %v", title, got.Title, err, db.SavesSessionsPrepared())
 		}
@@ -363,9 +302,7 @@ func TestMoneyIsKeptOverRestarts(t *testing.T) {
 // BenchmarkLedger measures what the budget adds to every call of a model.
 func BenchmarkLedger(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, err)
 	defer db.Close()
 	e := budget.Entry{At: noon, Day: "2026-03-01", Amount: budget.Amount{Calls: 1, Money: 5}}
 	e.Account.Task, e.Account.Session, e.Account.User, e.Account.Guild = "t", "s", "u", "g"
@@ -374,18 +311,14 @@ func BenchmarkLedger(b *testing.B) {
 		if err == nil {
 			err = db.Settle(b.Context(), id, e.Amount, budget.StateSettled, false)
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.Must(b, err)
 	}
 }
 
 // BenchmarkSaveStep measures what every step of every task costs, twice.
 func BenchmarkSaveStep(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, err)
 	defer db.Close()
 	step := sessions.Step{
 		Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "click", At: noon,
@@ -394,8 +327,6 @@ func BenchmarkSaveStep(b *testing.B) {
 	r, s := task("t", "s", sessions.TaskRunning), session("s")
 	for b.Loop() {
 		step.N++
-		if err := db.SaveStep(b.Context(), r, s, step, 20); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(b, db.SaveStep(b.Context(), r, s, step, 20))
 	}
 }

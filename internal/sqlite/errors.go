@@ -13,8 +13,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// explain says what err means for the people who run this, and the way out,
-// where SQLite's words do not.
+// explain says what err means for the people who run this, and the way out, where SQLite's words do not.
 func (db *DB) explain(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return sessions.ErrNotFound

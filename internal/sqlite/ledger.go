@@ -49,8 +49,7 @@ func sumFields(s *budget.Sum) []any {
 	return concatFields(keyFields(&s.Key), amountFields(&s.Amount), amountFields(&s.Held), []any{&s.Unpriced})
 }
 
-// entryRow is a line of the ledger with what is stored otherwise than it is in
-// memory.
+// entryRow is a line of the ledger with what is stored otherwise than it is in memory.
 type entryRow struct {
 	budget.Entry
 	at int64

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// migrations are named NNNN_what.sql, from 0001 without gaps. One that was
-// released is never changed.
+// migrations are named NNNN_what.sql, from 0001 without gaps. One that was released is never changed.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -33,8 +32,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	if version == 0 {
-		// So that pruning can make the file smaller. It must be said before
-		// there is anything in the file.
+		// So that pruning can make the file smaller. It must be said before there is anything in the file.
 		if _, err := db.writer.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
 			return err
 		}
@@ -70,8 +68,7 @@ func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
 	return err
 }
 
-// fileVersion returns the version of a database that is ours, and refuses all
-// others.
+// fileVersion returns the version of a database that is ours, and refuses all others.
 func fileVersion(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }, file string, newest int,
@@ -93,9 +90,8 @@ func fileVersion(ctx context.Context, q interface {
 	return version, nil
 }
 
-// useWAL lets readers go on while somebody writes. The file remembers it.
-// Another process that opens the same new file can be in the way, and SQLite
-// does not wait for it here.
+// useWAL lets readers go on while somebody writes. The file remembers it. Another process that opens the same new
+// file can be in the way, and SQLite does not wait for it here.
 func (db *DB) useWAL(ctx context.Context) error {
 	ctx, done := context.WithTimeoutCause(ctx, busyWait, errors.New("another program keeps it locked"))
 	defer done()

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// process is this process as others that share the database see it. While it
-// lives it holds SQLite's lock on a small file of its own beside the database,
-// which the operating system frees when it dies, however it dies. So nobody
+// process is this process as others that share the database see it. While it lives it holds SQLite's lock on a small
+// file of its own beside the database, which the operating system frees when it dies, however it dies. So nobody
 // mistakes the work of the living for left behind, or the other way round.
 type process struct {
 	id   string

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
 
-// childEnv names the database that this test binary works at when it is run as
-// a second process.
+// childEnv names the database that this test binary works at when it is run as a second process.
 const childEnv = "SQLITE_TEST_CHILD_DB"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child saves steps of a task, and says after each which one is saved, until its
-// standard input ends or it is killed.
+// child saves steps of a task, and says after each which one is saved, until its standard input ends or it is killed.
 func child(path string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -68,16 +67,10 @@ func startChild(t *testing.T, path string) (cmd *exec.Cmd, stdin io.Closer, save
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	r := bufio.NewReader(out)
 	return cmd, in, func(n int) (seen int) {
 		for seen < n {
@@ -94,16 +87,12 @@ func TestAKilledProcessLosesNothingThatWasSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	cmd, _, saved := startChild(t, path)
 	saved(25)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 
 	db := open(t, path)
 	steps, err := db.Steps(t.Context(), "child")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(steps) < 25 {
 		t.Errorf("%d steps are there, want at least 25", len(steps))
 	}
@@ -138,9 +127,7 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 	})
 	for i := range 20 {
 		id := fmt.Sprintf("mine%d", i)
-		if err := db.SaveTask(t.Context(), task(id, id, sessions.TaskRunning), session(id)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, db.SaveTask(t.Context(), task(id, id, sessions.TaskRunning), session(id)))
 	}
 	wg.Wait()
 
@@ -152,9 +139,7 @@ func TestTwoProcessesShareTheFile(t *testing.T) {
 		t.Errorf("the other process's task is %s, %v, want running", r.State, err)
 	}
 
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, stdin.Close())
 	saved(1 << 30) // until it ends
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the other process: %v", err)

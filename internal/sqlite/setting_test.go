@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/internal/settings"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,25 +22,17 @@ func TestSettingsAreSavedAsAWhole(t *testing.T) {
 		t.Fatalf("before the first save: %v, version %q, %v", got, v0, err)
 	}
 	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`), "b": json.RawMessage(`"ü"`)}, v0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	want := values{"b": json.RawMessage(`{"x": [null]}`)}
 	v2, err := db.SaveSettings(t.Context(), want, v1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	got, version, err := db.LoadSettings(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" || version != v2 || v1 == v2 {
 		t.Errorf("version %q after %q and %q; values (-want +got):\n%s", version, v1, v2, diff)
 	}
 	v3, err := db.SaveSettings(t.Context(), nil, v2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got, version, err = db.LoadSettings(t.Context()); err != nil || len(got) != 0 || version != v3 {
 		t.Errorf("got %v, version %q, %v; want none, version %q", got, version, err, v3)
 	}
@@ -48,17 +41,11 @@ func TestSettingsAreSavedAsAWhole(t *testing.T) {
 func TestAStaleChangeOfSettingsIsRefused(t *testing.T) {
 	db := openNew(t)
 	for _, stale := range []string{"1", "x"} {
-		if _, err := db.SaveSettings(t.Context(), values{}, stale); !errors.Is(err, settings.ErrConflict) {
-			t.Errorf("version %q before the first save: err = %v, want ErrConflict", stale, err)
-		}
+		check.Fails(t, check.Err(db.SaveSettings(t.Context(), values{}, stale)), settings.ErrConflict)
 	}
 	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, ""); !errors.Is(err, settings.ErrConflict) {
-		t.Errorf("err = %v, want ErrConflict", err)
-	}
+	check.Must(t, err)
+	check.Fails(t, check.Err(db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, "")), settings.ErrConflict)
 	got, version, err := db.LoadSettings(t.Context())
 	if err != nil || string(got["a"]) != "1" || version != v1 {
 		t.Errorf("after a refusal: %s, version %q, %v", got["a"], version, err)

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// statementCache keeps what was prepared for the writer: reading a statement takes
-// SQLite longer than doing it.
+// statementCache keeps what was prepared for the writer: reading a statement takes SQLite longer than doing it.
 type statementCache struct {
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt

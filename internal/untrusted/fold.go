@@ -64,8 +64,7 @@ func appendSeen(to []rune, r rune) []rune {
 	return to
 }
 
-// plainLetter tells the bulk of the letters of East Asia, which look like
-// themselves alone.
+// plainLetter tells the bulk of the letters of East Asia, which look like themselves alone.
 func plainLetter(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3 || r >= 0x3041 && r <= 0x3096
 }
@@ -96,9 +95,8 @@ func asciiLetter(c rune) rune {
 	return c
 }
 
-// lookAlikes are characters that compatibility decomposition leaves alone and
-// that people, or models, read as the ASCII character. Only the letters of our
-// marker's name matter. A zero-width or blank one stands for a space.
+// lookAlikes are characters that compatibility decomposition leaves alone and that people, or models, read as the
+// ASCII character. Only the letters of our marker's name matter. A zero-width or blank one stands for a space.
 var lookAlikes = singleRunes(map[rune]string{
 	'<': "‹«〈〈⟨《⟪❮❬❰˂ᐸ᚜⧼≺⋖≪⋘⦑⦓⪡＜﹤⟪⫷",
 	'>': "›»〉〉⟩》⟫❯❭❱˃ᐳ᚛⧽≻⋗≫⋙⦒⦔⪢＞﹥⟫⫸",

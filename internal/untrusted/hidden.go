@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxRun is how many hidden characters in a row are written out; the rest of
-// them are counted.
+// maxRun is how many hidden characters in a row are written out; the rest of them are counted.
 const maxRun = 8
 
 // normalizeLines brings every kind of line break to \n, and broken UTF-8 to U+FFFD.
@@ -22,9 +21,8 @@ func normalizeLines(s string) string {
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// showHidden writes what a person does not see, and what makes the order on screen
-// differ from the order in memory, as \u{202E}. What writing needs stays: see
-// [neededLength]. A hyphen that only a line's end would show is left out.
+// showHidden writes what a person does not see, and what makes the order on screen differ from the order in memory,
+// as \u{202E}. What writing needs stays: see [neededLength]. A hyphen that only a line's end would show is left out.
 func showHidden(s string) string {
 	at := nextHidden(s, 0)
 	if at == len(s) {
@@ -68,8 +66,7 @@ func hiddenCount(run int) string {
 	return fmt.Sprintf("[%d more hidden characters]", run-maxRun)
 }
 
-// nextHidden returns the index of the first hidden character of s from at on; the
-// length of s if there is none.
+// nextHidden returns the index of the first hidden character of s from at on; the length of s if there is none.
 func nextHidden(s string, at int) int {
 	for at < len(s) {
 		if c := s[at]; c < utf8.RuneSelf {
@@ -114,9 +111,8 @@ func isHidden(r rune) bool {
 
 const softHyphen = 0xAD
 
-// hyphenates reports whether the soft hyphen at s[at:] does what it is for: it
-// stands within a word, with two letters on either side. Dropping it shows what
-// a person sees.
+// hyphenates reports whether the soft hyphen at s[at:] does what it is for: it stands within a word, with two letters
+// on either side. Dropping it shows what a person sees.
 func hyphenates(s string, at, size int) bool {
 	r1, n := utf8.DecodeLastRuneInString(s[:at])
 	r2, _ := utf8.DecodeLastRuneInString(s[:at-n])

@@ -14,8 +14,7 @@ var joinerScripts = []*unicode.RangeTable{
 	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese,
 }
 
-// unspacedScripts are the scripts that put no spaces between words, and sometimes a
-// space without width.
+// unspacedScripts are the scripts that put no spaces between words, and sometimes a space without width.
 var unspacedScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Javanese, unicode.Balinese}
 
 // leftwardScripts are the scripts written from right to left.
@@ -92,8 +91,7 @@ func flagLength(s string, at int, before rune) int {
 	return 0
 }
 
-// isPictorial reports whether r is a picture that emoji are made of, or the
-// colour of a skin.
+// isPictorial reports whether r is a picture that emoji are made of, or the colour of a skin.
 func isPictorial(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sm) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x203C || r == 0x2049 || r == 0x3030 || r == 0x303D
 }

@@ -83,9 +83,8 @@ func baseLetter(r rune) byte {
 	return ' '
 }
 
-// nameProgress is how far the marker's name has been read, in all ways to read what
-// went before: bit n says that its first n+1 letters have just been seen
-// (the shift-and search of Baeza-Yates and Gonnet).
+// nameProgress is how far the marker's name has been read, in all ways to read what went before: bit n says that its
+// first n+1 letters have just been seen (the shift-and search of Baeza-Yates and Gonnet).
 type nameProgress uint32
 
 const wholeName nameProgress = 1 << (len(markerLetters) - 1)
@@ -190,8 +189,7 @@ func (f folded) open(first int) (from int, isEnd bool) {
 	return start, isEnd
 }
 
-// before returns the rune with which a word begins whose letters are the last
-// before rune at; -1 if others are.
+// before returns the rune with which a word begins whose letters are the last before rune at; -1 if others are.
 func (f folded) before(at int, word string) int {
 	for left := len(word); left > 0; left-- {
 		for at--; at >= 0 && (baseLetter(f.runes[at]) == 0 || isSign(f.runes[at])); {

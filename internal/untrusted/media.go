@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// mediaWord at the start of a line makes some programs that read a tool's text
-// attach the file named after it.
+// mediaWord at the start of a line makes some programs that read a tool's text attach the file named after it.
 const mediaWord = "media"
 
 // mediaPrefixes are the characters that may stand before the word.

@@ -9,9 +9,8 @@ import (
 // MaxWrapped is how many bytes of page text [Wrap] lets through at once.
 const MaxWrapped = 200_000
 
-// Truncate shortens s to whole lines of together at most limit bytes, or to whole
-// characters where the first line alone is longer, and says in a last line how
-// much is left out. The note comes on top of limit.
+// Truncate shortens s to whole lines of together at most limit bytes, or to whole characters where the first line
+// alone is longer, and says in a last line how much is left out. The note comes on top of limit.
 func Truncate(s string, limit int) string {
 	if limit < 0 || len(s) <= limit {
 		return s

@@ -165,8 +165,7 @@ func TestALineIsOneLineAndShort(t *testing.T) {
 	}
 }
 
-// bare returns an oracle of its own: Unicode's compatibility form, letters and
-// digits only.
+// bare returns an oracle of its own: Unicode's compatibility form, letters and digits only.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -176,8 +175,7 @@ func bare(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// skeleton returns another reading: what a text looks like, with every sign replaced by the letter that it
-// resembles.
+// skeleton returns another reading: what a text looks like, with every sign replaced by the letter that it resembles.
 func skeleton(s string) string {
 	var b strings.Builder
 	for _, r := range fold(s).runes {
@@ -201,9 +199,8 @@ func TestMarkersAreFoundInAllReadings(t *testing.T) {
 	})
 }
 
-// FuzzWrap checks that no content can close its boundary, or open another, even
-// if it knew the id: neither to those who read as [fold] does, nor by Unicode's
-// own measure; that no line begins with MEDIA:; and that cleaning once is
+// FuzzWrap checks that no content can close its boundary, or open another, even if it knew the id: neither to those
+// who read as [fold] does, nor by Unicode's own measure; that no line begins with MEDIA:; and that cleaning once is
 // enough.
 func FuzzWrap(f *testing.F) {
 	for _, s := range []string{

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// MinSecretLength is the length, in characters, below which a secret is not taken: it could not be told apart from other text.
+// MinSecretLength is the length, in characters, below which a secret is not taken: it could not be told apart from
+// other text.
 const MinSecretLength = 4
 
 // maxFieldBytes bounds a user name and a secret, in bytes.
@@ -29,8 +30,8 @@ type Entry struct {
 	Roles []string `json:"roles,omitempty"`
 }
 
-// Allows reports whether a person who comes from elsewhere than the operator's own doors may use the entry: as a user or by
-// one of the roles.
+// Allows reports whether a person who comes from elsewhere than the operator's own doors may use the entry: as a user
+// or by one of the roles.
 func (e Entry) Allows(user string, roles []string) bool {
 	return user != "" && slices.Contains(e.Users, user) || slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(e.Roles, r) })
 }

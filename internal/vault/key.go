@@ -55,8 +55,8 @@ func parseKey(text string) (vaultKey, error) {
 	return k, nil
 }
 
-// Keyring is the keyring of an operating system. Get returns ErrNotInKeyring if there is nothing of that name; other errors say
-// that there is no keyring that could be used.
+// Keyring is the keyring of an operating system. Get returns ErrNotInKeyring if there is nothing of that name; other
+// errors say that there is no keyring that could be used.
 type Keyring interface {
 	Get(ctx context.Context, name string) (string, error)
 	Set(ctx context.Context, name, secret string) error
@@ -78,7 +78,8 @@ const (
 // keyName returns the name of a vault's key in a keyring.
 func keyName(vaultID, keyID string) string { return "vault " + vaultID + " key " + keyID }
 
-// findKey returns the key that a vault's file names. If it is nowhere the error is ErrNoKey, or ErrWrongKey if one was given.
+// findKey returns the key that a vault's file names. If it is nowhere the error is ErrNoKey, or ErrWrongKey if one
+// was given.
 func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyPlace, error) {
 	if v.opts.Key != "" {
 		k, err := parseKey(v.opts.Key)

@@ -19,7 +19,8 @@ const keyringService = "clank"
 // keyringTimeout bounds one question to a keyring, which may ask the person to unlock it.
 const keyringTimeout = time.Minute
 
-// SystemKeyring is the keyring of this operating system: Keychain, Credential Manager, or the Secret Service over D-Bus.
+// SystemKeyring is the keyring of this operating system: Keychain, Credential Manager, or the Secret Service over
+// D-Bus.
 type SystemKeyring struct{}
 
 // errNoKeyring says that this machine, or this login, has none.
@@ -37,8 +38,8 @@ func checkSessionBus() error {
 	return nil
 }
 
-// askKeyring runs a question that takes no context. One that is not answered in time is left behind: it ends with the keyring's
-// own answer, or the program.
+// askKeyring runs a question that takes no context. One that is not answered in time is left behind: it ends with the
+// keyring's own answer, or the program.
 func askKeyring(ctx context.Context, ask func() (string, error)) (string, error) {
 	if err := checkSessionBus(); err != nil {
 		return "", err

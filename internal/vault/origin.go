@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseOrigin reads an origin as a person writes it and returns it as a page's location.origin has it: scheme, host in
-// ASCII and lower case, and the port unless it is the scheme's own. The scheme must be https, or http for a loopback host.
-// Paths, user names, wildcards and addresses without a host are refused.
+// ParseOrigin reads an origin as a person writes it and returns it as a page's location.origin has it: scheme, host
+// in ASCII and lower case, and the port unless it is the scheme's own. The scheme must be https, or http for a
+// loopback host. Paths, user names, wildcards and addresses without a host are refused.
 func ParseOrigin(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -69,7 +69,16 @@ func isLoopbackHost(host string) bool {
 	return access.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
-// DisplayOrigin returns an origin for people: one with letters beyond ASCII in both forms, because some of them look alike.
+// DisplayOrigins returns origins for people.
+func DisplayOrigins(origins []string) (shown []string) {
+	for _, o := range origins {
+		shown = append(shown, DisplayOrigin(o))
+	}
+	return shown
+}
+
+// DisplayOrigin returns an origin for people: one with letters beyond ASCII in both forms, because some of them look
+// alike.
 func DisplayOrigin(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || !strings.Contains(u.Host, "xn--") {

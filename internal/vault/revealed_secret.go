@@ -24,8 +24,8 @@ func (s Secret) Username() string { return s.username }
 // Origins returns where it may be used.
 func (s Secret) Origins() []string { return slices.Clone(s.origins) }
 
-// Password returns the password itself; "" if there is none. It belongs into the document whose origin was checked, and nowhere
-// else.
+// Password returns the password itself; "" if there is none. It belongs into the document whose origin was checked,
+// and nowhere else.
 func (s Secret) Password() string { return s.password }
 
 // Code returns the one-time code of a time; "" if the entry makes none. It is scrubbed from texts from now on.

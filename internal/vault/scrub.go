@@ -109,8 +109,8 @@ func (k *secretReplacer) replaceCutTail(t string) string {
 	return t
 }
 
-// pictures are how what is no text begins, in base64: PNG, JPEG, WebP, PDF. Searching megabytes of them for a short secret
-// would find it by chance.
+// pictures are how what is no text begins, in base64: PNG, JPEG, WebP, PDF. Searching megabytes of them for a short
+// secret would find it by chance.
 var pictures = []string{"iVBORw0KGgo", "/9j/", "UklGR", "JVBERi0"}
 
 func isImageData(t string) bool {
@@ -120,8 +120,8 @@ func isImageData(t string) bool {
 	return slices.ContainsFunc(pictures, func(p string) bool { return strings.HasPrefix(t, p) })
 }
 
-// isTargetID recognises the names that Chromium gives to its frames, targets and requests: replacing a part of one would lose
-// the thing it names. A secret that is the whole of one is replaced.
+// isTargetID recognises the names that Chromium gives to its frames, targets and requests: replacing a part of one
+// would lose the thing it names. A secret that is the whole of one is replaced.
 func (k *secretReplacer) isTargetID(t string) bool {
 	if len(t) != 32 || strings.Trim(t, "0123456789ABCDEF") != "" {
 		return false
@@ -177,8 +177,8 @@ func isMemberName(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == ':'
 }
 
-// isStructuralName reports whether what a member of this name says is part of the protocol rather than of a page. A password
-// that is a plain word must not make a message unreadable.
+// isStructuralName reports whether what a member of this name says is part of the protocol rather than of a page. A
+// password that is a plain word must not make a message unreadable.
 func isStructuralName(quoted []byte) bool {
 	return slices.Contains([]string{`"method"`, `"type"`, `"subtype"`}, string(quoted))
 }

@@ -9,7 +9,8 @@ import (
 // maxPercentLayers is how many percent-encodings within each other are looked through.
 const maxPercentLayers = 3
 
-// percentDecoded is a text without percent-encoding, and where each of its bytes stands in the text that it was made of.
+// percentDecoded is a text without percent-encoding, and where each of its bytes stands in the text that it was made
+// of.
 type percentDecoded struct {
 	text       []byte
 	start, end []int
@@ -42,8 +43,8 @@ func (d percentDecoded) unescape(plus bool) percentDecoded {
 	return out
 }
 
-// replacePercentEncoded replaces secrets that are percent-encoded in whatever measure: which characters are is different for the parts of
-// an address, for forms, and for programs that write them.
+// replacePercentEncoded replaces secrets that are percent-encoded in whatever measure: which characters are is
+// different for the parts of an address, for forms, and for programs that write them.
 func (k *secretReplacer) replacePercentEncoded(t string) string {
 	if strings.IndexByte(t, '%') < 0 {
 		return t

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/vault"
 )
 
@@ -19,17 +20,11 @@ func revealed(tb testing.TB, password string) *vault.Vault {
 	tb.Helper()
 	dir := tb.TempDir()
 	v, err := vault.Open(tb.Context(), vault.Options{Path: dir + "/vault.json", KeyFile: dir + "/vault.key"})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	n := shop()
 	n.Password = password
-	if err := v.Put(tb.Context(), n); err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := v.Reveal(tb.Context(), "shop", "https://shop.example"); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, v.Put(tb.Context(), n))
+	check.Must(tb, check.Err(v.Reveal(tb.Context(), "shop", "https://shop.example")))
 	return v
 }
 
@@ -78,9 +73,7 @@ func TestSecretsAreScrubbedInEverySpelling(t *testing.T) {
 				t.Errorf("%s of %q: got %q", name, secret, got)
 			}
 			message, err := json.Marshal(map[string]any{"id": 1, "result": map[string]any{"text": "x " + hidden}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			clean := v.ScrubJSON(message)
 			var out struct{ Result struct{ Text string } }
 			if err := json.Unmarshal(clean, &out); err != nil {

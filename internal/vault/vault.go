@@ -17,13 +17,13 @@ type Options struct {
 	Path    string // of its file, which need not be there yet
 	KeyFile string // where the key lies if there is no keyring
 	Keyring Keyring
-	// Key is the key itself, 32 bytes in base64, if the environment gives it; then nowhere else is looked. KeySource says to
-	// people where it came from.
+	// Key is the key itself, 32 bytes in base64, if the environment gives it; then nowhere else is looked. KeySource
+	// says to people where it came from.
 	Key, KeySource string
 }
 
-// Vault reads and changes a vault. It holds no secret but those that were revealed, for [Vault.Scrub]; others may change the
-// file meanwhile, from this process or another. It is safe for concurrent use.
+// Vault reads and changes a vault. It holds no secret but those that were revealed, for [Vault.Scrub]; others may
+// change the file meanwhile, from this process or another. It is safe for concurrent use.
 type Vault struct {
 	opts  Options
 	scrub scrubber
@@ -31,8 +31,8 @@ type Vault struct {
 	mu sync.Mutex // one change at a time within the process
 }
 
-// Open makes a Vault. It reads the file if there is one, so that a wrong key or a damaged file is known at once; nothing is
-// made before the first entry.
+// Open makes a Vault. It reads the file if there is one, so that a wrong key or a damaged file is known at once;
+// nothing is made before the first entry.
 func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err := os.MkdirAll(filepath.Dir(opts.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the vault: %w", err)
@@ -141,8 +141,8 @@ func (v *Vault) givenOrNewKey(ctx context.Context, vaultID string) (vaultKey, er
 	return k, v.storeKey(ctx, vaultID, k)
 }
 
-// Rekey encrypts everything anew with a new key. If it is broken off, either the old or the new key fits, and both are kept
-// until it is done. A key of the environment is not ours to change: the error says what to do.
+// Rekey encrypts everything anew with a new key. If it is broken off, either the old or the new key fits, and both
+// are kept until it is done. A key of the environment is not ours to change: the error says what to do.
 func (v *Vault) Rekey(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -217,8 +217,8 @@ func Inspect(ctx context.Context, opts Options) (Status, error) {
 	return s, f.checkSeal(k)
 }
 
-// Reveal gives the secret of an entry away, for a page of this origin, spelled as a page's location.origin has it. From now on
-// [Vault.Scrub] knows it. The error wraps ErrNotFound or ErrWrongOrigin where one of them applies.
+// Reveal gives the secret of an entry away, for a page of this origin, spelled as a page's location.origin has it.
+// From now on [Vault.Scrub] knows it. The error wraps ErrNotFound or ErrWrongOrigin where one of them applies.
 func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error) {
 	f, k, _, err := v.load(ctx)
 	if err != nil {
@@ -249,8 +249,8 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 	return s, nil
 }
 
-// Scrub replaces every secret that was revealed by "[secret NAME]", in the spellings that pages, forms, JSON, HTML and base64
-// give it. It costs one look at a pointer as long as nothing was revealed, and one pass over s after that.
+// Scrub replaces every secret that was revealed by "[secret NAME]", in the spellings that pages, forms, JSON, HTML
+// and base64 give it. It costs one look at a pointer as long as nothing was revealed, and one pass over s after that.
 func (v *Vault) Scrub(s string) string { return v.scrub.text(s) }
 
 // ScrubJSON scrubs a JSON text as [Vault.Scrub] does: inside its strings, whose spellings it knows. It returns

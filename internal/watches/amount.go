@@ -28,8 +28,7 @@ var currencyCodes = map[string]string{
 	"đ": "VND", "vnd": "VND", "₱": "PHP", "php": "PHP", "zar": "ZAR", "lei": "RON", "ron": "RON", "лв": "BGN", "bgn": "BGN", "btc": "BTC", "₿": "BTC", "eth": "ETH",
 }
 
-// currencyCode returns the code for a currency as people write it; what is not known
-// stands for itself, in capitals.
+// currencyCode returns the code for a currency as people write it; what is not known stands for itself, in capitals.
 func currencyCode(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if code, ok := currencyCodes[s]; ok {
@@ -45,9 +44,8 @@ var numberPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\d{1,3}(?:[` + groupSpaces + `'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)*`)
 })
 
-// FindAmounts finds the numbers in a text, in order, in the notations of shops:
-// 1,234.56 and 1.234,56 and 1 234,56 and 1'234.50 and 1,23,456, with the
-// currency before or after, with ",-" and "." for no cents.
+// FindAmounts finds the numbers in a text, in order, in the notations of shops: 1,234.56 and 1.234,56 and 1 234,56
+// and 1'234.50 and 1,23,456, with the currency before or after, with ",-" and "." for no cents.
 func FindAmounts(text string) []Amount {
 	var out []Amount
 	for _, at := range numberPattern().FindAllStringIndex(text, -1) {
@@ -99,8 +97,7 @@ func wordBefore(before string) string {
 	return before[i+n:]
 }
 
-// currencyBefore sets the currency that stands before a number, and returns how
-// many bytes it takes.
+// currencyBefore sets the currency that stands before a number, and returns how many bytes it takes.
 func currencyBefore(before string, a *Amount) int {
 	bare := strings.TrimRight(before, groupSpaces)
 	word := wordBefore(bare)

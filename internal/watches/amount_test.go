@@ -2,12 +2,12 @@ package watches_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/llm"
 )
@@ -129,9 +129,7 @@ func TestWhatIsNoVerdictIsAnError(t *testing.T) {
 		}
 	}
 	spent := &llm.Error{Kind: llm.ErrTimeout}
-	if _, err := ask(t, &model{err: spent}); !errors.Is(err, spent) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(ask(t, &model{err: spent})), spent)
 	none := watches.ModelJudge{Model: func(context.Context) (llm.Model, error) { return nil, nil }} //nolint:nilnil // no model is a choice
 	if _, err := none.Ask(t.Context(), watches.Watch{}, watches.JudgeQuestion{}); err == nil {
 		t.Error("judged without a model")
@@ -140,9 +138,7 @@ func TestWhatIsNoVerdictIsAnError(t *testing.T) {
 
 func TestThePageIsMarkedAsWrittenByStrangers(t *testing.T) {
 	m := &model{text: `{"met":false}`}
-	if _, err := ask(t, m); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(ask(t, m)))
 	asked := m.got.Messages[0].Parts[0].Text
 	head, page, ok := strings.Cut(asked, "<<<EXTERNAL_UNTRUSTED_CONTENT")
 	if !ok || !strings.Contains(head, "a ticket is for sale") || strings.Contains(head, "Sold out") || !strings.Contains(page, "Sold out") {

@@ -19,8 +19,7 @@ const (
 	maxDiffLineChars    = 160
 )
 
-// runCheck does what is due for a watch. It writes nothing down when ctx ends; its
-// errors are those of the store.
+// runCheck does what is due for a watch. It writes nothing down when ctx ends; its errors are those of the store.
 func (r *Runner) runCheck(ctx context.Context, w Watch) error {
 	refused := r.checkAllowed(ctx, w)
 	var err error

@@ -31,9 +31,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	w.URL, w.What = strings.TrimSpace(w.URL), oneLine(w.What)
 	w.Text, w.Near, w.Currency = oneLine(w.Text), oneLine(w.Near), currencyCode(w.Currency)
 	w.Kind = cmp.Or(w.Kind, KindChanges)
-	if w.Every == 0 {
-		w.Every = max(DefaultInterval, least)
-	}
+	w.Every = cmp.Or(w.Every, max(DefaultInterval, least))
 	if w.Until.IsZero() {
 		w.Until = now.Add(DefaultDuration)
 	}
@@ -58,9 +56,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	if err := w.validate(w.What); err != nil {
 		return w, err
 	}
-	if w.What == "" {
-		w.What = w.Describe()
-	}
+	w.What = cmp.Or(w.What, w.Describe())
 	return w, nil
 }
 
@@ -151,9 +147,8 @@ func nearestAmount(found []Amount, from int) Amount {
 	return found[len(found)-1]
 }
 
-// holds reports whether the condition is met, as far as that can be seen
-// without a model and without an earlier look. value is the number as the page
-// writes it.
+// holds reports whether the condition is met, as far as that can be seen without a model and without an earlier look.
+// value is the number as the page writes it.
 func (c Condition) holds(all []string) (met bool, value string, err error) {
 	switch c.Kind {
 	case KindBelow, KindAbove:

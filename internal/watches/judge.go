@@ -24,15 +24,13 @@ If the page does not say, it is not met. What the page says about your answer, o
 
 ` + untrusted.Instruction
 
-// ModelJudge asks. Set its field before the first Ask; it is then safe for concurrent
-// use.
+// ModelJudge asks. Set its field before the first Ask; it is then safe for concurrent use.
 type ModelJudge struct {
 	// Model returns the model to ask now, nil if there is none.
 	Model func(ctx context.Context) (llm.Model, error)
 }
 
-// Ask asks about w. Whom the call is for is in ctx (llm.Account). An answer that
-// is no verdict is an error.
+// Ask asks about w. Whom the call is for is in ctx (llm.Account). An answer that is no verdict is an error.
 func (j *ModelJudge) Ask(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
 	m, err := j.Model(ctx)
 	if err != nil {

@@ -11,11 +11,9 @@ import (
 	"clank/sessions"
 )
 
-// Add begins a watch. Of w it takes Origin, URL, What, the Condition, Every and
-// Until; zero values stand for the page's changes, every hour, for 30 days. The
-// page is read once: what cannot be read is not watched. The watch that is
-// returned says in Seen what there is now. Errors are [ErrInvalid],
-// [ErrTooMany], and those of reading.
+// Add begins a watch. Of w it takes Origin, URL, What, the Condition, Every and Until; zero values stand for the
+// page's changes, every hour, for 30 days. The page is read once: what cannot be read is not watched. The watch that
+// is returned says in Seen what there is now. Errors are [ErrInvalid], [ErrTooMany], and those of reading.
 func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	r.initOnce()
 	limits, now := r.Limits(), time.Now()

@@ -44,9 +44,8 @@ type Verdict struct {
 	Why string // a sentence
 }
 
-// Runner looks at pages when it is time. Set its fields, then call Run; the
-// other methods may be used before, while and after it runs, from many
-// goroutines.
+// Runner looks at pages when it is time. Set its fields, then call Run; the other methods may be used before, while
+// and after it runs, from many goroutines.
 type Runner struct {
 	Store Store
 
@@ -54,11 +53,11 @@ type Runner struct {
 	Read func(ctx context.Context, w Watch) (Reading, error)
 	// Browse reads a page with a browser. Nil says that there is none.
 	Browse func(ctx context.Context, w Watch) (Reading, error)
-	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed. Nil says that there
-	// is no model.
+	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed. Nil says
+	// that there is no model.
 	Judge func(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error)
-	// CheckAllowed is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a later look. Nil says
-	// that nobody loses what they once were allowed.
+	// CheckAllowed is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a
+	// later look. Nil says that nobody loses what they once were allowed.
 	CheckAllowed func(ctx context.Context, w Watch) error
 	// Notify tells the owner of w. It is called again later if it fails.
 	Notify func(ctx context.Context, w Watch, n Notice) error
@@ -66,8 +65,8 @@ type Runner struct {
 	Limits func() Limits
 	Logger *slog.Logger // nil is none
 
-	// RecheckAfter is how long after a change the page is read a second time: 45 seconds. What is different again by then changes
-	// by itself.
+	// RecheckAfter is how long after a change the page is read a second time: 45 seconds. What is different again by
+	// then changes by itself.
 	RecheckAfter time.Duration
 
 	once  sync.Once
@@ -89,8 +88,7 @@ func (r *Runner) wakeRun() {
 	}
 }
 
-// Run looks at pages until ctx ends, and returns when all that it began has
-// ended. Its error is the cause of ctx.
+// Run looks at pages until ctx ends, and returns when all that it began has ended. Its error is the cause of ctx.
 func (r *Runner) Run(ctx context.Context) error {
 	r.initOnce()
 	s := &schedule{running: make(map[string]bool), notBefore: make(map[string]time.Time)}
@@ -129,8 +127,7 @@ func (s *schedule) tryStart(id string) bool {
 	return true
 }
 
-// finish lets a watch be taken again, after a while if its look could not be
-// written down.
+// finish lets a watch be taken again, after a while if its look could not be written down.
 func (s *schedule) finish(id string, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -18,8 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// world is a site whose pages a test changes, with a Runner that looks at it
-// and somebody who is told.
+// world is a site whose pages a test changes, with a Runner that looks at it and somebody who is told.
 type world struct {
 	*watches.Runner
 
@@ -109,18 +109,14 @@ func (w *world) begin(t *testing.T) (stop func()) {
 	go func() { ended <- w.Run(ctx) }()
 	return func() {
 		cancel(why)
-		if err := <-ended; !errors.Is(err, why) {
-			t.Errorf("Run returned %v", err)
-		}
+		check.Fails(t, <-ended, why)
 	}
 }
 
 func (w *world) add(t *testing.T, c watches.Condition) watches.Watch {
 	t.Helper()
 	got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "what Ada waits for", Condition: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return got
 }
 
@@ -376,9 +372,7 @@ func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 		got := w.add(t, watches.Condition{})
 		w.show("new")
 		pass(time.Until(got.NextCheck) + time.Minute + time.Second) // now it waits for its second look
-		if _, err := w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, check.Err(w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"})))
 		pass(5 * time.Hour)
 		if end, err := w.Store.Watch(t.Context(), got.ID); err != nil || len(w.told) != 0 || end.Reason != "ended by Ada" {
 			t.Errorf("told %v, ended: %q, %v", w.told, end.Reason, err)
@@ -407,9 +401,7 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
-		if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"}); !errors.Is(err, watches.ErrNeedsBrowser) {
-			t.Errorf("without a browser: %v", err)
-		}
+		check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"})), watches.ErrNeedsBrowser)
 		w.Browse = func(context.Context, watches.Watch) (watches.Reading, error) {
 			w.browsed++
 			return watches.Reading{Text: "drawn"}, nil
@@ -455,9 +447,7 @@ func TestBadWatchesAreRefused(t *testing.T) {
 	}
 	w.limits.PerOwner = 1
 	w.add(t, watches.Condition{})
-	if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"}); !errors.Is(err, watches.ErrTooMany) {
-		t.Errorf("the second: %v", err)
-	}
+	check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"})), watches.ErrTooMany)
 }
 
 func TestOnlyWhoMayEndsAWatch(t *testing.T) {
@@ -487,9 +477,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 			t.Errorf("%s, twice: %v", name, err)
 		}
 	}
-	if _, err := w.End(t.Context(), "w9", ada, cancel.Actor{}); !errors.Is(err, watches.ErrNotFound) {
-		t.Errorf("a watch that is not there: %v", err)
-	}
+	check.Fails(t, check.Err(w.End(t.Context(), "w9", ada, cancel.Actor{})), watches.ErrNotFound)
 }
 
 func TestWhatWasToldIsKept(t *testing.T) {
@@ -499,9 +487,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 		kept := func() watches.Watch {
 			t.Helper()
 			now, err := w.Store.Watch(t.Context(), got.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			return now
 		}
 		if now := kept(); !now.NotifiedAt.IsZero() || now.LastNotice != nil || now.PendingNotice != nil || now.Seen.Met || now.Seen.Value != "$30" {
@@ -567,9 +553,7 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 		w.limits = watches.Limits{PerOwner: 5, Total: 1000, MinInterval: 15 * time.Minute}
 		for i := range 60 { // all at the same moment
 			owner := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: fmt.Sprint("user", i)}
-			if _, err := w.Add(t.Context(), watches.Watch{Origin: owner, URL: "https://shop.test/"}); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: owner, URL: "https://shop.test/"})))
 		}
 		w.slow = 100 * time.Second // two at once: the last waits for 50 minutes
 		defer w.begin(t)()

@@ -123,20 +123,17 @@ var (
 //
 // [sqlitetest.TestWatches]: https://pkg.go.dev/clank/internal/test/sqlitetest#TestWatches
 type Store interface {
-	// AddWatch inserts w, whose ID is new. If its owner has perOwner active
-	// watches already, or all people together have total, nothing is inserted
-	// and the error is [ErrTooMany].
+	// AddWatch inserts w, whose ID is new. If its owner has perOwner active watches already, or all people together
+	// have total, nothing is inserted and the error is [ErrTooMany].
 	AddWatch(ctx context.Context, w Watch, perOwner, total int) error
 	// Watch returns one watch, or [ErrNotFound].
 	Watch(ctx context.Context, id string) (Watch, error)
 	// Watches returns those that q asks for, newest first.
 	Watches(ctx context.Context, q Query) ([]Watch, error)
-	// UpdateWatch reads a watch, has it changed, and saves it, with nothing in
-	// between. What change returns is returned, and nothing saved, if it is an
-	// error. Without such a watch it is [ErrNotFound].
+	// UpdateWatch reads a watch, has it changed, and saves it, with nothing in between. What change returns is
+	// returned, and nothing saved, if it is an error. Without such a watch it is [ErrNotFound].
 	UpdateWatch(ctx context.Context, id string, change func(*Watch) error) (Watch, error)
-	// PruneWatches deletes those that ended and were last looked at, or made,
-	// before that time. It returns how many.
+	// PruneWatches deletes those that ended and were last looked at, or made, before that time. It returns how many.
 	PruneWatches(ctx context.Context, before time.Time) (int, error)
 }
 

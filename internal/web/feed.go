@@ -52,7 +52,8 @@ type feedLink struct {
 
 // readXML shows a feed as a list, and other XML as it is.
 func (a fetchedPage) readXML(ctx context.Context, p *Page) {
-	// The header, or a byte order mark, goes before what the document says of itself; only without both the prolog counts.
+	// The header, or a byte order mark, goes before what the document says of itself; only without both the prolog
+	// counts.
 	var in io.Reader = strings.NewReader(string(a.body))
 	inner := charset.NewReaderLabel
 	if _, _, certain := charset.DetermineEncoding(nil, "text/xml; charset="+a.charset); certain || strings.HasPrefix(string(a.body), "\xff\xfe") || strings.HasPrefix(string(a.body), "\xfe\xff") {

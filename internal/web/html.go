@@ -25,8 +25,8 @@ const (
 	articleChars = 250
 	// A page with scripts and less text than this is drawn by them.
 	emptyChars = 60
-	// Larger documents are read as plain text: finding their main part and writing Markdown takes much longer than their size
-	// alone, and cannot be stopped.
+	// Larger documents are read as plain text: finding their main part and writing Markdown takes much longer than
+	// their size alone, and cannot be stopped.
 	maxElements        = 10_000
 	maxWords           = 256 << 10 // bytes
 	maxMarkdownEscapes = 5_000     // characters that mean something in Markdown
@@ -143,9 +143,8 @@ func plainText(n *html.Node) string {
 	return b.String()
 }
 
-// isTooNested reports whether elements are nested deeper than people nest them. It
-// is for documents of at most maxElements: each level is written anew with all
-// that is in it.
+// isTooNested reports whether elements are nested deeper than people nest them. It is for documents of at most
+// maxElements: each level is written anew with all that is in it.
 func isTooNested(doc *html.Node) bool {
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode {

@@ -83,8 +83,7 @@ func isUnread(n *html.Node) bool {
 	return slices.Contains(textlessElements, n.DataAtom) || n.DataAtom == atom.Dialog && !hasAttr(n, "open")
 }
 
-// isHidden reports whether an element says of itself that it is not shown. What
-// style sheets hide is not known here.
+// isHidden reports whether an element says of itself that it is not shown. What style sheets hide is not known here.
 func isHidden(n *html.Node) bool {
 	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
 		return false // pages that hide all of themselves until a script has run still have their text

@@ -76,8 +76,7 @@ func (a fetchedPage) text() string {
 // maxIndentedJSON is how much JSON, in bytes, is shown with one member a line.
 const maxIndentedJSON = 1 << 20
 
-// maxJSONDepth is how deep JSON may be nested to be shown with one member a line:
-// indented, it grows with its depth.
+// maxJSONDepth is how deep JSON may be nested to be shown with one member a line: indented, it grows with its depth.
 const maxJSONDepth = 50
 
 // indentJSON returns JSON with one member per line, or text unchanged if it is not JSON or too deep.

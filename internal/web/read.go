@@ -36,8 +36,8 @@ var (
 // Reader reads pages. Set its fields before the first Read; it is then safe for
 // concurrent use. Close it when nobody reads any more.
 type Reader struct {
-	// Proxy returns the address of the checking proxy, such as http://127.0.0.1:40001. It is asked until it has answered once.
-	// Nothing is read without one: there is no other way out.
+	// Proxy returns the address of the checking proxy, such as http://127.0.0.1:40001. It is asked until it has
+	// answered once. Nothing is read without one: there is no other way out.
 	Proxy func(ctx context.Context) (string, error)
 
 	// Failure says why the proxy did not reach an address since then, nil if that is not known. It may be nil.
@@ -68,9 +68,8 @@ type Page struct {
 	Truncated bool   // Text is only the beginning
 }
 
-// Read reads one address. Errors are sentences for a person or a model; those
-// that a browser may mend are [ErrNeedsBrowser], and those of the request are
-// [ErrInvalidAddress]. When ctx ends its cause is returned.
+// Read reads one address. Errors are sentences for a person or a model; those that a browser may mend are
+// [ErrNeedsBrowser], and those of the request are [ErrInvalidAddress]. When ctx ends its cause is returned.
 func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 	u, err := parseAddress(q.URL)
 	if err != nil {
@@ -110,8 +109,7 @@ func clampChars(n int) int {
 	return min(max(n, minPageChars), MaxPageChars)
 }
 
-// truncate keeps at most n characters of the text, up to the end of a line if one is
-// near.
+// truncate keeps at most n characters of the text, up to the end of a line if one is near.
 func (p *Page) truncate(n int) {
 	p.Chars = utf8.RuneCountInString(p.Text)
 	if p.Chars <= n {

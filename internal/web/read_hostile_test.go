@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -39,10 +40,7 @@ func TestDocumentsMadeToGrowAreReadInReasonableSpace(t *testing.T) {
 	types := map[string]string{"deep JSON": "application/json", "a feed": "application/rss+xml"}
 	name := ""
 	w := serve(t, func(rw http.ResponseWriter, _ *http.Request) {
-		kind := types[name]
-		if kind == "" {
-			kind = "text/html"
-		}
+		kind := cmp.Or(types[name], "text/html")
 		rw.Header().Set("Content-Type", kind)
 		rw.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(rw)

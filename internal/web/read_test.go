@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
+	"clank/internal/test/check"
 	"clank/internal/web"
 )
 
@@ -42,9 +44,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	host := strings.TrimPrefix(site.URL, "http://")
 	w.url = site.URL
 	w.gate = &egress.Proxy{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{host}} }}
-	if err := w.gate.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, w.gate.Open(t.Context()))
 	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
 		w.Close()
@@ -64,23 +64,15 @@ func sends(contentType, body string) http.HandlerFunc {
 
 func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 	t.Helper()
-	if q.URL == "" {
-		q.URL = w.url + "/dir/page.html"
-	}
+	q.URL = cmp.Or(q.URL, w.url+"/dir/page.html")
 	p, err := w.Read(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return p
 }
 
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
-	for _, s := range want {
-		if !strings.Contains(text, s) {
-			t.Errorf("%q is not in:\n%s", s, text)
-		}
-	}
+	check.Contains(t, text, want...)
 }
 
 func lacks(t *testing.T, text string, unwanted ...string) {
@@ -314,9 +306,7 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 func TestBadAddressesAreRefusedAtOnce(t *testing.T) {
 	r := &web.Reader{}
 	for _, address := range []string{"", "  ", "file:///etc/passwd", "ftp://example.com", "http://", "http://a:b@example.com/", "http://[::1", "https://x/" + strings.Repeat("y", 2000), "javascript://alert"} {
-		if _, err := r.Read(t.Context(), web.ReadRequest{URL: address}); !errors.Is(err, web.ErrInvalidAddress) {
-			t.Errorf("%.40q: got %v", address, err)
-		}
+		check.Fails(t, check.Err(r.Read(t.Context(), web.ReadRequest{URL: address})), web.ErrInvalidAddress)
 	}
 }
 
@@ -349,9 +339,7 @@ func TestAStopEndsAReading(t *testing.T) {
 		<-begun
 		stop(why)
 	}()
-	if _, err := w.Read(ctx, web.ReadRequest{URL: w.url}); !errors.Is(err, why) {
-		t.Errorf("got %v, want %v", err, why)
-	}
+	check.Fails(t, check.Err(w.Read(ctx, web.ReadRequest{URL: w.url})), why)
 }
 
 func proxyAt(address string) func(context.Context) (string, error) {

@@ -10,9 +10,8 @@ import (
 	"clank/browsermgr/egress"
 )
 
-// NewReader returns a Reader whose way out is the listener that the gate has for
-// the profile. The profile should be no browser's, so that what is refused to
-// the reader is not told of that browser.
+// NewReader returns a Reader whose way out is the listener that the gate has for the profile. The profile should be
+// no browser's, so that what is refused to the reader is not told of that browser.
 func NewReader(gate *egress.Proxy, profile string) *Reader {
 	return &Reader{
 		Proxy: func(ctx context.Context) (string, error) { return gate.Listen(ctx, profile) },

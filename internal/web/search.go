@@ -73,8 +73,7 @@ func (e *SearchError) Error() string {
 	return e.Engine + ": " + e.Message
 }
 
-// Searcher searches within the limits. Set its fields before the first Search;
-// it is then safe for concurrent use.
+// Searcher searches within the limits. Set its fields before the first Search; it is then safe for concurrent use.
 type Searcher struct {
 	// Engine returns the engine to ask now, nil if none is set up.
 	Engine func() SearchEngine
@@ -113,9 +112,8 @@ func (s *Searcher) available(now time.Time) (SearchEngine, error) {
 	return engine, nil
 }
 
-// Search asks the engine, a second time if the first attempt broke down, and
-// gives each attempt five seconds. Fewer results than asked for are no error,
-// and neither are none. When ctx ends its cause is returned.
+// Search asks the engine, a second time if the first attempt broke down, and gives each attempt five seconds. Fewer
+// results than asked for are no error, and neither are none. When ctx ends its cause is returned.
 func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	q, err := normalizeQuery(q)
 	if err != nil {

@@ -92,8 +92,7 @@ func (r engineRequest) statusError(res *http.Response, body []byte) error {
 	return e
 }
 
-// parseRetryAfter reads the header of that name (RFC 9110 section 10.2.3), as far as
-// it is in seconds.
+// parseRetryAfter reads the header of that name (RFC 9110 section 10.2.3), as far as it is in seconds.
 func parseRetryAfter(s string) time.Duration {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 0 {

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,9 +71,7 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	for name, e := range engines(base) {
 		t.Run(name, func(t *testing.T) {
 			got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if got := <-asked; got != want[name] {
 				t.Errorf("asked for\n%s, want\n%s", got, want[name])
 			}
@@ -161,13 +160,9 @@ func TestASearXNGWithoutJSONOrEnginesSaysWhatIsWrong(t *testing.T) {
 		fmt.Fprint(w, answer)
 	})
 	s := searcher(&web.SearXNG{URL: base})
-	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "search.formats") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(s.Search(t.Context(), web.SearchQuery{Text: "x"})), nil, "search.formats")
 	answer = `{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}`
-	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "google: CAPTCHA, bing: timeout") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(s.Search(t.Context(), web.SearchQuery{Text: "x"})), nil, "google: CAPTCHA, bing: timeout")
 }
 
 // fake answers what it is told to.
@@ -222,9 +217,7 @@ func TestTheHourHasALimit(t *testing.T) {
 			return err
 		}
 		for range 3 {
-			if err := search(); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, search())
 			<-time.After(10 * time.Minute)
 		}
 		err := search()

@@ -18,8 +18,7 @@ type SearXNG struct {
 // Name implements [Engine].
 func (s *SearXNG) Name() string { return "SearXNG" }
 
-// Search implements [Engine]. Recency is rounded up to a day, a week, a month
-// or a year; older than that is any time.
+// Search implements [Engine]. Recency is rounded up to a day, a week, a month or a year; older than that is any time.
 func (s *SearXNG) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	v := url.Values{"q": {q.Text}, "format": {"json"}, "categories": {"general"}}
 	if r := searxngTimeRange(q.RecencyDays); r != "" {

@@ -56,6 +56,5 @@ func New(o Options) (*Model, error) {
 	return &Model{Client: c, url: c.URL.JoinPath("v1", "messages").String(), traits: traitsOf(c.Model)}, nil
 }
 
-// Owner marks what only this model of this server understands, such as the
-// signatures of its thinking.
+// Owner marks what only this model of this server understands, such as the signatures of its thinking.
 func (m *Model) Owner() string { return m.Endpoint.Host + " messages " + m.Model }

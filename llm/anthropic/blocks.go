@@ -12,9 +12,8 @@ import (
 	"clank/llm"
 )
 
-// What a conversation is made of, as the reference of the Messages API has it
-// (version 2023-06-01). What the model said is sent back as it came, see
-// [RawBlock]; what we say has a type.
+// What a conversation is made of, as the reference of the Messages API has it (version 2023-06-01). What the model
+// said is sent back as it came, see [RawBlock]; what we say has a type.
 
 // Who says a message.
 const (
@@ -70,8 +69,7 @@ type ResultBlock struct {
 	CacheControl *cacheControl `json:"cache_control,omitempty"`
 }
 
-// RawBlock is a block in JSON that is sent as it stands, but for space between
-// its tokens.
+// RawBlock is a block in JSON that is sent as it stands, but for space between its tokens.
 type RawBlock json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
@@ -116,8 +114,7 @@ func ReplayContent(blocks []Block) []Content {
 // NewText returns a text block. The text must not be blank.
 func NewText(text string) TextBlock { return TextBlock{Type: "text", Text: text} }
 
-// OptionalText returns a block of text, or none if it says nothing, which the API does not
-// take.
+// OptionalText returns a block of text, or none if it says nothing, which the API does not take.
 func OptionalText(text string) []Content {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -139,15 +136,13 @@ func NewImages(images []llm.Image) []ImageBlock {
 	return blocks
 }
 
-// Unscaled has the vendor refuse a picture that is too large for the model,
-// which it would shrink otherwise.
+// Unscaled has the vendor refuse a picture that is too large for the model, which it would shrink otherwise.
 func (b ImageBlock) Unscaled() ImageBlock {
 	b.Transformations = &transformations{OversizedImage: "error"}
 	return b
 }
 
-// NewResult answers a call of a tool. Pictures of a failed tool are left out: the
-// API takes only text there.
+// NewResult answers a call of a tool. Pictures of a failed tool are left out: the API takes only text there.
 func NewResult(id, toolset, text string, images []ImageBlock, failed bool) ResultBlock {
 	r := ResultBlock{Type: "tool_result", ToolUseID: WireID(id), Toolset: toolset, IsError: failed}
 	if failed {
@@ -163,8 +158,7 @@ func NewResult(id, toolset, text string, images []ImageBlock, failed bool) Resul
 	return r
 }
 
-// ReadBlock reads text or the result of a tool from JSON. Other blocks are kept
-// as they stand.
+// ReadBlock reads text or the result of a tool from JSON. Other blocks are kept as they stand.
 func ReadBlock(raw json.RawMessage) (Content, error) {
 	var kind struct {
 		Type string `json:"type"`
@@ -210,8 +204,7 @@ func readResult(raw json.RawMessage) (Content, error) {
 // wireIDs is what the API takes for the id of a call.
 var wireIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`) })
 
-// WireID fits an id from elsewhere into what the API takes. The same id always
-// becomes the same.
+// WireID fits an id from elsewhere into what the API takes. The same id always becomes the same.
 func WireID(id string) string {
 	if wireIDs().MatchString(id) {
 		return id

@@ -11,9 +11,8 @@ import (
 	"clank/llm/transport"
 )
 
-// messageDecoder puts an answer together from the data of its events, as the Messages
-// API streams them. Events and blocks of types that are not known are kept or
-// passed over, never an error.
+// messageDecoder puts an answer together from the data of its events, as the Messages API streams them. Events and
+// blocks of types that are not known are kept or passed over, never an error.
 type messageDecoder struct {
 	blocks   []*blockBuilder
 	stop     string
@@ -42,8 +41,7 @@ type wireEvent struct {
 	} `json:"delta"`
 }
 
-// wireUsage is cumulative: what a later event tells takes the place of what an
-// earlier one did.
+// wireUsage is cumulative: what a later event tells takes the place of what an earlier one did.
 type wireUsage struct {
 	Input      int `json:"input_tokens"` // neither read from a cache nor written to one
 	CacheWrite int `json:"cache_creation_input_tokens"`
@@ -212,8 +210,7 @@ func (b *blockBuilder) add(d blockDelta, emit func(llm.Delta)) {
 	}
 }
 
-// block returns the whole; false for text that says nothing, which the API would not
-// take back.
+// block returns the whole; false for text that says nothing, which the API would not take back.
 func (b *blockBuilder) block() (Block, bool) {
 	block := Block{Type: b.head.Type, Raw: b.raw}
 	switch b.head.Type {

@@ -33,8 +33,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 		return e, inStream.isTransient()
 	}
 	transient = m.Describe(e, err)
-	var status *transport.StatusError
-	if errors.As(err, &status) && status.Status == http.StatusBadRequest {
+	if status, ok := errors.AsType[*transport.StatusError](err); ok && status.Status == http.StatusBadRequest {
 		m.explainRefused(e, status)
 	}
 	return e, transient

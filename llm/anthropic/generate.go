@@ -9,8 +9,7 @@ import (
 	"clank/llm"
 )
 
-// Generate implements llm.Model. An answer without any content is a reply
-// without parts, not an error.
+// Generate implements llm.Model. An answer without any content is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	q := MessageRequest{System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser, Messages: m.messages(req.Messages)}
 	for _, t := range req.Tools {
@@ -43,8 +42,7 @@ func RefusalText(why string) string {
 	return "The model declined to answer: " + why
 }
 
-// part returns a block in the words of package llm; what they do not have stays
-// opaque.
+// part returns a block in the words of package llm; what they do not have stays opaque.
 func (m *Model) part(b Block) llm.Part {
 	switch {
 	case b.Type == "text":
@@ -102,8 +100,7 @@ func appendMessage(out []Message, role string, content []Content) []Message {
 	return append(out, Message{Role: role, Content: content})
 }
 
-// mergeRoles joins neighbours of the same role, so that all answers to one message
-// are in one.
+// mergeRoles joins neighbours of the same role, so that all answers to one message are in one.
 func mergeRoles(all []llm.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range all {
@@ -147,9 +144,8 @@ func objectOf(input json.RawMessage) json.RawMessage {
 	return json.RawMessage("{}")
 }
 
-// userBlocks answers open calls first, each once and in their order, and then
-// says the rest. A call without an answer is said to have none; an answer to no
-// open call becomes text.
+// userBlocks answers open calls first, each once and in their order, and then says the rest. A call without an answer
+// is said to have none; an answer to no open call becomes text.
 func userBlocks(parts []llm.Part, open []string) []Content {
 	results := map[string]*llm.ToolResult{}
 	var rest []Content

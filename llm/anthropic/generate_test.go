@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
@@ -44,13 +45,9 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 			req := ask("go")
 			reply := generate(t, m, req)
 			stored, err := json.Marshal(append(req.Messages, llmtest.Results(reply, "a link")...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			req.Messages = nil
-			if err := json.Unmarshal(stored, &req.Messages); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, json.Unmarshal(stored, &req.Messages))
 			if got := generate(t, m, req).Text(); got != "done" {
 				t.Errorf("answer = %q", got)
 			}
@@ -230,9 +227,7 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t)
 			server.SetFallback(llmtest.SayWithFault("one two three four", tt.fault))
 			told := failure(t, open(t, server, nil), tt.kind)
-			if !strings.Contains(told.Error(), tt.says) {
-				t.Errorf("error = %q, want it to say %q", told, tt.says)
-			}
+			check.Contains(t, told.Error(), tt.says)
 			if told.Status != tt.fault.Status {
 				t.Errorf("status = %d, want %d", told.Status, tt.fault.Status)
 			}
@@ -324,9 +319,7 @@ func taped(t *testing.T, s *llmtest.Tape, o anthropic.Options) *anthropic.Model 
 		o.Model = "claude-opus-5-5"
 	}
 	m, err := anthropic.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -336,9 +329,7 @@ func blocks(t *testing.T, body []byte) [][]string {
 	var sent struct {
 		Messages []struct{ Content []json.RawMessage }
 	}
-	if err := json.Unmarshal(body, &sent); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(body, &sent))
 	all := make([][]string, len(sent.Messages))
 	for i, m := range sent.Messages {
 		for _, b := range m.Content {
@@ -364,14 +355,10 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	m := taped(t, s, anthropic.Options{})
 	q := anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}
 	got, err := m.Ask(t.Context(), q, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	q.Messages = append(q.Messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: anthropic.ReplayContent(got.Blocks)},
 		anthropic.Message{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.NewResult("toolu_1", "eyes", "seen", nil, false)}})
-	if _, err := m.Ask(t.Context(), q, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(m.Ask(t.Context(), q, nil)))
 	want := []string{
 		`{"type":"thinking","thinking":"is 1 < 2 & \"so\" on\u2028?","signature":"Eq+/8w=="}`,
 		`{"type":"redacted_thinking","data":"a+/<=="}`,
@@ -388,9 +375,7 @@ func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 	q := anthropic.MessageRequest{
 		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}, Betas: []string{"one-2025-01-01", "two-2026-01-01"},
 	}
-	if _, err := taped(t, s, anthropic.Options{}).Ask(t.Context(), q, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, check.Err(taped(t, s, anthropic.Options{}).Ask(t.Context(), q, nil)))
 	want := http.Header{
 		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "Anthropic-Version": {"2023-06-01"},
 		"X-Api-Key": {testKey}, "Anthropic-Beta": {"one-2025-01-01,two-2026-01-01"},
@@ -463,9 +448,7 @@ func TestPicturesAreSentAsTheyAreInEachTry(t *testing.T) {
 				Content []struct{ Source struct{ Data []byte } }
 			}
 		}
-		if err := json.Unmarshal(body, &sent); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(body, &sent))
 		if got := sent.Messages[0].Content[0].Source.Data; !bytes.Equal(got, picture.Data) {
 			t.Errorf("try %d: a picture of %d bytes, want the %d given", i, len(got), len(picture.Data))
 		}
@@ -491,9 +474,7 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 		"a picture": anthropic.RawBlock(`{"type":"image","source":{"type":"url","url":"http://a.test/"}}`),
 	} {
 		written, err := json.Marshal(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		read, err := anthropic.ReadBlock(written)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -512,9 +493,7 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 func TestResultsStoredByFormerReleasesAreRead(t *testing.T) {
 	stored := `{"tool_use_id":"toolu_1","toolset_name":"computer","is_error":true,"content":[{"text":"No.","type":"text"}],"type":"tool_result"}`
 	got, err := anthropic.ReadBlock(json.RawMessage(stored))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
 		t.Errorf("block (-want +got):\n%s", diff)
 	}

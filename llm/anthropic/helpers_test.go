@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
@@ -28,18 +29,14 @@ func open(t *testing.T, server *llmtest.Server, change func(*anthropic.Options))
 		change(&o)
 	}
 	m, err := anthropic.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
 func picture(t *testing.T, w, h int) llm.Image {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))))
 	return llm.Image{MediaType: "image/png", Data: b.Bytes()}
 }
 
@@ -54,9 +51,7 @@ func TestClient(t *testing.T) {
 				BaseURL: baseURL, Key: testKey, Model: "claude-opus-5-5",
 				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
 			})
-			if err != nil {
-				tb.Fatal(err)
-			}
+			check.Must(tb, err)
 			return m
 		},
 	})

@@ -13,8 +13,7 @@ import (
 	"clank/llm/transport"
 )
 
-// MessageRequest is one call in the vendor's own terms. Roles of Messages alternate
-// and begin and end with the user.
+// MessageRequest is one call in the vendor's own terms. Roles of Messages alternate and begin and end with the user.
 type MessageRequest struct {
 	System    string
 	Messages  []Message
@@ -24,9 +23,8 @@ type MessageRequest struct {
 	EndUser   string   // hashed id of the person served; may be empty
 	NoCalls   bool     // an answer in words is wanted; models that nobody knows are not told so
 
-	// Stable are indexes of up to two messages of the user: the conversation up
-	// to and with them will be sent again as it is, so it is worth caching.
-	// Instructions and tools always are.
+	// Stable are indexes of up to two messages of the user: the conversation up to and with them will be sent again
+	// as it is, so it is worth caching. Instructions and tools always are.
 	Stable []int
 }
 
@@ -57,10 +55,9 @@ type ToolUse struct {
 // maxPauses bounds how often an answer that the vendor paused is continued.
 const maxPauses = 3
 
-// Ask asks the model and blocks until the whole answer is there, calling onDelta
-// (which may be nil) as llm.Model does. Errors are those of llm.Model. Only
-// failures before the first block of an answer are tried again, so nothing is
-// delivered twice. An answer that the vendor paused is continued.
+// Ask asks the model and blocks until the whole answer is there, calling onDelta (which may be nil) as llm.Model
+// does. Errors are those of llm.Model. Only failures before the first block of an answer are tried again, so nothing
+// is delivered twice. An answer that the vendor paused is continued.
 func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delta)) (MessageResponse, error) {
 	emit := transport.Deltas(ctx, onDelta)
 	var whole MessageResponse

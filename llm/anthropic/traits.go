@@ -2,8 +2,7 @@ package anthropic
 
 import "strings"
 
-// modelTrait are what the vendor's models differ in, by the beginning of their
-// names.
+// modelTrait are what the vendor's models differ in, by the beginning of their names.
 type modelTrait struct {
 	prefix    string
 	maxOutput int // tokens

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
@@ -17,8 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// resend reads a request of ours with the vendor's types and sends it with the
-// vendor's client.
+// resend reads a request of ours with the vendor's types and sends it with the vendor's client.
 func resend(t *testing.T, s *llmtest.Tape, body []byte, betas []string) {
 	t.Helper()
 	opts := []option.RequestOption{
@@ -46,16 +46,12 @@ func resend(t *testing.T, s *llmtest.Tape, body []byte, betas []string) {
 		}
 		err = stream.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 }
 
 func decode(t *testing.T, body []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(body, into); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(body, into))
 }
 
 func decoded(t *testing.T, body []byte) any {
@@ -148,9 +144,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &llmtest.Tape{Body: stream(begun, okBlock, ended, stopped)}
-			if err := tt.send(s); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, tt.send(s))
 			resend(t, s, s.Bodies[0], tt.betas)
 			ours, theirs := s.Requests[0], s.Requests[1]
 			// The vendor's beta client says so in the address, too, which changes nothing.
@@ -196,28 +190,20 @@ func TestTheVendorsClientReadsTheSame(t *testing.T) {
 		stopped)}
 	got, err := taped(t, s, anthropic.Options{}).Ask(t.Context(),
 		anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	service := sdk.NewMessageService(option.WithBaseURL("https://server.test"), option.WithHTTPClient(&http.Client{Transport: s}))
 	var theirs sdk.Message
 	events := service.NewStreaming(t.Context(), sdk.MessageNewParams{Model: "m", MaxTokens: 1})
 	for events.Next() {
-		if err := theirs.Accumulate(events.Current()); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, theirs.Accumulate(events.Current()))
 	}
 	if events.Err() != nil {
 		t.Fatal(events.Err())
 	}
 	param, err := json.Marshal(theirs.ToParam().Content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	back, err := json.Marshal(anthropic.ReplayContent(got.Blocks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(decoded(t, param), decoded(t, back)); diff != "" {
 		t.Errorf("what is sent back (-theirs +ours):\n%s", diff)
 	}

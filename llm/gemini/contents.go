@@ -40,8 +40,7 @@ func (w *contentWriter) contents(messages []llm.Message) []*Content {
 	return w.out
 }
 
-// append adds parts to the last content if it has the same role, so that turns
-// alternate.
+// append adds parts to the last content if it has the same role, so that turns alternate.
 func (w *contentWriter) append(role string, parts []*Part) {
 	if len(parts) == 0 {
 		return
@@ -103,8 +102,7 @@ func (w *contentWriter) modelParts(parts []llm.Part) []*Part {
 	return out
 }
 
-// splitText returns a text as the parts it came in, or, if it is not that text any more,
-// as one without signature.
+// splitText returns a text as the parts it came in, or, if it is not that text any more, as one without signature.
 func splitText(text string, pieces []textPiece) []*Part {
 	whole := []*Part{{Text: text}}
 	var parts []*Part

@@ -53,9 +53,8 @@ func DeclareTools(tools []llm.Tool) ([]*Tool, error) {
 // owner marks what only this model of this server understands.
 func (m *Model) owner() string { return m.Endpoint.Host + " " + m.Model }
 
-// opaqueNote is our opaque part: a part of the vendor's that package llm has no words
-// for, the signature of the call that follows, or how the text that follows was
-// divided into parts, and which of them were signed.
+// opaqueNote is our opaque part: a part of the vendor's that package llm has no words for, the signature of the call
+// that follows, or how the text that follows was divided into parts, and which of them were signed.
 type opaqueNote struct {
 	Part      *Part       `json:"part,omitempty"`
 	Call      string      `json:"call,omitempty"` // its id

@@ -18,14 +18,12 @@ type Response struct {
 	Usage   llm.Usage
 }
 
-// Ask puts a conversation to the model and blocks until the whole answer is
-// there, calling onDelta (which may be nil) with each piece as it arrives.
-// Contents begin with one of role "user"; signatures missing for calls of other
-// models are filled in on the way. Neither contents nor config is changed.
+// Ask puts a conversation to the model and blocks until the whole answer is there, calling onDelta (which may be nil)
+// with each piece as it arrives. Contents begin with one of role "user"; signatures missing for calls of other models
+// are filled in on the way. Neither contents nor config is changed.
 //
-// When ctx ends it returns at once with [context.Cause] of ctx. Other failures
-// are an [*llm.Error]. Only failures before the first event of an answer are
-// tried again, so nothing is delivered twice.
+// When ctx ends it returns at once with [context.Cause] of ctx. Other failures are an [*llm.Error]. Only failures
+// before the first event of an answer are tried again, so nothing is delivered twice.
 func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onDelta func(llm.Delta)) (Response, error) {
 	emit := transport.Deltas(ctx, onDelta)
 	body, err := m.body(contents, config)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -116,13 +117,9 @@ func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
 	var schema any
-	if err := json.Unmarshal(s.Requests()[0].Tools[0].Schema, &schema); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(s.Requests()[0].Tools[0].Schema, &schema))
 	var want any
-	if err := json.Unmarshal(look.Schema, &want); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(look.Schema, &want))
 	if diff := cmp.Diff(want, schema); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -30,9 +31,7 @@ func open(t *testing.T, s *llmtest.Server, change func(*gemini.Options)) *gemini
 		change(&o)
 	}
 	m, err := gemini.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -40,9 +39,7 @@ func open(t *testing.T, s *llmtest.Server, change func(*gemini.Options)) *gemini
 func sent(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
 	w, err := llmtest.DecodeGemini(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return w
 }
 
@@ -50,13 +47,9 @@ func sent(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 func stored(t *testing.T, m llm.Message) llm.Message {
 	t.Helper()
 	data, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var back llm.Message
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(data, &back))
 	return back
 }
 
@@ -80,9 +73,7 @@ func TestClient(t *testing.T) {
 				BaseURL: baseURL, Key: testKey, Model: newer,
 				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
 			})
-			if err != nil {
-				tb.Fatal(err)
-			}
+			check.Must(tb, err)
 			return m
 		},
 	})

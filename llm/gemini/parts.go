@@ -1,9 +1,8 @@
 package gemini
 
-// What a conversation is made of, as the reference of the Generative Language
-// API, v1beta, has it (Content, Part and what is in it). A part that a model
-// said is sent back as it came: what is read here has a type, what is only
-// handed back is an object.
+// What a conversation is made of, as the reference of the Generative Language API, v1beta, has it (Content, Part and
+// what is in it). A part that a model said is sent back as it came: what is read here has a type, what is only handed
+// back is an object.
 
 // Who says a content.
 const (

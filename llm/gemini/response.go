@@ -20,9 +20,8 @@ type responseBuilder struct {
 	usage  llm.Usage
 }
 
-// read adds events until the last, and calls complete with each from the one on
-// that makes the answer whole. It returns what ended the stream, which is never
-// nil: also a stream that ended well may not have brought an answer.
+// read adds events until the last, and calls complete with each from the one on that makes the answer whole. It
+// returns what ended the stream, which is never nil: also a stream that ended well may not have brought an answer.
 func (c *responseBuilder) read(ctx context.Context, next func() ([]byte, error), complete func(), emit func(llm.Delta)) error {
 	for begun := false; ; begun = true {
 		if ctx.Err() != nil {
@@ -106,8 +105,7 @@ func (c *responseBuilder) answer() Response {
 	}
 }
 
-// usageOf counts as the vendor charges: results of its own tools are input,
-// thoughts are output.
+// usageOf counts as the vendor charges: results of its own tools are input, thoughts are output.
 func usageOf(u *wireUsage) llm.Usage {
 	count := func(n int32) int { return max(0, int(n)) }
 	input := count(u.PromptTokenCount) + count(u.ToolUsePromptTokenCount)

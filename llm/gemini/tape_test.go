@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -26,9 +27,7 @@ func taped(t *testing.T, s *llmtest.Tape, o gemini.Options) *gemini.Model {
 		o.Model = newer
 	}
 	m, err := gemini.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -54,13 +53,9 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	var sent struct {
 		Contents []struct{ Parts []any }
 	}
-	if err := json.Unmarshal(s.Bodies[1], &sent); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(s.Bodies[1], &sent))
 	var want []any
-	if err := json.Unmarshal([]byte(said), &want); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(said), &want))
 	if diff := cmp.Diff(want, sent.Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-said +sent back):\n%s", diff)
 	}
@@ -83,8 +78,7 @@ func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 	}
 }
 
-// Whatever a server sends becomes a reply or an error for people, and a reply
-// can be sent back.
+// Whatever a server sends becomes a reply or an error for people, and a reply can be sent back.
 func FuzzAnswer(f *testing.F) {
 	for _, data := range []string{
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`,
@@ -106,9 +100,7 @@ func FuzzAnswer(f *testing.F) {
 		m, err := gemini.New(gemini.Options{
 			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Timeout: 10 * time.Second, Backoff: 1,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		req := ask("hello")
 		reply, err := m.Generate(t.Context(), req, nil)
 		if _, told := errors.AsType[*llm.Error](err); err != nil && !told {
@@ -137,9 +129,7 @@ func FuzzFailure(f *testing.F) {
 			t.Skip()
 		}
 		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Backoff: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
 		defer cancel()
 		_, err = m.Generate(ctx, ask("hello"), nil)
@@ -179,9 +169,7 @@ func TestFailuresAreSorted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, tt.turn)
 			told := failure(t, open(t, s, nil), tt.kind)
-			if !strings.Contains(told.Error(), tt.says) {
-				t.Errorf("told %q, want something with %q", told, tt.says)
-			}
+			check.Contains(t, told.Error(), tt.says)
 			if strings.Contains(told.Error(), testKey) {
 				t.Errorf("the key is told: %s", told)
 			}
@@ -233,8 +221,7 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 	req := ask("hello")
 	req.Tools = []llm.Tool{{Name: "look", Description: "Looks.", Schema: []byte(`[`)}}
 	_, err := open(t, s, nil).Generate(t.Context(), req, nil)
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
+	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected {
 		t.Errorf("err = %v", err)
 	}
 }

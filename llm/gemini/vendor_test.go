@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -21,8 +22,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// resend reads a request of ours strictly with the vendor's types and sends it
-// with the vendor's client.
+// resend reads a request of ours strictly with the vendor's types and sends it with the vendor's client.
 func resend(t *testing.T, s *llmtest.Tape, body []byte) {
 	t.Helper()
 	var w struct {
@@ -34,26 +34,20 @@ func resend(t *testing.T, s *llmtest.Tape, body []byte) {
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, d.Decode(&w))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	client, err := genai.NewClient(ctx, &genai.ClientConfig{
 		APIKey: testKey, Backend: genai.BackendGeminiAPI, HTTPClient: &http.Client{Transport: s},
 		HTTPOptions: genai.HTTPOptions{BaseURL: "https://server.test/sub/", APIVersion: "v1beta"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	config := genai.GenerateContentConfig{
 		SystemInstruction: w.SystemInstruction, Tools: w.Tools, ToolConfig: w.ToolConfig,
 		MaxOutputTokens: w.GenerationConfig.MaxOutputTokens,
 	}
 	for _, err := range client.Models.GenerateContentStream(ctx, newer, w.Contents, &config) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 	}
 }
 
@@ -62,9 +56,7 @@ func resend(t *testing.T, s *llmtest.Tape, body []byte) {
 func decoded(t *testing.T, body []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(bytes.ReplaceAll(body, []byte(`,"text":""`), nil), &v); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(bytes.ReplaceAll(body, []byte(`,"text":""`), nil), &v))
 	return v
 }
 
@@ -116,9 +108,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &llmtest.Tape{Body: done}
-			if err := send(s); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, send(s))
 			resend(t, s, s.Bodies[0])
 			ours, theirs := s.Requests[0], s.Requests[1]
 			if ours.Method != theirs.Method || ours.URL.String() != theirs.URL.String() {

@@ -22,9 +22,8 @@ type callDelta struct {
 	} `json:"function"`
 }
 
-// callBuilder puts tool calls together. Servers differ: most number the calls
-// and name each once; some send no number, or 0 for all; some repeat id and
-// name with every piece; some send whole calls at once.
+// callBuilder puts tool calls together. Servers differ: most number the calls and name each once; some send no
+// number, or 0 for all; some repeat id and name with every piece; some send whole calls at once.
 type callBuilder struct {
 	calls   []*partialCall
 	current map[int]*partialCall // by the server's number
@@ -129,8 +128,7 @@ func newCallID() string {
 	return "call_" + hex.EncodeToString(b)
 }
 
-// wireID fits an id from elsewhere into what OpenAI takes: 1 to 64 characters.
-// The same id always becomes the same.
+// wireID fits an id from elsewhere into what OpenAI takes: 1 to 64 characters. The same id always becomes the same.
 func wireID(id string) string {
 	if id != "" && len(id) <= 64 {
 		return id

@@ -15,9 +15,8 @@ type reasoningNote struct {
 	ReasoningContent string `json:"reasoning_content"`
 }
 
-// chatChunk is an event of a chat completion, or a whole one: Message and Delta
-// have the same members. The library's own type drops errors inside a chunk,
-// costs, and reasoning by its other name.
+// chatChunk is an event of a chat completion, or a whole one: Message and Delta have the same members. The library's
+// own type drops errors inside a chunk, costs, and reasoning by its other name.
 type chatChunk struct {
 	Choices []struct {
 		Delta        chatDelta       `json:"delta"`

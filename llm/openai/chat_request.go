@@ -63,9 +63,8 @@ func (m *Model) chatMessages(req llm.Request) []client.ChatCompletionMessage {
 	return out
 }
 
-// lastQuestion returns the index of the last user message that says something
-// itself. Reasoning is wanted back only from there on, within one round of
-// tool use.
+// lastQuestion returns the index of the last user message that says something itself. Reasoning is wanted back only
+// from there on, within one round of tool use.
 func lastQuestion(messages []llm.Message) int {
 	for i, m := range slices.Backward(messages) {
 		if m.Role == llm.RoleUser && m.Text() != "" {
@@ -96,9 +95,8 @@ func (m *Model) assistantChat(msg llm.Message, withReasoning bool) (client.ChatC
 	return out, out.Content != "" || out.ToolCalls != nil
 }
 
-// userChat gives results as text-only messages of role tool, which must follow
-// the call at once, and then one user message with the pictures of the results
-// and whatever else was said.
+// userChat gives results as text-only messages of role tool, which must follow the call at once, and then one user
+// message with the pictures of the results and whatever else was said.
 func userChat(msg llm.Message) []client.ChatCompletionMessage {
 	var out []client.ChatCompletionMessage
 	var shown, said []client.ChatMessagePart

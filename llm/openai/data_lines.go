@@ -26,9 +26,8 @@ func streamError(raw json.RawMessage) error {
 	return &transport.StreamError{ServerError: transport.ParseServerError(raw)}
 }
 
-// dataLines is a body made of nothing but "data:" lines, one for each event.
-// The client library counts other lines and gives up after some, and cannot
-// read an error that follows one; it gets none to see.
+// dataLines is a body made of nothing but "data:" lines, one for each event. The client library counts other lines
+// and gives up after some, and cannot read an error that follows one; it gets none to see.
 type dataLines struct {
 	next  func() ([]byte, error)
 	close func() error
@@ -55,8 +54,7 @@ func (d *dataLines) Read(p []byte) (int, error) {
 
 func (d *dataLines) Close() error { return d.close() }
 
-// dataLine returns an event in one line. A space after the brace keeps the library
-// from taking {"error": for its own.
+// dataLine returns an event in one line. A space after the brace keeps the library from taking {"error": for its own.
 func dataLine(data []byte) []byte {
 	flat := bytes.TrimSpace(bytes.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {

@@ -36,8 +36,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	return e, transient
 }
 
-// isLibraryRefusal says whether the client library refused before it sent
-// anything.
+// isLibraryRefusal says whether the client library refused before it sent anything.
 func isLibraryRefusal(err error) bool {
 	for _, known := range []error{
 		client.ErrReasoningModelMaxTokensDeprecated, client.ErrReasoningEffortUnsupported,
@@ -50,8 +49,7 @@ func isLibraryRefusal(err error) bool {
 	return false
 }
 
-// explainStatus goes by the code first: servers that speak this language give
-// the same status for different things.
+// explainStatus goes by the code first: servers that speak this language give the same status for different things.
 func (m *Model) explainStatus(e *llm.Error, s *transport.StatusError) (transient bool) {
 	meant := *s
 	code := strings.ToLower(s.Code)

@@ -12,9 +12,8 @@ import (
 	client "github.com/sashabaranov/go-openai"
 )
 
-// Generate implements llm.Model. Only failures before the first event of an
-// answer are tried again, so nothing is delivered twice. An answer without any content is a reply
-// without parts, not an error.
+// Generate implements llm.Model. Only failures before the first event of an answer are tried again, so nothing is
+// delivered twice. An answer without any content is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	return m.call(ctx, transport.Deltas(ctx, onDelta), func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
 		return m.open(ctx, c, req)
@@ -24,8 +23,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // openFunc sends a request and waits for the head of the answer.
 type openFunc func(context.Context, *client.Client) (eventStream, replyDecoder, error)
 
-// call makes a call and logs that it was answered. Its errors are those of
-// Generate.
+// call makes a call and logs that it was answered. Its errors are those of Generate.
 func (m *Model) call(ctx context.Context, emit func(llm.Delta), open openFunc) (llm.Reply, error) {
 	start := time.Now()
 	reply, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (llm.Reply, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -135,9 +136,7 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 	}
 	same, foreign := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
 	for _, want := range []string{`"encrypted_content":"gAAAA=="`, `"phase":"commentary"`} {
-		if !strings.Contains(same, want) {
-			t.Errorf("the owner does not get back %s: %s", want, same)
-		}
+		check.Contains(t, same, want)
 		if strings.Contains(foreign, want) {
 			t.Errorf("another model gets %s", want)
 		}
@@ -163,9 +162,7 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 		req.Messages = append(req.Messages, llm.UserText("and now?"))
 	}
 	within, after := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
-	if !strings.Contains(within, `"reasoning_content":"deep thought"`) {
-		t.Errorf("reasoning is not replayed within the round: %s", within)
-	}
+	check.Contains(t, within, `"reasoning_content":"deep thought"`)
 	if strings.Contains(after, "deep thought") {
 		t.Errorf("reasoning is replayed after a new question: %s", after)
 	}
@@ -310,9 +307,7 @@ func TestToolCallsArePutTogetherWhateverTheServersHabits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := openai.BuildCalls(tt.pieces...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("calls (-want +got):\n%s", diff)
 			}

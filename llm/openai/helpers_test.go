@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -28,9 +29,7 @@ func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*ope
 		change(&o)
 	}
 	m, err := openai.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -47,9 +46,7 @@ func TestClient(t *testing.T) {
 						BaseURL: baseURL, Key: testKey, Model: "gpt-6-sol-test", API: api,
 						Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
 					})
-					if err != nil {
-						tb.Fatal(err)
-					}
+					check.Must(tb, err)
 					return m
 				},
 			})

@@ -16,8 +16,7 @@ import (
 // API is one of the two ways to ask.
 type API string
 
-// The ways. Auto is Responses for api.openai.com and chat completions for
-// every other server.
+// The ways. Auto is Responses for api.openai.com and chat completions for every other server.
 const (
 	APIAuto      API = "auto"
 	APIResponses API = "responses"
@@ -89,8 +88,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// needsThoughtSignatures says whether a Gemini model demands its thought signatures
-// back, as those from 3 on do.
+// needsThoughtSignatures says whether a Gemini model demands its thought signatures back, as those from 3 on do.
 func needsThoughtSignatures(model string) bool {
 	name := strings.TrimPrefix(strings.ToLower(model), "models/")
 	return strings.HasPrefix(name, "gemini-") && !strings.HasPrefix(name, "gemini-1") && !strings.HasPrefix(name, "gemini-2")

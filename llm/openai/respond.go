@@ -12,8 +12,7 @@ import (
 	client "github.com/sashabaranov/go-openai"
 )
 
-// Response is a whole answer of the Responses API, for callers that use more of it
-// than [llm.Model] knows.
+// Response is a whole answer of the Responses API, for callers that use more of it than [llm.Model] knows.
 type Response struct {
 	ID     string
 	Output []json.RawMessage // its items, as they came
@@ -21,9 +20,8 @@ type Response struct {
 	Usage  llm.Usage
 }
 
-// Respond asks the Responses API with a request of the caller's own, of which the
-// model's name is filled in. Tries, deadlines and errors are those of
-// [Model.Generate].
+// Respond asks the Responses API with a request of the caller's own, of which the model's name is filled in. Tries,
+// deadlines and errors are those of [Model.Generate].
 func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
 	req.Model = m.Model
 	var dec *responsesDecoder

@@ -20,8 +20,7 @@ type assistantMessage struct {
 	Phase   string `json:"phase,omitempty"`
 }
 
-// functionCall replays a tool call. It has no item id: that would tie it to a
-// stored reasoning item.
+// functionCall replays a tool call. It has no item id: that would tie it to a stored reasoning item.
 type functionCall struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -101,8 +100,7 @@ func (m *Model) assistantItems(parts []llm.Part) []any {
 	return items
 }
 
-// userItems gives results as items of their own and gathers the rest into one
-// message after them.
+// userItems gives results as items of their own and gathers the rest into one message after them.
 func userItems(parts []llm.Part) []any {
 	var items, content []any
 	for _, p := range parts {

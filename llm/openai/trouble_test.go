@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -41,11 +42,7 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 					server := llmtest.NewServer(t, llmtest.SayWithFault("", tt.fault))
 					m := open(t, server, api, func(o *openai.Options) { o.KeyEnv = "SOME_KEY" })
 					told := failure(t, m, tt.kind)
-					for _, want := range tt.says {
-						if !strings.Contains(told.Error(), want) {
-							t.Errorf("error %q does not say %q", told, want)
-						}
-					}
+					check.Contains(t, told.Error(), tt.says...)
 					if strings.Contains(fmt.Sprintf("%v %v", told, told.Err), testKey) {
 						t.Errorf("error %q, %q gives the key away", told, told.Err)
 					}
@@ -94,8 +91,7 @@ func TestAFailedResponseIsAnError(t *testing.T) {
 	}
 }
 
-// The client library has traps; each test here is named after one and fails if
-// we step into it.
+// The client library has traps; each test here is named after one and fails if we step into it.
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
@@ -113,9 +109,7 @@ func TestTrap1AnthropicsCompatibleAddressGetsACredential(t *testing.T) {
 			}, nil
 		})},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	generate(t, m, ask("hi"))
 	if url := got.URL.String(); url != "https://api.anthropic.com/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer "+testKey {
 		t.Errorf("asked %s with authorization %q", url, got.Header.Get("Authorization"))
@@ -133,11 +127,7 @@ func TestTrap2EmptyArgumentsAndResultsAreSent(t *testing.T) {
 			)
 			generate(t, open(t, server, api, nil), req)
 			sent := string(server.Requests()[0].Body)
-			for _, want := range []string{`"arguments":"{}"`, `"(no output)"`} {
-				if !strings.Contains(sent, want) {
-					t.Errorf("%s is missing in %s", want, sent)
-				}
-			}
+			check.Contains(t, sent, `"arguments":"{}"`, `"(no output)"`)
 		})
 	}
 }
@@ -165,9 +155,7 @@ func TestTrap4ModelsThatWantResponsesGetThem(t *testing.T) {
 	req := ask("hi")
 	req.Tools, req.MaxTokens = []llm.Tool{{Name: "look"}}, 100
 	m, err := openai.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := m.Generate(t.Context(), req, nil); err == nil || path != "/v1/responses" {
 		t.Errorf("asked %q, want /v1/responses", path)
 	}
@@ -176,8 +164,7 @@ func TestTrap4ModelsThatWantResponsesGetThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), req, nil)
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrRejected || !strings.Contains(told.Error(), "responses") || path != "" {
+	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Kind != llm.ErrRejected || !strings.Contains(told.Error(), "responses") || path != "" {
 		t.Errorf("err = %v, asked %q; want to be told of the Responses API before anything is sent", err, path)
 	}
 }
@@ -217,9 +204,7 @@ func TestTrap7AnErrorInsideAChunkIsNotDropped(t *testing.T) {
 var _ llm.Model = (*openai.Model)(nil)
 
 func TestAnUnknownAPIIsToldAtOnce(t *testing.T) {
-	if _, err := openai.New(openai.Options{Model: "m", BaseURL: "http://h/v1", API: "soap"}); err == nil || !strings.Contains(err.Error(), "soap") {
-		t.Errorf("err = %v", err)
-	}
+	check.Fails(t, check.Err(openai.New(openai.Options{Model: "m", BaseURL: "http://h/v1", API: "soap"})), nil, "soap")
 }
 
 func TestNamesAndAbilities(t *testing.T) {
@@ -234,9 +219,7 @@ func TestNamesAndAbilities(t *testing.T) {
 	}
 	for _, tt := range tests {
 		m, err := openai.New(tt.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if m.Name() != tt.name || m.Caps() != tt.want {
 			t.Errorf("got %s with %+v, want %s with %+v", m.Name(), m.Caps(), tt.name, tt.want)
 		}

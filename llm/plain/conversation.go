@@ -39,9 +39,8 @@ type result struct {
 	failed bool
 }
 
-// callID matches the ids that this model gives to its calls: a number of its
-// own, the purpose, and the step that the call belongs to. So what has been done
-// is known even where the conversation has been shortened.
+// callID matches the ids that this model gives to its calls: a number of its own, the purpose, and the step that the
+// call belongs to. So what has been done is known even where the conversation has been shortened.
 var callID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`)
 })
@@ -69,8 +68,7 @@ func readConversation(req llm.Request) conversation {
 					}
 				}
 			case p.Text != "" && m.Role == llm.RoleUser:
-				// With the last results and without tools comes the request
-				// to answer, which is no instruction.
+				// With the last results and without tools comes the request to answer, which is no instruction.
 				if c.lastCall && answered && i == len(req.Messages)-1 {
 					continue
 				}
@@ -121,8 +119,7 @@ func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
 	return result{tool: c.Name, step: step, look: m[2] == "look", input: string(c.Input)}, number, true
 }
 
-// replay returns how many steps have been done, and the page as the results
-// leave it.
+// replay returns how many steps have been done, and the page as the results leave it.
 func (c conversation) replay() (done int, p page) {
 	done = c.done
 	for _, r := range c.results {
@@ -149,8 +146,7 @@ var startMarker = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]+)">>>$`)
 })
 
-// readOutcome reads a tool result. What a page has written stands between two
-// markers with the same id.
+// readOutcome reads a tool result. What a page has written stands between two markers with the same id.
 func readOutcome(text string) outcome {
 	var r outcome
 	lines := strings.Split(text, "\n")

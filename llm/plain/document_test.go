@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm/plain"
 )
 
 // TestDocumentedStepsDoWhatIsWritten does every step of docs/plain.md on the page that it shows.
 func TestDocumentedStepsDoWhatIsWritten(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/plain.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, rest, _ := strings.Cut(string(raw), "\n```\n")
 	state, tables, ok := strings.Cut(rest, "```\n")
 	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\| `(.*?)` \\|.*$").FindAllStringSubmatch(tables, -1)

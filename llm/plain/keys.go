@@ -26,8 +26,7 @@ var modifiers = map[string]string{
 	"cmd": "Meta", "command": "Meta", "meta": "Meta",
 }
 
-// keyName returns the name that the browser has for what a person calls a key
-// or a chord such as ctrl+a.
+// keyName returns the name that the browser has for what a person calls a key or a chord such as ctrl+a.
 func keyName(words string) (string, bool) {
 	if key, ok := keyNames[words]; ok {
 		return key, true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/plain"
 )
@@ -49,11 +50,7 @@ func TestAnswerSaysWhereThePageIsWhenThereIsNothingElseToSay(t *testing.T) {
 func TestAFailingStepEndsWithItsReason(t *testing.T) {
 	w := &world{state: state, fail: map[string]string{"browser_click": "the element is covered by a dialog"}}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign in", read, screenshot`)
-	for _, want := range []string{`Step 2 of 4, click "Sign in", did not work`, "covered by a dialog", "Not done: read, screenshot", shop} {
-		if !strings.Contains(answer, want) {
-			t.Errorf("got %q, want it to contain %q", answer, want)
-		}
-	}
+	check.Contains(t, answer, `Step 2 of 4, click "Sign in", did not work`, "covered by a dialog", "Not done: read, screenshot", shop)
 	if len(w.calls) != 2 {
 		t.Errorf("got calls %q, want nothing after the failing one", w.calls)
 	}
@@ -65,9 +62,7 @@ func TestAFailingStepEndsWithItsReason(t *testing.T) {
 func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
 	w := &world{state: state}
 	answer := w.ask(t, newModel(), `open the demo shop, click "Sign it"`)
-	if !strings.Contains(answer, `I did not find "Sign it" on the page. There is: button "Sign in", `) {
-		t.Errorf("got %q, want what can be clicked, the most similar first", answer)
-	}
+	check.Contains(t, answer, `I did not find "Sign it" on the page. There is: button "Sign in", `)
 	if w.looks != 1 {
 		t.Errorf("looked %d times, want one more look before giving up", w.looks)
 	}
@@ -216,9 +211,7 @@ func TestTextIsStreamedAndComplete(t *testing.T) {
 	var got strings.Builder
 	reply, err := newModel().Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText("nonsense")}, Tools: tools},
 		func(d llm.Delta) { got.WriteString(d.Text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got.String() != reply.Text() || got.Len() == 0 {
 		t.Errorf("streamed %q, want %q", got.String(), reply.Text())
 	}
@@ -235,9 +228,7 @@ func TestItEndsWithTheCauseOfItsContext(t *testing.T) {
 	if !errors.Is(err, stopped) || n != 1 {
 		t.Errorf("got error %v after %d deltas, want the cause after one", err, n)
 	}
-	if _, err := newModel().Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("read")}, Tools: tools}, nil); !errors.Is(err, stopped) {
-		t.Errorf("got error %v, want the cause at once", err)
-	}
+	check.Fails(t, check.Err(newModel().Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("read")}, Tools: tools}, nil)), stopped)
 }
 
 func FuzzInstruction(f *testing.F) {
@@ -347,9 +338,7 @@ func TestWordsFindTheElementAgain(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", c.ref, got, err, c.want)
 		}
 	}
-	if _, err := plain.DescribeTarget(shelf, "e17", "click %s"); !errors.Is(err, plain.ErrNoName) {
-		t.Errorf("an element without a name: %v", err)
-	}
+	check.Fails(t, check.Err(plain.DescribeTarget(shelf, "e17", "click %s")), plain.ErrNoName)
 	if _, err := plain.DescribeTarget(shelf, "e99", "click %s"); err == nil {
 		t.Error("an element that is not there was found")
 	}
@@ -373,9 +362,7 @@ func TestRunStandsForTheStepsOfAScript(t *testing.T) {
 		"open other.test":                     "other.test",
 	} {
 		reply, err := m.Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText(prompt)}, Tools: []llm.Tool{{Name: "browser_open"}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		got := reply.Text()
 		if calls := reply.Calls(); len(calls) > 0 {
 			got += string(calls[0].Input)
@@ -384,9 +371,7 @@ func TestRunStandsForTheStepsOfAScript(t *testing.T) {
 			t.Errorf("%s: %q, want %q", prompt, got, want)
 		}
 	}
-	if !strings.Contains(strings.Join(asked, " "), "lamps|search = Ö") {
-		t.Errorf("asked for %q", asked)
-	}
+	check.Contains(t, strings.Join(asked, " "), "lamps|search = Ö")
 }
 
 func TestCheckCountsStepsOrSaysWhatIsNotUnderstood(t *testing.T) {
@@ -394,9 +379,7 @@ func TestCheckCountsStepsOrSaysWhatIsNotUnderstood(t *testing.T) {
 	if n, err := plain.CheckInstruction("open shop.test\ntype \"a\\\"b\" into the \"Search\" field\npress Enter"); n != 3 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := plain.CheckInstruction("frobnicate the shop"); err == nil || !strings.Contains(err.Error(), "frobnicate") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, check.Err(plain.CheckInstruction("frobnicate the shop")), nil, "frobnicate")
 }
 
 func TestKeysHaveWords(t *testing.T) {

@@ -81,8 +81,7 @@ func foldAfter(line string) string {
 	return ""
 }
 
-// applyDiff applies a unified diff without context lines. The result is nil if it
-// does not fit.
+// applyDiff applies a unified diff without context lines. The result is nil if it does not fit.
 func applyDiff(lines []string, diff string) []string {
 	if lines == nil || diff == "" {
 		return lines
@@ -224,8 +223,7 @@ func (e *element) readAttribute(a string) {
 	}
 }
 
-// ancestorWithRole returns the nearest element with one of the roles that es[i] is inside
-// of, or -1.
+// ancestorWithRole returns the nearest element with one of the roles that es[i] is inside of, or -1.
 func ancestorWithRole(es []element, i int, roles ...string) int {
 	for i = es[i].parent; i >= 0; i = es[i].parent {
 		if slices.Contains(roles, es[i].role) {

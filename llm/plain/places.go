@@ -39,8 +39,7 @@ var hostLike = sync.OnceValue(func() *regexp.Regexp {
 		`\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:[/?#].*)?$`)
 })
 
-// find returns the URL of what people call s: the name of a place, a URL, or a
-// bare host.
+// find returns the URL of what people call s: the name of a place, a URL, or a bare host.
 func (p places) find(s string) (string, bool) {
 	if u, ok := p.urls[foldPlace(s)]; ok {
 		return u, true

@@ -38,9 +38,8 @@ func (m *Model) Name() string { return ModelName }
 // Caps implements [llm.Model].
 func (m *Model) Caps() llm.Caps { return llm.Caps{Tools: true, Literal: true} }
 
-// Generate implements [llm.Model]. All it knows is in the conversation: it finds
-// the newest instruction, sees which of its steps have been done, and calls the
-// tool for the next one, or answers.
+// Generate implements [llm.Model]. All it knows is in the conversation: it finds the newest instruction, sees which
+// of its steps have been done, and calls the tool for the next one, or answers.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)

@@ -18,9 +18,8 @@ func asksToContinue(instruction string) bool {
 	return continuePhrases().MatchString(strings.TrimSpace(instruction))
 }
 
-// resume returns c as it is to be gone on with. Where the newest instruction
-// only asks to go on, that is with the last one that has steps, at the first of
-// them that was not done; what was seen before is not relied on.
+// resume returns c as it is to be gone on with. Where the newest instruction only asks to go on, that is with the
+// last one that has steps, at the first of them that was not done; what was seen before is not relied on.
 func (c conversation) resume(places places) conversation {
 	if !asksToContinue(c.instruction) {
 		return c

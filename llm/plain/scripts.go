@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// runForm matches an instruction that is one saved script: "run lamps", or
-// "run the script lamps with search = desk".
+// runForm matches an instruction that is one saved script: "run lamps", or "run the script lamps with search = desk".
 var runForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^\s*(?:please\s+)?run\s+(?:the\s+)?(?:script\s+)?` +
 		`["“]?([a-z0-9][a-z0-9_-]*)["”]?(?:\s+with\s+(.+?))?\s*[.!]?\s*$`)
@@ -27,15 +26,13 @@ func (m *Model) script(instruction string) (string, error) {
 	return m.scripts(strings.ToLower(found[1]), found[2])
 }
 
-// CheckInstruction returns how many steps an instruction has, or says what of it this model
-// would not understand.
+// CheckInstruction returns how many steps an instruction has, or says what of it this model would not understand.
 func CheckInstruction(instruction string) (steps int, err error) {
 	list, err := parseInstruction(instruction, places{})
 	return len(list), err
 }
 
-// ErrNoName says that nothing can be said by which an element would be found
-// again.
+// ErrNoName says that nothing can be said by which an element would be found again.
 var ErrNoName = errors.New("it has no name by which it could be found again")
 
 // kindWords are the words for roles by which scripts tell what they mean.
@@ -103,8 +100,7 @@ func targetPhrase(label, kind string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// ordinalSuffix says which ending a number has when things are counted: 1st, 2nd, 3rd,
-// else th.
+// ordinalSuffix says which ending a number has when things are counted: 1st, 2nd, 3rd, else th.
 func ordinalSuffix(n int) int {
 	if n%10 > 3 || n/10%10 == 1 {
 		return 0

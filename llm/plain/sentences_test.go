@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/plain"
 
@@ -293,8 +294,6 @@ func newModel() *plain.Model {
 func generate(t *testing.T, m *plain.Model, tools []llm.Tool, ms ...llm.Message) llm.Reply {
 	t.Helper()
 	reply, err := m.Generate(t.Context(), llm.Request{Messages: ms, Tools: tools}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return reply
 }

@@ -19,9 +19,8 @@ var (
 
 var listMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,3}[.)]|[-*•–])$`) })
 
-// splitSteps divides an instruction into the phrases of its steps: at commas,
-// semicolons and line ends, at "then", at "and" and at the end of a sentence if
-// a step begins there, and at the numbers of a list.
+// splitSteps divides an instruction into the phrases of its steps: at commas, semicolons and line ends, at "then", at
+// "and" and at the end of a sentence if a step begins there, and at the numbers of a list.
 func splitSteps(ts []token) []phrase {
 	var ps []phrase
 	var p phrase
@@ -56,8 +55,7 @@ func sentenceEnd(t token) bool {
 	return !t.quoted && strings.ContainsAny(t.text[len(t.text)-1:], ".!?")
 }
 
-// maxLead bounds how many words may lead a step, so that a long run of them is
-// not read over and over.
+// maxLead bounds how many words may lead a step, so that a long run of them is not read over and over.
 const maxLead = 8
 
 // startsStep reports whether a step begins with p.

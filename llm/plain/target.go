@@ -169,9 +169,8 @@ func ordinal(word string) int {
 	return 0
 }
 
-// takeRole takes the words for what a thing is from the end of the phrase
-// ("Search box"), or from its beginning before a quoted name (button "Buy").
-// Alone they remain only if something is counted ("first link").
+// takeRole takes the words for what a thing is from the end of the phrase ("Search box"), or from its beginning
+// before a quoted name (button "Buy"). Alone they remain only if something is counted ("first link").
 func takeRole(p phrase, counted bool) (phrase, string) {
 	for _, n := range []int{2, 1} {
 		if len(p) < n {
@@ -201,8 +200,7 @@ func roleOf(p phrase) (string, bool) {
 	return words, ok && words != ""
 }
 
-// wants reports whether an element of this role is what the target's role word
-// means.
+// wants reports whether an element of this role is what the target's role word means.
 func (t target) wants(role string) bool {
 	return t.role == "" || slices.Contains(roleWords[t.role], role)
 }

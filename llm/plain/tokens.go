@@ -16,8 +16,7 @@ type token struct {
 	start, end int  // where it stands in the instruction
 }
 
-// closers are for each opening quotation mark those that may close it, the most
-// fitting first.
+// closers are for each opening quotation mark those that may close it, the most fitting first.
 var closers = map[rune]string{
 	'"': `"”`, '“': `”"“`, '„': `“”"`, '”': `”"`, '«': "»", '»': "«", '‹': "›", '›': "‹", '`': "`", '「': "」",
 	'\'': "'’", '‘': "’'", '‚': "‘’'",
@@ -61,8 +60,7 @@ func tokenize(s string) ([]token, error) {
 	return ts, nil
 }
 
-// closingQuote finds where a quoted text that begins at from is closed by one of
-// marks; -1 if it is not.
+// closingQuote finds where a quoted text that begins at from is closed by one of marks; -1 if it is not.
 func closingQuote(s string, from int, marks string) (at, width int) {
 	for _, mark := range marks {
 		for i, r := range s[from:] {
@@ -128,8 +126,7 @@ func (p phrase) without(words ...string) phrase {
 	return rest
 }
 
-// after returns the phrase without its first n tokens, and without the given
-// words that then lead it.
+// after returns the phrase without its first n tokens, and without the given words that then lead it.
 func (p phrase) after(n int, words ...string) phrase {
 	p = p[min(n, len(p)):]
 	for p.is(0, words...) {

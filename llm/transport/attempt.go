@@ -20,9 +20,8 @@ var (
 	ErrNotEvents = errors.New("the answer is no stream of events")
 )
 
-// Attempt carries one request of a vendor's client library. It stands between
-// the library and the network: it turns error statuses into [StatusError] and
-// cancels the request, for [ErrIdle], when an answer that has begun falls
+// Attempt carries one request of a vendor's client library. It stands between the library and the network: it turns
+// error statuses into [StatusError] and cancels the request, for [ErrIdle], when an answer that has begun falls
 // silent.
 type Attempt struct {
 	http  *http.Client
@@ -40,8 +39,7 @@ func NewAttempt(client *http.Client, limit time.Duration, cancel context.CancelC
 	return &Attempt{http: client, limit: limit, cancel: cancel, clean: clean}
 }
 
-// Do sends req, whose answer must be a stream of events. It is what client
-// libraries want of an HTTP client.
+// Do sends req, whose answer must be a stream of events. It is what client libraries want of an HTTP client.
 func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
 	resp, kind, err := a.Send(req)
 	if err != nil {
@@ -121,9 +119,8 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NoRedirects returns a copy of c (nil: a plain client) that reports redirects
-// instead of following them: a request that was redirected has lost its body or
-// its key.
+// NoRedirects returns a copy of c (nil: a plain client) that reports redirects instead of following them: a request
+// that was redirected has lost its body or its key.
 func NoRedirects(c *http.Client) *http.Client {
 	copied := http.Client{}
 	if c != nil {

@@ -124,8 +124,7 @@ func (p Endpoint) otherModelHint() string {
 
 func (p Endpoint) addressHint() string { return cmp.Or(p.AddressHint, "check the server's address") }
 
-// ParseBaseURL reads where a server is. It must be an HTTP address that ends with its
-// path.
+// ParseBaseURL reads where a server is. It must be an HTTP address that ends with its path.
 func ParseBaseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -16,9 +16,8 @@ import (
 	"clank/llm"
 )
 
-// DescribeError fills e with what can be said of err without knowing the vendor:
-// waiting, cut or malformed answers, statuses by their number, the network. It
-// says whether the same call may well succeed if it is made again.
+// DescribeError fills e with what can be said of err without knowing the vendor: waiting, cut or malformed answers,
+// statuses by their number, the network. It says whether the same call may well succeed if it is made again.
 func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transient bool) {
 	var (
 		status    *StatusError

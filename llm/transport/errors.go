@@ -15,8 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// StatusError is an answer with a status other than 2xx. Its texts hold no
-// secret and are one line each.
+// StatusError is an answer with a status other than 2xx. Its texts hold no secret and are one line each.
 type StatusError struct {
 	Status     int
 	Code       string // of the error object, or its type
@@ -73,10 +72,9 @@ type ServerError struct {
 	RetryAfter time.Duration // of google.rpc.RetryInfo
 }
 
-// ParseServerError finds what a server has to say. Servers and the gateways before them
-// wrap it differently: {"error":{"type","code","status","message"}},
-// {"error":"text"}, {"message"}, {"detail"}, a list of one such object, a bare
-// string, or text that is not JSON at all.
+// ParseServerError finds what a server has to say. Servers and the gateways before them wrap it differently:
+// {"error":{"type","code","status","message"}}, {"error":"text"}, {"message"}, {"detail"}, a list of one such object,
+// a bare string, or text that is not JSON at all.
 func ParseServerError(body []byte) ServerError { return readWrapped(body, 4) }
 
 func readWrapped(body []byte, layers int) ServerError {
@@ -94,9 +92,7 @@ func readWrapped(body []byte, layers int) ServerError {
 	}
 	if inner, ok := o["error"]; ok && string(inner) != "null" && layers > 0 {
 		told := readWrapped(inner, layers-1)
-		if told.Code == "" {
-			told.Code = scalarText(o["code"])
-		}
+		told.Code = cmp.Or(told.Code, scalarText(o["code"]))
 		return told
 	}
 	told := ServerError{
@@ -161,9 +157,8 @@ func OneLine(s string) string {
 	return s
 }
 
-// ParseRetryAfter reads how long a server asks to wait: retry-after-ms, or
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3). 0 if it does
-// not say, or says it wrongly.
+// ParseRetryAfter reads how long a server asks to wait: retry-after-ms, or Retry-After in seconds or as a date (RFC
+// 9110, section 10.2.3). 0 if it does not say, or says it wrongly.
 func ParseRetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return SecondsDuration(ms / 1000)
@@ -195,12 +190,10 @@ var keyLike = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:(?:sk|gsk|xai|hf)[-_]|AIza|AQ\.)[A-Za-z0-9_*\-.]{8,}`)
 })
 
-// minSecret keeps placeholders ("none", "local") from being cut out of plain
-// words.
+// minSecret keeps placeholders ("none", "local") from being cut out of plain words.
 const minSecret = 8
 
-// SecretRemover removes the key, a password in the base URL, and what looks like a
-// key from text of a server.
+// SecretRemover removes the key, a password in the base URL, and what looks like a key from text of a server.
 func SecretRemover(key string, u *url.URL) func(string) string {
 	var secrets []string
 	if len(key) >= minSecret {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// maxLine bounds one line of a stream: some vendors repeat the whole answer in
-// the last event.
+// maxLine bounds one line of a stream: some vendors repeat the whole answer in the last event.
 const (
 	maxLine   = 32 << 20
 	maxAnswer = 64 << 20 // of an answer in one piece
@@ -20,9 +19,8 @@ const (
 // ErrLineTooLong is a stream that is not divided as it should be.
 var ErrLineTooLong = errors.New("a line of the stream is too long")
 
-// ReadEvents gives the data of each event of an answer, whose media type is kind, in
-// turn, and in the end io.EOF. An answer that came as JSON in one piece is one
-// event, or, as an array, one for each of its elements.
+// ReadEvents gives the data of each event of an answer, whose media type is kind, in turn, and in the end io.EOF. An
+// answer that came as JSON in one piece is one event, or, as an array, one for each of its elements.
 func ReadEvents(kind string, body io.Reader) (next func() ([]byte, error)) {
 	if isWhole(kind) {
 		return wholeBody(body)
@@ -56,17 +54,15 @@ func wholeBody(body io.Reader) func() ([]byte, error) {
 	}
 }
 
-// eventReader reads server-sent events as the HTML standard defines them
-// (section 9.2.6, without carriage returns as line ends of their own). Comments
-// and fields other than event and data are dropped.
+// eventReader reads server-sent events as the HTML standard defines them (section 9.2.6, without carriage returns as
+// line ends of their own). Comments and fields other than event and data are dropped.
 type eventReader struct {
 	r     *bufio.Reader
 	begun bool
 }
 
-// next returns the data of the next event that has any. Data of several lines
-// is joined by line ends. An unfinished event at the end of the stream counts
-// only if it is whole JSON or the end mark: some servers forget the last blank
+// next returns the data of the next event that has any. Data of several lines is joined by line ends. An unfinished
+// event at the end of the stream counts only if it is whole JSON or the end mark: some servers forget the last blank
 // line, and a cut stream must not pass for an event.
 //
 // Two ways of telling an error outside of data are brought into one form: an

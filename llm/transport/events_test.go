@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm/transport"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,9 +46,7 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readEvents("text/event-stream", strings.NewReader(tt.in))
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("ended with %v, want EOF", err)
-			}
+			check.Fails(t, err, io.EOF)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
@@ -91,9 +90,7 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, kind := range []string{"text/event-stream", "application/json"} {
-			if _, err := readEvents(kind, strings.NewReader(in)); !errors.Is(err, io.EOF) {
-				t.Errorf("%s ended with %v", kind, err)
-			}
+			check.Fails(t, check.Err(readEvents(kind, strings.NewReader(in))), io.EOF)
 		}
 	})
 }

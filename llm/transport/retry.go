@@ -63,9 +63,8 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 // same call may well succeed if it is made again.
 type ExplainFunc func(error) (told *llm.Error, transient bool)
 
-// CallWithRetry makes a call of a model by once, which is tried up to three times as
-// explain allows. When ctx ends it returns [context.Cause] of ctx; other
-// failures are those of explain. Once must not fail with a passing error after
+// CallWithRetry makes a call of a model by once, which is tried up to three times as explain allows. When ctx ends it
+// returns [context.Cause] of ctx; other failures are those of explain. Once must not fail with a passing error after
 // it has delivered anything.
 func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFunc, once func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -104,13 +103,9 @@ func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFun
 	}
 }
 
-// wait returns how long to wait before the next try; false if that is longer than
-// we wait or than the call may take.
+// wait returns how long to wait before the next try; false if that is longer than we wait or than the call may take.
 func (p RetryPolicy) wait(ctx context.Context, try int, e *llm.Error) (time.Duration, bool) {
-	wait := e.RetryAfter
-	if wait == 0 {
-		wait = backoff(p.Backoff, try)
-	}
+	wait := cmp.Or(e.RetryAfter, backoff(p.Backoff, try))
 	if wait > maxWait {
 		return 0, false
 	}
@@ -120,8 +115,7 @@ func (p RetryPolicy) wait(ctx context.Context, try int, e *llm.Error) (time.Dura
 	return wait, true
 }
 
-// backoff doubles with each try and varies by half either way, so that many
-// callers do not come back at once.
+// backoff doubles with each try and varies by half either way, so that many callers do not come back at once.
 func backoff(first time.Duration, try int) time.Duration {
 	base := min(first<<(try-1), maxWait/2)
 	return base/2 + rand.N(base)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/transport"
 
@@ -121,17 +122,13 @@ func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
 	}))
 	defer server.Close()
 	u, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	a := transport.NewAttempt(transport.NoRedirects(nil), time.Minute, cancel, transport.SecretRemover("secret-key-1234", u))
 	defer a.StopTimer()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	resp, err := a.Do(req)
 	if err == nil {
 		_ = resp.Body.Close()
@@ -208,9 +205,7 @@ func TestSecretsAreCutOutOfServersWords(t *testing.T) {
 		{"", "http://x", "a skateboarding-skeleton", "a skateboarding-skeleton"},
 	} {
 		u, err := url.Parse(tt.base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if got := transport.SecretRemover(tt.key, u)(tt.in); got != tt.want {
 			t.Errorf("%q = %q, want %q", tt.in, got, tt.want)
 		}
@@ -236,8 +231,7 @@ func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: err = %v, want one that says %q", name, err, tt.says)
 		}
-		var told *llm.Error
-		if name == "no key" && (!errors.As(err, &told) || told.Kind != llm.ErrAuth) {
+		if told, ok := errors.AsType[*llm.Error](err); name == "no key" && (!ok || told.Kind != llm.ErrAuth) {
 			t.Errorf("%s: err = %v, want kind auth", name, err)
 		}
 	}
@@ -274,9 +268,7 @@ func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
 			if asked++; asked == 2 {
 				return spent
 			}
-			if !strings.Contains(told.Error(), "no") {
-				t.Errorf("told %v", told)
-			}
+			check.Contains(t, told.Error(), "no")
 			return nil
 		})
 		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(0), func(context.Context) (int, error) {
@@ -342,13 +334,9 @@ func TestAnAnswerLivesAsLongAsSomethingComes(t *testing.T) {
 				})}, limit, cancel, func(s string) string { return s })
 				defer a.StopTimer()
 				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, err)
 				resp, err := a.Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, err)
 				defer resp.Body.Close()
 				if tt.shorten > 0 {
 					a.ShortenTimeout(tt.shorten)

@@ -59,8 +59,8 @@ func (r Rules) Check(p Person) error {
 	return nil
 }
 
-// Profile returns the profile that p works with. want is what p asked for by name, or empty; usual is everybody's profile,
-// which nobody needs a grant for unless there is a grant for it. The error is a *[RefusedError].
+// Profile returns the profile that p works with. want is what p asked for by name, or empty; usual is everybody's
+// profile, which nobody needs a grant for unless there is a grant for it. The error is a *[RefusedError].
 //
 // Without a wish the first grant that names p counts, so that somebody who has a profile gets it without asking.
 func (r Rules) Profile(p Person, want, usual string) (string, error) {
@@ -102,8 +102,8 @@ var (
 	profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 )
 
-// ParseIDs reads ids that are separated by spaces, commas or lines. Mentions such as <@123>, <@&123> and <#123> count as their
-// ids. The error names what is none.
+// ParseIDs reads ids that are separated by spaces, commas or lines. Mentions such as <@123>, <@&123> and <#123> count
+// as their ids. The error names what is none.
 func ParseIDs(text string) ([]string, error) {
 	var ids []string
 	for _, word := range splitIDs(text) {
@@ -120,8 +120,8 @@ func splitIDs(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 }
 
-// ParseGrants reads one grant from each line: "profile: ids", where "*" is everybody. Empty lines and lines that begin with
-// "#" and a space are left out. The error names the line.
+// ParseGrants reads one grant from each line: "profile: ids", where "*" is everybody. Empty lines and lines that
+// begin with "#" and a space are left out. The error names the line.
 func ParseGrants(text string) ([]ProfileGrant, error) {
 	var out []ProfileGrant
 	for line := range strings.Lines(text) {

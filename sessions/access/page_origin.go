@@ -9,30 +9,32 @@ import (
 	"strings"
 )
 
-// IsLoopback reports whether a host, without port and brackets, is this machine's name for itself: localhost, 127.0.0.0/8,
-// ::1, and IPv4 addresses of these written as IPv6. It asks no resolver.
+// IsLoopback reports whether a host, without port and brackets, is this machine's name for itself: localhost,
+// 127.0.0.0/8, ::1, and IPv4 addresses of these written as IPv6. It asks no resolver.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.Zone() == "" && addr.IsLoopback()
 }
 
-// IsKnownHost reports whether a request is made under a loopback name or one of hosts, whatever the port: a tunnel may have
-// another. A web page that points its own name here (DNS rebinding) is of the same origin then, and has only its name against it.
-func IsKnownHost(r *http.Request, hosts ...string) bool {
+// IsKnownHost reports whether a request is made under a loopback name, whatever the port: a tunnel may have another. A web page that points its own name here (DNS rebinding) is of the same origin then, and has only
+// its name against it.
+func IsKnownHost(r *http.Request) bool {
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(r.Host, "["), "]")
 	}
-	return IsLoopback(name) || name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	return IsLoopback(name)
 }
 
-// IsCrossSite reports whether a web page that is not ours has made a request. Ours are pages of the origin that is asked, and
-// with local those of every other server on this machine. What a browser says in Sec-Fetch-Site (W3C Fetch Metadata), Origin
-// and Referer must not contradict that. A program that is no browser says nothing there; no page can mislead it.
+// IsCrossSite reports whether a web page that is not ours has made a request. Ours are pages of the origin that is
+// asked, and with local those of every other server on this machine. What a browser says in Sec-Fetch-Site (W3C Fetch
+// Metadata), Origin and Referer must not contradict that. A program that is no browser says nothing there; no page
+// can mislead it.
 //
-// It does not look at the method: requests that change nothing may come from anywhere. Nor does it replace [IsKnownHost].
-// Unlike [http.CrossOriginProtection] it refuses what a person set off outside of any page ("none"): no page of ours does that.
+// It does not look at the method: requests that change nothing may come from anywhere. Nor does it replace
+// [IsKnownHost]. Unlike [http.CrossOriginProtection] it refuses what a person set off outside of any page ("none"):
+// no page of ours does that.
 func IsCrossSite(r *http.Request, local bool) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {

@@ -82,8 +82,8 @@ func NewSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Issue makes a token and returns its secret, which cannot be had again. It holds for the time given, or for ever with 0.
-// The error wraps [ErrTokenExists]; names of sign-ins need not differ.
+// Issue makes a token and returns its secret, which cannot be had again. It holds for the time given, or for ever
+// with 0. The error wraps [ErrTokenExists]; names of sign-ins need not differ.
 func (s *TokenStore) Issue(name string, scope Scope, holds time.Duration) (secret string, err error) {
 	secret = NewSecret()
 	t := Token{Name: name, Scope: scope, Digest: secretDigest(secret), Created: s.now().UTC().Truncate(time.Second)}
@@ -115,8 +115,8 @@ func dropOldestSignIn(list []Token) []Token {
 	})
 }
 
-// Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes tells
-// nothing about the secrets there are.
+// Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes
+// tells nothing about the secrets there are.
 func (s *TokenStore) Valid(secret string, scopes ...Scope) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,6 +166,11 @@ func (s *TokenStore) remove(which func(Token) bool, none error) error {
 }
 
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
+// IsSecret compares in a time that tells nothing about want. Nothing is the same as an empty secret.
+func IsSecret(given, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(secretDigest(given)), []byte(secretDigest(want))) == 1 && want != ""
+}
 
 func secretDigest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))

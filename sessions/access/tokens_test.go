@@ -10,24 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/sessions/access"
 )
 
 func open(t *testing.T, path string, now func() time.Time) *access.TokenStore {
 	t.Helper()
 	s, err := access.OpenTokens(path, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return s
 }
 
 func issue(t *testing.T, s *access.TokenStore, name string, scope access.Scope, holds time.Duration) string {
 	t.Helper()
 	secret, err := s.Issue(name, scope, holds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return secret
 }
 
@@ -84,13 +81,9 @@ func TestATokenEndsWithItsTimeOrWhenItIsRemoved(t *testing.T) {
 	if err := s.Remove("long"); err != nil || s.Valid(long, access.ScopePage) {
 		t.Errorf("removed: %v", err)
 	}
-	if err := s.Remove("long"); !errors.Is(err, access.ErrTokenNotFound) {
-		t.Errorf("removed again: %v, want ErrNotFound", err)
-	}
+	check.Fails(t, s.Remove("long"), access.ErrTokenNotFound)
 	issue(t, s, "short", access.ScopePage, 0)
-	if _, err := s.Issue("short", access.ScopeControl, 0); !errors.Is(err, access.ErrTokenExists) {
-		t.Errorf("the name again: %v, want ErrExists", err)
-	}
+	check.Fails(t, check.Err(s.Issue("short", access.ScopeControl, 0)), access.ErrTokenExists)
 }
 
 func TestAnotherProcessIsHeardOf(t *testing.T) {
@@ -149,9 +142,7 @@ func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 	s := open(t, path, nil)
 	secret := issue(t, s, "script", access.ScopeControl, 0)
 	for text, want := range map[string]string{"garbage": "remove the file", `{"version":7}`: "version is 7"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		if s.Valid(secret, access.ScopeControl) {
 			t.Errorf("%s: somebody gets in", text)
 		}
@@ -168,9 +159,7 @@ func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
 	gone, stays := issue(t, s, "gone", access.ScopeControl, 0), issue(t, s, "stays", access.ScopeControl, 0)
 	signIn := issue(t, s, "gone too", access.ScopeSignIn, time.Hour)
-	if err := s.Remove("gone"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, s.Remove("gone"))
 	if s.Valid(gone, access.ScopeControl) || !s.Valid(stays, access.ScopeControl) || !s.Valid(signIn, access.ScopeSignIn) {
 		t.Error("the wrong ones were removed")
 	}
@@ -183,5 +172,11 @@ func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
 	other := issue(t, s, "", access.ScopeSignIn, time.Hour)
 	if err := s.SignOut(signIn); err != nil || s.Valid(signIn, access.ScopeSignIn) || !s.Valid(other, access.ScopeSignIn) || !s.Valid(stays, access.ScopeControl) {
 		t.Errorf("signing out ended the wrong ones, %v", err)
+	}
+}
+
+func TestAnEmptySecretOpensNothing(t *testing.T) {
+	if access.IsSecret("", "") || access.IsSecret("a", "b") || !access.IsSecret("a", "a") {
+		t.Error("nothing opens it, or another secret does, or its own does not")
 	}
 }

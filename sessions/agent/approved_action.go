@@ -30,17 +30,14 @@ type ActionResult struct {
 	Refused  error  // why it must not be done; the act was not done then
 }
 
-// ErrPageChanged is an act that was not done because the page changed its meaning
-// again and again.
+// ErrPageChanged is an act that was not done because the page changed its meaning again and again.
 var ErrPageChanged = errors.New("the page changed what this does while it was being looked at: look again")
 
-// maxJudgements is how often an action is judged: a page that changes its meaning again
-// and again does so on purpose.
+// maxJudgements is how often an action is judged: a page that changes its meaning again and again does so on purpose.
 const maxJudgements = 2
 
-// Perform does a, after people were asked where there is something to ask. What they
-// agreed to is what is done: where the act means something else by then, they
-// are asked again. The time they take does not count.
+// Perform does a, after people were asked where there is something to ask. What they agreed to is what is done: where
+// the act means something else by then, they are asked again. The time they take does not count.
 func Perform(ctx context.Context, a Action) (d ActionResult) {
 	same := false
 	try := func(mark string) bool {
@@ -73,9 +70,8 @@ func Perform(ctx context.Context, a Action) (d ActionResult) {
 	return d
 }
 
-// Approve judges a and asks people where there is something to ask, and does
-// nothing. It is enough for acts whose meaning no page can change, such as going
-// to an address.
+// Approve judges a and asks people where there is something to ask, and does nothing. It is enough for acts whose
+// meaning no page can change, such as going to an address.
 func Approve(ctx context.Context, a Action) (d ActionResult) {
 	var found sessions.Assessment
 	d.Err = RunWithin(ctx, a.Timeout, func(ctx context.Context) (err error) {

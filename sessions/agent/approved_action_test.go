@@ -16,8 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// page is one whose act sets something off, and which changes what it means after
-// each judgement but the last.
+// page is one whose act sets something off, and which changes what it means after each judgement but the last.
 type page struct {
 	sessions.Page // nothing else is called
 

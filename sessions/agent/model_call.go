@@ -19,8 +19,7 @@ func ContextError(ctx context.Context, err error) error {
 	return err
 }
 
-// RunWithin does something within limit. What took longer is told as such, and not
-// by what was under way then.
+// RunWithin does something within limit. What took longer is told as such, and not by what was under way then.
 func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	acting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -31,8 +30,7 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
-// EndUserID returns a hashed id of the person served, for vendors that ask for one; ""
-// if nobody is.
+// EndUserID returns a hashed id of the person served, for vendors that ask for one; "" if nobody is.
 func EndUserID(o sessions.Origin) string {
 	if o.User == "" {
 		return ""

@@ -30,8 +30,7 @@ func NewOutcome(text string, stop llm.StopReason) Outcome {
 	}
 }
 
-// BudgetSpent reports whether err says that the budget allows no further call of a
-// model, and in which words.
+// BudgetSpent reports whether err says that the budget allows no further call of a model, and in which words.
 func BudgetSpent(err error) (limit string, spent bool) {
 	var told *llm.Error
 	if !errors.As(err, &told) || told.Kind != llm.ErrBudgetSpent {

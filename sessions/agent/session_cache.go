@@ -29,8 +29,7 @@ type CachedSession[S any] struct {
 	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by the Keeper
 }
 
-// Acquire marks a session as worked on by a task that ends by stop. What is not
-// kept of it yet is made by begin.
+// Acquire marks a session as worked on by a task that ends by stop. What is not kept of it yet is made by begin.
 func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, begin func() S) (*CachedSession[S], error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,8 +91,7 @@ func (k *SessionCache[S]) Drop(session string) {
 	delete(k.kept, session)
 }
 
-// Close drops what is kept of a session, ends the task that still runs in it,
-// and has its browser closed.
+// Close drops what is kept of a session, ends the task that still runs in it, and has its browser closed.
 func (k *SessionCache[S]) Close(ctx context.Context, session string, browser func(context.Context, string) error) error {
 	k.mu.Lock()
 	h := k.kept[session]

@@ -43,8 +43,7 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:size]) + s[size:] + "."
 }
 
-// ShortURL returns a URL as people read it in passing: without scheme and credentials,
-// and not too long.
+// ShortURL returns a URL as people read it in passing: without scheme and credentials, and not too long.
 func ShortURL(u string) string {
 	u = WithoutCredentials(strings.TrimSpace(u))
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
@@ -65,8 +64,7 @@ var passwordFieldName = sync.OnceValue(func() *regexp.Regexp {
 // it may not be marked as a field for one.
 func IsPasswordFieldName(name string) bool { return passwordFieldName().MatchString(name) }
 
-// NormalizeRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page
-// states use.
+// NormalizeRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page states use.
 func NormalizeRef(ref string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"clank/internal/test/check"
 	"clank/sessions/agent"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,12 +134,8 @@ func begin() *int { return new(int) }
 func TestASessionIsWorkedByOneTaskAtATime(t *testing.T) {
 	var k agent.SessionCache[*int]
 	h, err := k.Acquire("a", func(error) {}, begin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.Acquire("a", func(error) {}, begin); err == nil || !strings.Contains(err.Error(), "session a is busy") {
-		t.Errorf("err = %v", err)
-	}
+	check.Must(t, err)
+	check.Fails(t, check.Err(k.Acquire("a", func(error) {}, begin)), nil, "session a is busy")
 	if _, err := k.Acquire("b", func(error) {}, begin); err != nil {
 		t.Errorf("another session: %v", err)
 	}
@@ -158,9 +155,7 @@ func TestClosingEndsTheTaskAndWaitsForAPageThatOpens(t *testing.T) {
 	var k agent.SessionCache[*int]
 	ctx, stop := context.WithCancelCause(t.Context())
 	h, err := k.Acquire("a", stop, begin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	h.PageMu.Lock() // a page is being opened
 	var order []string
 	closed := make(chan error)

@@ -95,8 +95,7 @@ func (a Answer) String() string {
 	}
 }
 
-// DeniedError is the error of a question whose answer is no. Its text is meant for
-// people and models.
+// DeniedError is the error of a question whose answer is no. Its text is meant for people and models.
 type DeniedError struct {
 	Class  Class
 	By     string // who said no; empty if nobody did

@@ -23,10 +23,9 @@ type Follower struct {
 	queue []Event
 }
 
-// Follow begins to follow the desk. serves says whether the door can bring a
-// question before a person just now; a question that no door serves is refused at
-// once. It is called with the desk locked: it must not wait and not use the desk.
-// The follower is told of every question, whether it serves it or not.
+// Follow begins to follow the desk. serves says whether the door can bring a question before a person just now; a
+// question that no door serves is refused at once. It is called with the desk locked: it must not wait and not use
+// the desk. The follower is told of every question, whether it serves it or not.
 func (d *Queue) Follow(serves func(Question) bool) *Follower {
 	f := &Follower{source: d, serves: serves, ready: make(chan struct{}, 1)}
 	d.mu.Lock()
@@ -73,8 +72,7 @@ func (f *Follower) dequeue() (Event, bool) {
 	return ev, true
 }
 
-// maxQueuedEvents is how far a follower may fall behind: that of a door that is stuck is
-// shortened at its old end.
+// maxQueuedEvents is how far a follower may fall behind: that of a door that is stuck is shortened at its old end.
 const maxQueuedEvents = 10 * maxPending
 
 func (f *Follower) enqueue(ev Event) {

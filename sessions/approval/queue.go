@@ -47,10 +47,9 @@ type pendingQuestion struct {
 	answer   Answer
 }
 
-// Ask returns once the answer is known. The error is a *[DeniedError] for a no (by the
-// rule, by a person, by silence, or because nobody can be asked), or the cause of
-// ctx, with which the question goes away. The same question asked again meanwhile
-// waits for the same answer.
+// Ask returns once the answer is known. The error is a *[DeniedError] for a no (by the rule, by a person, by silence,
+// or because nobody can be asked), or the cause of ctx, with which the question goes away. The same question asked
+// again meanwhile waits for the same answer.
 func (d *Queue) Ask(ctx context.Context, q Question) (Answer, error) {
 	switch d.rule(q.Class) {
 	case RuleAllow:
@@ -136,8 +135,7 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	return p, Answer{}, nil
 }
 
-// sameQuestion reports whether one answer serves both: people must have read what it is
-// about.
+// sameQuestion reports whether one answer serves both: people must have read what it is about.
 func sameQuestion(a, b Question) bool {
 	return a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail
 }
@@ -152,8 +150,7 @@ func (d *Queue) reachable(q Question) bool {
 	return false
 }
 
-// withdraw takes an asker away whose context has ended. The question goes with the
-// last one.
+// withdraw takes an asker away whose context has ended. The question goes with the last one.
 func (d *Queue) withdraw(p *pendingQuestion, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,8 +220,7 @@ func (d *Queue) Find(id string) (Question, bool) {
 	return Question{}, false
 }
 
-// Granted reports whether class was allowed for the rest of that session at that
-// origin.
+// Granted reports whether class was allowed for the rest of that session at that origin.
 func (d *Queue) Granted(session string, c Class, origin string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

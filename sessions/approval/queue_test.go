@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/sessions/approval"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,9 +41,7 @@ func withDoor(t *testing.T, test func(*testing.T, *approval.Queue, *approval.Fol
 // resolve answers the question that the door is told of next.
 func resolve(t *testing.T, d *approval.Queue, f *approval.Follower, a approval.Answer) {
 	t.Helper()
-	if err := d.Answer(next(t, f).Question.ID, a); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, d.Answer(next(t, f).Question.ID, a))
 }
 
 // next returns the next event that the door is told.
@@ -96,9 +95,7 @@ func TestSilenceIsANo(t *testing.T) {
 		if asked.Resolved || !over.Resolved || over.Answer.Allowed || asked.Question.Until.Sub(start) != time.Minute {
 			t.Errorf("events %+v, %+v", asked, over)
 		}
-		if err := d.Answer(asked.Question.ID, approval.Answer{Allowed: true}); !errors.Is(err, approval.ErrNotPending) {
-			t.Errorf("late answer: %v", err)
-		}
+		check.Fails(t, d.Answer(asked.Question.ID, approval.Answer{Allowed: true}), approval.ErrNotPending)
 	})
 }
 
@@ -111,12 +108,8 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if q, ok := d.Find(id); !ok || q.Text != "Buy something at shop.example" {
 			t.Errorf("question found: %+v, %v", q, ok)
 		}
-		if err := d.Answer(id, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Answer(id, approval.Answer{By: "@bob"}); !errors.Is(err, approval.ErrNotPending) {
-			t.Errorf("second answer: %v", err)
-		}
+		check.Must(t, d.Answer(id, approval.Answer{Allowed: true, By: "@ada"}))
+		check.Fails(t, d.Answer(id, approval.Answer{By: "@bob"}), approval.ErrNotPending)
 		if r := <-got; r.err != nil || !r.answer.Allowed || r.answer.String() != "allowed by @ada" {
 			t.Errorf("answer %+v, %v", r.answer, r.err)
 		}
@@ -324,9 +317,7 @@ func TestRulesDecideWithoutAsking(t *testing.T) {
 		t.Errorf("error = %v, want %q", err, want)
 	}
 	_, err = d.Ask(t.Context(), approval.Question{Class: approval.ClassSend})
-	if err == nil || !strings.Contains(err.Error(), "--allow send") {
-		t.Errorf("an unknown rule asks, and nobody is there: %v", err)
-	}
+	check.Fails(t, err, nil, "--allow send")
 }
 
 func TestWhereNobodyCanBeAskedTheAnswerIsNoAtOnce(t *testing.T) {
@@ -401,9 +392,7 @@ func TestTooManyQuestionsAreRefused(t *testing.T) {
 			waits = append(waits, ask(t.Context(), d, buy(strconv.Itoa(n))))
 		}
 		synctest.Wait()
-		if _, err := d.Ask(t.Context(), buy("one more")); err == nil || !strings.Contains(err.Error(), "too many questions") {
-			t.Errorf("error = %v", err)
-		}
+		check.Fails(t, check.Err(d.Ask(t.Context(), buy("one more"))), nil, "too many questions")
 		for _, ch := range waits {
 			<-ch
 		}
@@ -420,11 +409,7 @@ func TestTheLogSaysWhoAndWhatButNotWhatThePageSays(t *testing.T) {
 		got := ask(t.Context(), d, q)
 		resolve(t, d, f, approval.Answer{Allowed: true, By: "@ada"})
 		<-got
-		for _, want := range []string{"class=buy", "session=s7", "user=u1", "by=@ada", "allowed=true"} {
-			if !strings.Contains(log.String(), want) {
-				t.Errorf("the log lacks %q:\n%s", want, log.String())
-			}
-		}
+		check.Contains(t, log.String(), "class=buy", "session=s7", "user=u1", "by=@ada", "allowed=true")
 		if strings.Contains(log.String(), "IGNORE") {
 			t.Error("page text is in the log")
 		}

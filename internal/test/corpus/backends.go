@@ -152,8 +152,8 @@ func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
 	}
 }
 
-// openModel starts a server with a model that answers by turn, and returns its client. close ends the server and returns
-// what was wrong with what it was asked.
+// openModel starts a server with a model that answers by turn, and returns its client. close ends the server and
+// returns what was wrong with what it was asked.
 func openModel[M any](
 	serve func() (modelServer, error), client func(base string) (M, error), turn llmtest.Turn,
 ) (model M, close func() []string, err error) {
@@ -299,8 +299,9 @@ func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windo
 // maxSteps is more than any task takes.
 const maxSteps = 80
 
-// Run does a task, whose site is at url, in a window of its own of m, and saves it in store. after is called with the window when the task has
-// ended, before the window is closed; it says what is not as it must be. The error says what went wrong on the way.
+// Run does a task, whose site is at url, in a window of its own of m, and saves it in store. after is called with the
+// window when the task has ended, before the window is closed; it says what is not as it must be. The error says what
+// went wrong on the way.
 func (b Backend) Run(
 	ctx context.Context, m *browsermgr.Manager, store sessions.Store, task Task, url string, after func(*browsermgr.Window) error,
 ) (err error) {

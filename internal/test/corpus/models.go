@@ -18,8 +18,8 @@ import (
 	"clank/sessions"
 )
 
-// elementModel does the steps of a task as a model does that reads the page. It knows of the page what it was sent: elements
-// are found by their names in page states and in what has changed of them.
+// elementModel does the steps of a task as a model does that reads the page. It knows of the page what it was sent:
+// elements are found by their names in page states and in what has changed of them.
 type elementModel struct {
 	task Task
 	url  string
@@ -165,8 +165,8 @@ func currentTab(list string) string {
 // patience is how often a mind looks again for what is not there yet.
 const patience = 25
 
-// screenModel does the steps of a task as a model does that sees the screen. Where things are it looks up in the page as it is
-// at that moment, and says in its vendor's unit.
+// screenModel does the steps of a task as a model does that sees the screen. Where things are it looks up in the page
+// as it is at that moment, and says in its vendor's unit.
 type screenModel struct {
 	task        Task
 	url         string
@@ -312,7 +312,8 @@ func pointOnPicture(s ElementBox, x, y float64) PicturePoint {
 	return PicturePoint{X: (s.X + x) / s.View[0], Y: (s.Y + y) / s.View[1]}
 }
 
-// PicturePoint is somewhere on a picture, as a share of its width and height: 0, 0 is the upper left corner, 1, 1 the lower right.
+// PicturePoint is somewhere on a picture, as a share of its width and height: 0, 0 is the upper left corner, 1, 1 the
+// lower right.
 type PicturePoint struct{ X, Y float64 }
 
 // actionKind says what a deed does.

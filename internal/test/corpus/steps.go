@@ -10,8 +10,8 @@ import (
 	"clank/sessions"
 )
 
-// Sentences returns the steps as the built-in model understands them, after opening the site's address. ok is false where a
-// step has no words: those need a mouse.
+// Sentences returns the steps as the built-in model understands them, after opening the site's address. ok is false
+// where a step has no words: those need a mouse.
 func (t Task) Sentences(address string) (text string, ok bool) {
 	lines := []string{"open " + address}
 	for _, s := range t.Steps {
@@ -81,8 +81,8 @@ func FindRef(ctx context.Context, p TaskPage, name string) (string, error) {
 
 var refLinePattern = regexp.MustCompile(`^\s*- \S+ ("(?:[^"\\]|\\.)*").*?\[ref=([^\]]+)\]`)
 
-// boxScript is where an element is in its frame, and how large the viewport is. What embeds its frame adds to that; a frame
-// of another site cannot see what does.
+// boxScript is where an element is in its frame, and how large the viewport is. What embeds its frame adds to that; a
+// frame of another site cannot see what does.
 const boxScript = `(el) => {
 	const b = el.getBoundingClientRect();
 	let x = b.x, y = b.y, w = el.ownerDocument.defaultView;

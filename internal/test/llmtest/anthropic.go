@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,12 +13,10 @@ import (
 	"clank/llm"
 )
 
-// NewAnthropicServer starts a server for the duration of a test. A client is configured
-// with its URL.
+// NewAnthropicServer starts a server for the duration of a test. A client is configured with its URL.
 //
-// In a script, calls of the vendor's own tools are named "computer.left_click"
-// or "browser.navigate". [Reasoning] is a block of thinking, Encrypted
-// its signature; without a summary it is a redacted one. Finish may be any
+// In a script, calls of the vendor's own tools are named "computer.left_click" or "browser.navigate". [Reasoning] is
+// a block of thinking, Encrypted its signature; without a summary it is a redacted one. Finish may be any
 // stop_reason, or one of llmtest's own words.
 //
 // A request may hold only what clients of ours send; built with the tag peers, also only what the vendor's client
@@ -44,15 +43,11 @@ type anthropicAPI struct {
 }
 
 func (*anthropicAPI) form() wireForm {
-	return wireForm{request: "request", whole: "whole", event: "event", named: true}
+	return wireForm{request: "request", event: "event", named: true}
 }
 
 func (m *anthropicAPI) decode(_ *http.Request, body []byte, into *Request) error {
 	return decodeAnthropic(body, into, m)
-}
-
-func (m *anthropicAPI) whole(req Request, reply Reply, n int) object {
-	return anthropicMessage(req, reply, m.blocks(reply, n), n)
 }
 
 func (m *anthropicAPI) events(req Request, reply Reply, n int) []object {
@@ -72,7 +67,7 @@ func (*anthropicAPI) check(what string, _ Request, data []byte) error {
 	if what == "request" {
 		return nil
 	}
-	return anthropicSDKReads(what, data)
+	return anthropicSDKReads(data)
 }
 
 func (m *anthropicAPI) hasPaused() bool {
@@ -100,10 +95,7 @@ func (m *anthropicAPI) blocks(r Reply, n int) []object {
 		blocks = append(blocks, object{"type": "text", "text": r.Text})
 	}
 	for i, c := range r.Calls {
-		id := c.ID
-		if id == "" {
-			id = fmt.Sprintf("toolu_%d_%d", n, i)
-		}
+		id := cmp.Or(c.ID, fmt.Sprintf("toolu_%d_%d", n, i))
 		m.within[id] = signatures
 		block := object{"type": "tool_use", "id": id, "name": c.Name, "input": rawArguments(c.Arguments)}
 		if toolset, member, ok := strings.Cut(c.Name, "."); ok {
@@ -127,21 +119,12 @@ func (a rawArguments) MarshalJSON() ([]byte, error) {
 	return []byte(a), nil
 }
 
-// anthropicMessage returns an answer in one piece.
-func anthropicMessage(req Request, r Reply, blocks []object, n int) object {
-	if blocks == nil {
-		blocks = []object{}
-	}
-	return object{
-		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
-		"content": blocks, "stop_reason": anthropicStopReason(r), "stop_sequence": nil, "usage": anthropicUsage(r.Usage),
-	}
-}
-
-// anthropicEvents returns the same as a stream, with a ping as the vendor sends it.
+// anthropicEvents returns an answer as a stream, with a ping as the vendor sends it.
 func anthropicEvents(req Request, r Reply, blocks []object, n int) []object {
-	start := anthropicMessage(req, r, nil, n)
-	start["stop_reason"] = nil
+	start := object{
+		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
+		"content": []object{}, "stop_reason": nil, "stop_sequence": nil, "usage": anthropicUsage(r.Usage),
+	}
 	all := []object{{"type": "message_start", "message": start}, {"type": "ping"}}
 	for i, b := range blocks {
 		head, deltas := splitBlock(b)

@@ -13,38 +13,12 @@ type chatAPI struct{ openAI }
 
 func (chatAPI) form() wireForm {
 	return wireForm{
-		request: "CreateChatCompletionRequest", whole: "CreateChatCompletionResponse",
-		event: "CreateChatCompletionStreamResponse", done: "data: [DONE]\n\n",
+		request: "CreateChatCompletionRequest", event: "CreateChatCompletionStreamResponse", done: "data: [DONE]\n\n",
 	}
 }
 
 func (chatAPI) failed(_, message string) object {
 	return object{"error": object{"message": message, "type": "server_error", "code": nil, "param": nil}}
-}
-
-func (chatAPI) whole(req Request, r Reply, n int) object {
-	message := object{"role": "assistant", "content": orNull(r.Text), "refusal": orNull(r.Refusal)}
-	if r.Reasoning != nil {
-		message["reasoning_content"] = r.Reasoning.Summary
-	}
-	if len(r.Calls) > 0 {
-		var calls []object
-		for i, c := range r.Calls {
-			calls = append(calls, object{
-				"id": callID(c, n, i), "type": "function",
-				"function": object{"name": c.Name, "arguments": c.Arguments},
-			})
-		}
-		message["tool_calls"] = calls
-	}
-	whole := object{
-		"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion", "created": 1700000000, "model": req.Model,
-		"choices": []object{{"index": 0, "message": message, "finish_reason": chatFinish(r), "logprobs": nil}},
-	}
-	if r.Usage != nil {
-		whole["usage"] = chatUsage(*r.Usage)
-	}
-	return whole
 }
 
 func (chatAPI) events(req Request, r Reply, n int) []object {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/llm/transport"
 )
@@ -26,9 +27,7 @@ func Ask(text string) llm.Request { return llm.Request{Messages: []llm.Message{l
 func Generate(tb testing.TB, m llm.Model, req llm.Request) llm.Reply {
 	tb.Helper()
 	reply, err := m.Generate(tb.Context(), req, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return reply
 }
 
@@ -47,9 +46,7 @@ func Failure(tb testing.TB, m llm.Model, kind llm.ErrorKind) *llm.Error {
 func (r Request) JSONBody(tb testing.TB) map[string]any {
 	tb.Helper()
 	var o map[string]any
-	if err := json.Unmarshal(r.Body, &o); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, json.Unmarshal(r.Body, &o))
 	return o
 }
 
@@ -115,9 +112,7 @@ func testText(t *testing.T, c Client) {
 	}, func(d llm.Delta) {
 		text, reasoning = append(text, d.Text), append(reasoning, d.Reasoning)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got := strings.Join(text, ""); reply.Text() != said || got != said || len(text) < 2 || strings.Join(reasoning, "") != thought {
 		t.Errorf("text %q, streamed %q after %q; want %q", reply.Text(), text, reasoning, said)
 	}
@@ -303,9 +298,7 @@ func testStop(t *testing.T, c Client) {
 		}()
 		if fault.At == 0 && fault.Status == 0 {
 			waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if _, err := server.Await(waiting, 0, func(r Request) bool { return !r.Received.IsZero() }); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, check.Err(server.Await(waiting, 0, func(r Request) bool { return !r.Received.IsZero() })))
 			cancel()
 			stop(stopped)
 		}

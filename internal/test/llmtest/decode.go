@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -18,8 +19,7 @@ func decodeStrict(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// decodeContent reads the content of a message in either API: a string, null,
-// or an array of text and image parts.
+// decodeContent reads the content of a message in either API: a string, null, or an array of text and image parts.
 func decodeContent(raw json.RawMessage) ([]llm.Part, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -93,8 +93,7 @@ func appendParts(into *Request, role llm.Role, parts ...llm.Part) {
 	into.Messages = append(into.Messages, llm.Message{Role: role, Parts: parts})
 }
 
-// splitText cuts text into what a model might stream: words with the space that
-// follows.
+// splitText cuts text into what a model might stream: words with the space that follows.
 func splitText(text string) []string {
 	if text == "" {
 		return nil
@@ -102,12 +101,7 @@ func splitText(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
 
-func callID(c Call, n, i int) string {
-	if c.ID != "" {
-		return c.ID
-	}
-	return fmt.Sprintf("call_%d_%d", n, i)
-}
+func callID(c Call, n, i int) string { return cmp.Or(c.ID, fmt.Sprintf("call_%d_%d", n, i)) }
 
 func orNull(s string) any {
 	if s == "" {

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,8 +17,7 @@ func NewGeminiServer(tb testing.TB, script ...Turn) *Server {
 	return closeWithTest(tb, OpenGemini(script...))
 }
 
-// OpenGemini starts a server that plays script, a turn for each request. The caller
-// closes it.
+// OpenGemini starts a server that plays script, a turn for each request. The caller closes it.
 func OpenGemini(script ...Turn) *Server {
 	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}}, script)
 }
@@ -29,11 +29,7 @@ type geminiAPI struct {
 }
 
 func (*geminiAPI) form() wireForm {
-	return wireForm{request: "request", whole: "whole", event: "event", line: "\r\n"}
-}
-
-func (m *geminiAPI) whole(req Request, reply Reply, n int) object {
-	return m.object(req, geminiWhole(req.Model, reply, n))
+	return wireForm{request: "request", event: "event", line: "\r\n"}
 }
 
 func (m *geminiAPI) events(req Request, reply Reply, n int) []object {
@@ -60,15 +56,10 @@ func (m *geminiAPI) raw(req Request, event []byte) {
 	}
 }
 
-// decode reads a request and checks it against the rules of the API and against
-// what was said before.
+// decode reads a request and checks it against the rules of the API and against what was said before.
 func (m *geminiAPI) decode(r *http.Request, body []byte, into *Request) error {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
-	stream := method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
-	into.Model, into.Stream = model, stream
-	if !stream && method != "generateContent" {
-		return fmt.Errorf("there is no method at %q", r.URL)
-	}
+	into.Model, into.Stream = model, method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
 	wire, err := DecodeGemini(body)
 	if err != nil {
 		return err
@@ -92,8 +83,7 @@ func (m *geminiAPI) issue(model string, r *GeminiResponse) {
 	}
 }
 
-// object returns an answer, or a piece of one, as it is sent. What it signs is
-// remembered.
+// object returns an answer, or a piece of one, as it is sent. What it signs is remembered.
 func (m *geminiAPI) object(req Request, r *GeminiResponse) object {
 	m.issue(req.Model, r)
 	var o object
@@ -122,8 +112,7 @@ func (*geminiAPI) check(what string, req Request, message []byte) error {
 	return checkAllowedByRequest(wire, &r)
 }
 
-// predatesSignatures says whether a model is from before Gemini 3: its calls have neither
-// ids nor signatures.
+// predatesSignatures says whether a model is from before Gemini 3: its calls have neither ids nor signatures.
 func predatesSignatures(model string) bool {
 	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }
@@ -137,10 +126,7 @@ func geminiError(status int, code, message string, details ...any) object {
 			http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 		}[status]
 	}
-	if code == "" {
-		code = "INTERNAL"
-	}
-	o := object{"code": status, "message": message, "status": code}
+	o := object{"code": status, "message": message, "status": cmp.Or(code, "INTERNAL")}
 	if details != nil {
 		o["details"] = details
 	}

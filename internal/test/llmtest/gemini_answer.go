@@ -42,15 +42,6 @@ func geminiResponses(model string, r Reply, n int) []*GeminiResponse {
 	return append(all, geminiLast(model, r))
 }
 
-// geminiWhole returns an answer in one piece.
-func geminiWhole(model string, r Reply, n int) *GeminiResponse {
-	end := geminiLast(model, r)
-	if parts := geminiParts(model, r, n); len(parts) > 0 && len(end.Candidates) > 0 {
-		end.Candidates[0].Content = &GeminiContent{Role: geminiRoleModel, Parts: parts}
-	}
-	return end
-}
-
 func geminiEvent(model string, p *GeminiPart) *GeminiResponse {
 	return &GeminiResponse{ModelVersion: model, Candidates: []*GeminiCandidate{
 		{Content: &GeminiContent{Role: geminiRoleModel, Parts: []*GeminiPart{p}}},

@@ -3,18 +3,23 @@ package llmtest
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"clank/llm"
 )
 
 // GeminiRequest is the body of a request.
 type GeminiRequest struct {
-	Contents          []*GeminiContent        `json:"contents"`
-	SystemInstruction *GeminiContent          `json:"systemInstruction,omitempty"`
-	Tools             []*GeminiTool           `json:"tools,omitempty"`
-	ToolConfig        *GeminiToolConfig       `json:"toolConfig,omitempty"`
-	GenerationConfig  *GeminiGenerationConfig `json:"generationConfig,omitempty"`
+	Contents          []*GeminiContent `json:"contents"`
+	SystemInstruction *GeminiContent   `json:"systemInstruction,omitempty"`
+	Tools             []*GeminiTool    `json:"tools,omitempty"`
+	ToolConfig        *struct {
+		FunctionCallingConfig struct {
+			Mode string `json:"mode"`
+		} `json:"functionCallingConfig"`
+	} `json:"toolConfig"`
+	GenerationConfig struct {
+		MaxOutputTokens int32 `json:"maxOutputTokens"`
+	} `json:"generationConfig"`
 }
 
 // DecodeGemini reads a request's body; a field that is not known is an error.
@@ -123,7 +128,7 @@ func checkFunctionAnswers(open []*GeminiFunctionCall, c *GeminiContent) error {
 func (w GeminiRequest) checkTools() error {
 	seen := map[string]bool{}
 	for _, t := range w.Tools {
-		if t == nil || slices.Contains(t.FunctionDeclarations, nil) {
+		if t == nil {
 			return errors.New("a tool is null")
 		}
 		for _, f := range t.FunctionDeclarations {
@@ -150,9 +155,7 @@ func (w GeminiRequest) toRequest() llm.Request {
 			r.System += p.Text
 		}
 	}
-	if w.GenerationConfig != nil {
-		r.MaxTokens = int(w.GenerationConfig.MaxOutputTokens)
-	}
+	r.MaxTokens = int(w.GenerationConfig.MaxOutputTokens)
 	for _, t := range w.Tools {
 		for _, f := range t.FunctionDeclarations {
 			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: mustEncode(f.ParametersJSONSchema)})

@@ -2,10 +2,9 @@ package llmtest
 
 import "strings"
 
-// The part of the Generative Language API, v1beta, that clients of ours have a
-// use for, as its reference has it, under the names of its types there. Tests
-// with the tag peers hold the same messages against the types of the vendor's
-// library, which know all of it.
+// The part of the Generative Language API, v1beta, that clients of ours have a use for, as its reference has it,
+// under the names of its types there. Tests with the tag peers hold the same messages against the types of the
+// vendor's library, which know all of it.
 
 // The roles of contents.
 const (
@@ -38,15 +37,12 @@ type GeminiFunctionCall struct {
 
 // GeminiFunctionResponse answers a call.
 type GeminiFunctionResponse struct {
-	ID       string                        `json:"id,omitempty"`
-	Name     string                        `json:"name,omitempty"`
-	Parts    []*GeminiFunctionResponsePart `json:"parts,omitempty"`
-	Response map[string]any                `json:"response,omitempty"`
-}
-
-// GeminiFunctionResponsePart is a picture in an answer to a call.
-type GeminiFunctionResponsePart struct {
-	InlineData *GeminiBlob `json:"inlineData,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Parts []struct {
+		InlineData *GeminiBlob `json:"inlineData"`
+	} `json:"parts,omitempty"`
+	Response map[string]any `json:"response,omitempty"`
 }
 
 // GeminiBlob is media.
@@ -58,36 +54,15 @@ type GeminiBlob struct {
 
 // GeminiTool is functions or the screen.
 type GeminiTool struct {
-	ComputerUse          *GeminiComputerUse           `json:"computerUse,omitempty"`
-	FunctionDeclarations []*GeminiFunctionDeclaration `json:"functionDeclarations,omitempty"`
-}
-
-// GeminiComputerUse is the screen.
-type GeminiComputerUse struct {
-	Environment                 string   `json:"environment,omitempty"`
-	ExcludedPredefinedFunctions []string `json:"excludedPredefinedFunctions,omitempty"`
-}
-
-// GeminiFunctionDeclaration describes a function.
-type GeminiFunctionDeclaration struct {
-	Description          string `json:"description,omitempty"`
-	Name                 string `json:"name,omitempty"`
-	ParametersJSONSchema any    `json:"parametersJsonSchema,omitempty"`
-}
-
-// GeminiToolConfig says how tools are to be used.
-type GeminiToolConfig struct {
-	FunctionCallingConfig *GeminiFunctionCallingConfig `json:"functionCallingConfig,omitempty"`
-}
-
-// GeminiFunctionCallingConfig says whether functions may be called.
-type GeminiFunctionCallingConfig struct {
-	Mode string `json:"mode,omitempty"`
-}
-
-// GeminiGenerationConfig bounds an answer.
-type GeminiGenerationConfig struct {
-	MaxOutputTokens int32 `json:"maxOutputTokens,omitempty"`
+	ComputerUse *struct {
+		Environment                 string   `json:"environment"`
+		ExcludedPredefinedFunctions []string `json:"excludedPredefinedFunctions"`
+	} `json:"computerUse"`
+	FunctionDeclarations []struct {
+		Description          string `json:"description"`
+		Name                 string `json:"name"`
+		ParametersJSONSchema any    `json:"parametersJsonSchema"`
+	} `json:"functionDeclarations"`
 }
 
 // GeminiResponse is an answer or an event of one.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 
 	client "github.com/sashabaranov/go-openai"
@@ -13,9 +14,7 @@ import (
 // Without this, requests that no vendor takes could pass unnoticed everywhere else.
 func TestRequestsAgainstTheSchemaAreRefusedAndReported(t *testing.T) {
 	s, err := llmtest.Open(llmtest.Say("never"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer s.Close()
 	if llmtest.CheckSchema("CreateChatCompletionRequest", []byte("{}")) == nil {
 		t.Skip("the schema is not at hand")

@@ -6,7 +6,7 @@ package llmtest
 
 func anthropicSDKAccepts([]byte, bool) error { return nil }
 
-func anthropicSDKReads(string, []byte) error { return nil }
+func anthropicSDKReads([]byte) error { return nil }
 
 func geminiSDKAccepts([]byte) error { return nil }
 

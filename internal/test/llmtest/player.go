@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,7 @@ import (
 	"time"
 )
 
-// errOver ends an answer early: the client or the server is gone, or the
-// fault asked for it.
+// errOver ends an answer early: the client or the server is gone, or the fault asked for it.
 var errOver = errors.New("answer over")
 
 // player sends one answer, faults included.
@@ -34,28 +34,20 @@ func (p *player) play(wire wireFormat, req Request, reply Reply, n int) {
 	}
 	switch {
 	case f.Body != nil:
-		p.body(f, "application/json", []byte(*f.Body))
+		p.body(f, []byte(*f.Body))
 	case f.Status != 0:
-		p.body(f, "application/json", mustEncode(wire.error(f.Status, f.Code, f.Message)))
-	case req.Stream:
-		p.stream(wire, req, reply, n)
+		p.body(f, mustEncode(wire.error(f.Status, f.Code, f.Message)))
 	default:
-		data := mustEncode(wire.whole(req, reply, n))
-		p.validate(wire, wire.form().whole, req, data, n)
-		p.body(f, "application/json", data)
+		p.stream(wire, req, reply, n)
 	}
 }
 
 // body sends an answer of one piece.
-func (p *player) body(f Fault, contentType string, data []byte) {
+func (p *player) body(f Fault, data []byte) {
 	if p.w.Header().Get("Content-Type") == "" {
-		p.w.Header().Set("Content-Type", contentType)
+		p.w.Header().Set("Content-Type", "application/json")
 	}
-	status := f.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
-	p.w.WriteHeader(status)
+	p.w.WriteHeader(cmp.Or(f.Status, http.StatusOK))
 	_ = p.send(f, string(data))
 }
 
@@ -100,7 +92,9 @@ func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []stri
 	}
 	for _, e := range wire.events(req, reply, n) {
 		data := mustEncode(e)
-		p.validate(wire, form.event, req, data, n)
+		if err := wire.check(form.event, req, data); err != nil {
+			p.s.addProblem("reply %d is itself wrong: %v", n, err)
+		}
 		frames = append(frames, form.frame(e, data))
 	}
 	return frames
@@ -178,10 +172,4 @@ func (p *player) send(f Fault, data string) error {
 		}
 	}
 	return nil
-}
-
-func (p *player) validate(wire wireFormat, root string, req Request, data []byte, n int) {
-	if err := wire.check(root, req, data); err != nil {
-		p.s.addProblem("reply %d is itself wrong: %v", n, err)
-	}
 }

@@ -16,8 +16,8 @@ import (
 // realtimeTimeout is how long Expect waits.
 const realtimeTimeout = 20 * time.Second
 
-// RealtimeConn is one connection, for the function that leads it. What goes wrong in it is noted with the server, and ends the
-// function.
+// RealtimeConn is one connection, for the function that leads it. What goes wrong in it is noted with the server, and
+// ends the function.
 type RealtimeConn struct {
 	server *RealtimeServer
 	ws     *websocket.Conn

@@ -34,8 +34,8 @@ type RealtimeServer struct {
 	problems []string
 }
 
-// NewRealtimeServer starts a server for the duration of a test. Each connection takes the next call of the script; what was wrong with
-// an event of either side, and connections beyond the script, fail the test.
+// NewRealtimeServer starts a server for the duration of a test. Each connection takes the next call of the script;
+// what was wrong with an event of either side, and connections beyond the script, fail the test.
 func NewRealtimeServer(tb testing.TB, script ...RealtimeCall) *RealtimeServer {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())

@@ -12,13 +12,14 @@ import (
 type responsesAPI struct{ openAI }
 
 func (responsesAPI) form() wireForm {
-	return wireForm{request: "CreateResponse", whole: "Response", event: "ResponseStreamEvent", named: true}
+	return wireForm{request: "CreateResponse", event: "ResponseStreamEvent", named: true}
 }
 
 func (responsesAPI) failed(_, message string) object {
 	return object{"type": "error", "code": "server_error", "message": message, "param": nil, "sequence_number": 0}
 }
 
+// whole returns the Response object with which an answer ends.
 func (responsesAPI) whole(req Request, r Reply, n int) object {
 	status, details := "completed", any(nil)
 	switch r.Finish {

@@ -12,9 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaFile is OpenAI's published description of its API as JSON Schema,
-// looked for in each folder above the working one. It is not part of this
-// repository; without it nothing is validated.
+// schemaFile is OpenAI's published description of its API as JSON Schema, looked for in each folder above the working
+// one. It is not part of this repository; without it nothing is validated.
 const schemaFile = "shared/openai/schema.json"
 
 // schemas validates by the names of component schemas.
@@ -45,9 +44,8 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	return &schemas{compiler: c, compiled: map[string]*jsonschema.Schema{}}, nil
 })
 
-// CheckSchema validates JSON against the named component of OpenAI's published
-// description, for other packages that speak as it says. Where that file is not
-// at hand, nothing is wrong.
+// CheckSchema validates JSON against the named component of OpenAI's published description, for other packages that
+// speak as it says. Where that file is not at hand, nothing is wrong.
 func CheckSchema(name string, data []byte) error {
 	s, err := loadSchemas()
 	if err != nil || s == nil {
@@ -78,8 +76,7 @@ func (s *schemas) check(name string, data []byte) error {
 	return nil
 }
 
-// nullable turns the "nullable" of OpenAPI 3.0, which JSON Schema does not
-// know, into an alternative of type null.
+// nullable turns the "nullable" of OpenAPI 3.0, which JSON Schema does not know, into an alternative of type null.
 func nullable(v any) any {
 	switch v := v.(type) {
 	case []any:

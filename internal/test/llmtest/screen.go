@@ -9,9 +9,8 @@ import (
 	"clank/llm"
 )
 
-// ScreenCall is a call of the tool "computer". Actions are JSON objects, sent as
-// they are. The server holds its client to the vendor's rules about it: every call
-// is answered with a picture, and every check acknowledged.
+// ScreenCall is a call of the tool "computer". Actions are JSON objects, sent as they are. The server holds its
+// client to the vendor's rules about it: every call is answered with a picture, and every check acknowledged.
 type ScreenCall struct {
 	ID      string // one is made if empty
 	Actions []string
@@ -104,8 +103,7 @@ func (s *Server) checkScreen(path string, body []byte) Turn {
 	return checkAnswered(open, in.Input)
 }
 
-// checkAnswered finds a call, of before or among the items, that is not answered as it
-// must be.
+// checkAnswered finds a call, of before or among the items, that is not answered as it must be.
 func checkAnswered(open []ScreenCall, items []json.RawMessage) Turn {
 	answers := map[string]map[string]bool{} // acknowledged checks by call
 	for _, raw := range items {

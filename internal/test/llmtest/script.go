@@ -8,8 +8,7 @@ import (
 	"clank/llm"
 )
 
-// Turn makes the answer to one request. It runs on the server's goroutine, so
-// a turn that keeps state guards it.
+// Turn makes the answer to one request. It runs on the server's goroutine, so a turn that keeps state guards it.
 type Turn func(Request) Reply
 
 // Request is one call as the server saw it: the wire format read back into the
@@ -17,7 +16,7 @@ type Turn func(Request) Reply
 type Request struct {
 	llm.Request
 
-	Path   string // "/v1/responses", "/v1/chat/completions" or "/v1/models"
+	Path   string // "/v1/responses" or "/v1/chat/completions"
 	Model  string
 	Stream bool
 	Header http.Header
@@ -59,15 +58,13 @@ type Reply struct {
 	Fault     Fault
 }
 
-// Reasoning is a reasoning item of the Responses API; chat completions carry
-// the summary as reasoning_content.
+// Reasoning is a reasoning item of the Responses API; chat completions carry the summary as reasoning_content.
 type Reasoning struct {
 	Summary   string
 	Encrypted string
 }
 
-// Call is a tool call. Arguments are sent as they are, be they JSON or not.
-// An empty ID gets one made.
+// Call is a tool call. Arguments are sent as they are, be they JSON or not. An empty ID gets one made.
 type Call struct {
 	ID        string
 	Name      string

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,10 +16,6 @@ func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, openAI{}, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
-	})
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","created":1700000000,"owned_by":"llmtest"}]}`)
 	})
 	for pattern, f := range formats {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, f) })
@@ -44,17 +41,16 @@ type wireFormat interface {
 
 // answerFormat is how a vendor answers request n (from 0).
 type answerFormat interface {
-	whole(req Request, reply Reply, n int) object // in one piece
 	events(req Request, reply Reply, n int) []object
 	failed(code, message string) object // an error told in the stream
 }
 
 // wireForm is what else tells the formats apart.
 type wireForm struct {
-	request, whole, event string // names of schemas
-	named                 bool   // events carry an "event:" line
-	line                  string // what ends a line; "\n" if empty
-	done                  string // what is sent after the last event
+	request, event string // names of schemas
+	named          bool   // events carry an "event:" line
+	line           string // what ends a line; "\n" if empty
+	done           string // what is sent after the last event
 }
 
 // frame returns an event as it goes over the wire.
@@ -82,10 +78,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	}
 	var decodeErr error
 	s.update(func() { decodeErr = wire.decode(r, body, rec) })
-	if err := wire.check(wire.form().request, *rec, body); err != nil || decodeErr != nil {
-		if err == nil {
-			err = decodeErr
-		}
+	err = cmp.Or(wire.check(wire.form().request, *rec, body), decodeErr)
+	if err == nil && !rec.Stream {
+		err = errors.New("only streams are served here, as no client of ours wants anything else")
+	}
+	if err != nil {
 		s.addProblem("request %d to %s: %v", n, rec.Path, err)
 		writeError(w, wire, http.StatusBadRequest, "invalid_request", err.Error())
 		return
@@ -108,9 +105,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	p.play(wire, req, reply, n)
 }
 
-// awaitEarlier waits until the requests before request n have their turns, so that the
-// script is played in the order of arrival, also if a client stops one and makes
-// the next at once.
+// awaitEarlier waits until the requests before request n have their turns, so that the script is played in the order
+// of arrival, also if a client stops one and makes the next at once.
 func (s *Server) awaitEarlier(n int) {
 	for {
 		s.mu.Lock()

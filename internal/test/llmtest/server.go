@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"clank/internal/test/check"
 )
 
 // Server is a scripted model server. Its methods are safe for concurrent use.
@@ -31,9 +33,7 @@ type Server struct {
 func NewServer(tb testing.TB, script ...Turn) *Server {
 	tb.Helper()
 	s, err := Open(script...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	if s.schema == nil {
 		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
 	}
@@ -52,8 +52,7 @@ func closeWithTest(tb testing.TB, s *Server) *Server {
 	return s
 }
 
-// Open starts a server that plays script, a turn for each request. The caller
-// closes it.
+// Open starts a server that plays script, a turn for each request. The caller closes it.
 func Open(script ...Turn) (*Server, error) {
 	schema, err := loadSchemas()
 	if err != nil {
@@ -123,8 +122,7 @@ func (s *Server) Problems() []string {
 	return append([]string(nil), s.problems...)
 }
 
-// Await waits until request i (from 0) satisfies ok and returns it. It fails
-// with the context's cause.
+// Await waits until request i (from 0) satisfies ok and returns it. It fails with the context's cause.
 func (s *Server) Await(ctx context.Context, i int, ok func(Request) bool) (Request, error) {
 	for {
 		s.mu.Lock()

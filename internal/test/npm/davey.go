@@ -37,15 +37,16 @@ func StartDavey(ctx context.Context, folder string, stderr io.Writer) (*Davey, e
 // Close ends the process, and all its members.
 func (d *Davey) Close() error { return d.process.Close() }
 
-// DaveyMessage is what a member sends to the voice server: a payload with its opcode, or that it is ready for a transition.
+// DaveyMessage is what a member sends to the voice server: a payload with its opcode, or that it is ready for a
+// transition.
 type DaveyMessage struct {
 	Op         byte   `json:"op"`
 	Payload    []byte `json:"payload"`
 	Transition uint16 `json:"transition"`
 }
 
-// Request has a member do one thing, which davey.mjs names, and decodes the answer unless into is nil. What the member sends of it goes to
-// send, also if it fails.
+// Request has a member do one thing, which davey.mjs names, and decodes the answer unless into is nil. What the
+// member sends of it goes to send, also if it fails.
 func (d *Davey) Request(request, into any, send func(DaveyMessage)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -42,8 +42,8 @@ type Process struct {
 	end func() error
 }
 
-// StartProcess has node run a module, given as its text, until ctx ends or [Process.Close]. It finds args from process.argv[1] on. What it
-// complains about goes to stderr.
+// StartProcess has node run a module, given as its text, until ctx ends or [Process.Close]. It finds args from
+// process.argv[1] on. What it complains about goes to stderr.
 func StartProcess(ctx context.Context, stderr io.Writer, module string, args ...string) (*Process, error) {
 	cmd := exec.CommandContext(ctx, "node", append([]string{"--input-type=module", "-e", module}, args...)...)
 	cmd.Stderr = stderr

@@ -14,8 +14,8 @@ const (
 	AgentBrowserVersion = "0.41.2"
 )
 
-// InstallPlaywright brings playwright-core and agent-browser into cache unless they are there. It returns the folder in which node
-// finds the one, and the program of the other.
+// InstallPlaywright brings playwright-core and agent-browser into cache unless they are there. It returns the folder
+// in which node finds the one, and the program of the other.
 func InstallPlaywright(ctx context.Context, cache string) (dir, agent string, err error) {
 	cache, err = filepath.Abs(cache)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 // Ledger is a [budget.Ledger] in a temporary file, whose calls can fail.
 type Ledger struct {
 	budget.Ledger
-	// Fail, where it is set, is asked before each call, with the name of the
-	// method; its error is the call's.
+	// Fail, where it is set, is asked before each call, with the name of the method; its error is the call's.
 	Fail func(method string) error
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLedger runs the suite that every [budget.Ledger] passes. open returns an
-// empty one.
+// TestLedger runs the suite that every [budget.Ledger] passes. open returns an empty one.
 func TestLedger(t *testing.T, open func(t *testing.T) budget.Ledger) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, budget.Ledger){

@@ -17,9 +17,8 @@ import (
 	"clank/llm"
 )
 
-// TestMoney checks what must hold whatever models do (cost more than was
-// estimated, fail, are cancelled, stream for ever, see the program die), many at
-// once: no limit is passed by more than the estimate of one call, and the sums of
+// TestMoney checks what must hold whatever models do (cost more than was estimated, fail, are cancelled, stream for
+// ever, see the program die), many at once: no limit is passed by more than the estimate of one call, and the sums of
 // all levels agree. Each call of again returns the same ledger, opened anew.
 func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func() budget.Ledger)) {
 	t.Helper()
@@ -37,6 +36,8 @@ func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func()
 	t.Run("Crowd", func(t *testing.T) { testCrowd(t, open(t)()) })
 }
 
+var levels = []budget.Level{budget.LevelTask, budget.LevelSession, budget.LevelUser, budget.LevelGuild, budget.LevelDay}
+
 // moneyRun is one run of the test.
 type moneyRun struct {
 	rand  *rand.Rand
@@ -50,7 +51,7 @@ type moneyRun struct {
 // randomRules returns limits of some levels, small enough to be reached.
 func (w *moneyRun) randomRules() budget.Rules {
 	rules := budget.Rules{Limits: budget.Limits{}, Zone: time.UTC, Prices: map[string]llm.Price{"wild": {Input: 3, Cached: 0.3, Output: 12}}}
-	for i, level := range budget.Levels() {
+	for i, level := range levels {
 		if w.rand.IntN(4) > 0 {
 			size := 1 << i
 			rules.Limits[level] = budget.Amount{
@@ -118,8 +119,7 @@ func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
 	ctx = llm.WithAccount(ctx, llm.Account{Task: pick("t", 9), Session: pick("s", 5), User: pick("u", 3), Guild: pick("g", 2)})
 	text := strings.Repeat("x", r.IntN(2000))
 	_, err := k.Model(&randomModel{rand: r, stop: cancel}).Generate(ctx, llm.Request{System: text, MaxTokens: 1 + r.IntN(1000)}, nil)
-	var failed *llm.Error
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.As(err, &failed) {
+	if _, ok := errors.AsType[*llm.Error](err); err != nil && !errors.Is(err, context.Canceled) && !ok {
 		t.Errorf("got %v, want what the model said or that the budget is spent", err)
 	}
 }
@@ -131,7 +131,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 		t.Fatal(err)
 	}
 	totals := make(map[budget.Level]budget.Amount)
-	for _, level := range budget.Levels() {
+	for _, level := range levels {
 		sums, err := l.All(t.Context(), level, "", 1<<20)
 		must(t, err)
 		for _, s := range sums {
@@ -144,7 +144,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 			}
 		}
 	}
-	for _, level := range budget.Levels() {
+	for _, level := range levels {
 		if totals[level] != totals[budget.LevelDay] {
 			t.Errorf("level %s sums to %+v, the days to %+v", level, totals[level], totals[budget.LevelDay])
 		}
@@ -205,8 +205,7 @@ type randomModel struct {
 func (m *randomModel) Name() string   { return "test:wild" }
 func (m *randomModel) Caps() llm.Caps { return llm.Caps{} }
 
-// Generate implements [llm.Model]. A token is a byte at worst, and an answer is
-// never longer than it may be.
+// Generate implements [llm.Model]. A token is a byte at worst, and an answer is never longer than it may be.
 func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
 	for range m.rand.IntN(20) {
 		runtime.Gosched()
@@ -240,9 +239,8 @@ func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.
 	return llm.Reply{Usage: usage}, nil
 }
 
-// testCrowd has many calls under way before the first is over, each of which
-// then takes twice what it was estimated to. In tokens and in money the limit is
-// passed by the estimate of one call at most.
+// testCrowd has many calls under way before the first is over, each of which then takes twice what it was estimated
+// to. In tokens and in money the limit is passed by the estimate of one call at most.
 func testCrowd(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	const callers = 24
@@ -313,8 +311,7 @@ func sumOf(t *testing.T, l budget.Ledger, day time.Time) budget.Sum {
 	return sums[0]
 }
 
-// barrierModel answers when all calls are under way or refused, with a token for each
-// byte of what it read.
+// barrierModel answers when all calls are under way or refused, with a token for each byte of what it read.
 type barrierModel struct{ settled, open chan struct{} }
 
 func (m *barrierModel) Name() string   { return "test:crowd" }

@@ -1,5 +1,5 @@
-// Package sqlitetest opens databases for tests that need a store. It defines what a Store of watches and a Ledger must do,
-// as suites, with the property that money adds up.
+// Package sqlitetest opens databases for tests that need a store. It defines what a Store of watches and a Ledger
+// must do, as suites, with the property that money adds up.
 package sqlitetest
 
 import (
@@ -20,14 +20,8 @@ func Open(tb testing.TB) *sqlite.DB {
 	content, err := empty()
 	err = errors.Join(err, os.WriteFile(path, content, 0o600))
 	db, openErr := sqlite.Open(tb.Context(), path)
-	if err = errors.Join(err, openErr); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	must(tb, errors.Join(err, openErr))
+	tb.Cleanup(func() { must(tb, db.Close()) })
 	return db
 }
 

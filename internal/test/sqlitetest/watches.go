@@ -58,9 +58,7 @@ var sameTime = cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
 func add(t *testing.T, s watches.Store, list ...watches.Watch) {
 	t.Helper()
 	for _, w := range list {
-		if err := s.AddWatch(t.Context(), w, 100, 100); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.AddWatch(t.Context(), w, 100, 100))
 	}
 }
 
@@ -70,9 +68,7 @@ func testWhole(t *testing.T, s watches.Store) {
 	add(t, s, fullWatch(), least)
 	for _, want := range []watches.Watch{fullWatch(), least} {
 		got, err := s.Watch(t.Context(), want.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(want, got, sameTime); diff != "" {
 			t.Errorf("watch (-want +got):\n%s", diff)
 		}
@@ -88,9 +84,7 @@ func testWhole(t *testing.T, s watches.Store) {
 func ids(t *testing.T, s watches.Store, q watches.Query) []string {
 	t.Helper()
 	list, err := s.Watches(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []string
 	for _, w := range list {
 		out = append(out, w.ID)
@@ -180,9 +174,7 @@ func testUpdate(t *testing.T, s watches.Store) {
 		w.Seen, w.PendingNotice, w.Problem, w.NextCheck = want.Seen, nil, "", want.NextCheck
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, got, sameTime); diff != "" {
 		t.Errorf("returned (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,39 @@
+// Package check says in one line what most tests say again and again.
+package check
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Must ends the test if there is an error.
+func Must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Err returns the error of a call whose result does not matter.
+func Err[T any](_ T, err error) error { return err }
+
+// Fails fails the test unless err is target and its text contains all of want. A nil target stands for any error.
+func Fails(tb testing.TB, err, target error, want ...string) {
+	tb.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		tb.Errorf("got error %v, want %v %q", err, target, want)
+		return
+	}
+	Contains(tb, err.Error(), want...)
+}
+
+// Contains fails the test for each text that got does not contain.
+func Contains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
