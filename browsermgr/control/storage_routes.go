@@ -57,15 +57,12 @@ func setCookie(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if err != nil {
 		return TargetAnswer{}, fault.Invalidf("cookie: %v", err)
 	}
-	var cookie emulate.CookieParams
-	if err := cookie.UnmarshalJSON(data); err != nil {
-		return TargetAnswer{}, err
-	}
-	if err := cookie.Validate(); err != nil {
+	cookie, err := emulate.ParseCookie(data)
+	if err != nil {
 		return TargetAnswer{}, err
 	}
 	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
-		return h.TargetAnswer(), s.SetCookie(ctx, h.Tab, &cookie)
+		return h.TargetAnswer(), s.SetCookie(ctx, h.Tab, cookie)
 	})
 }
 

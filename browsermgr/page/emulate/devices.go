@@ -11,21 +11,13 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Device is a machine to look like. Sizes are CSS pixels.
+// Device is a machine to look like, held upright or turned.
 type Device struct {
-	Name         string
-	Width        int // of the viewport
-	Height       int
-	ScreenWidth  int
-	ScreenHeight int
-	Scale        float64 // device pixels for each CSS pixel
-	Mobile       bool
-	Touch        bool
-	Landscape    bool
-	// UserAgent is filled in by State.Device, with the version of the running browser.
-	UserAgent string
+	deviceModel
 
-	model deviceModel
+	Landscape bool
+	// UserAgent is filled in by [Emulator.SetDevice], with the version of the running browser.
+	UserAgent string
 }
 
 const landscape = " landscape"
@@ -35,9 +27,9 @@ const landscape = " landscape"
 func Devices() []string {
 	var names []string
 	for _, m := range deviceModels {
-		names = append(names, m.name)
+		names = append(names, m.Name)
 		if m.lyingWidth > 0 {
-			names = append(names, m.name+landscape)
+			names = append(names, m.Name+landscape)
 		}
 	}
 	return names
@@ -52,10 +44,10 @@ func FindDevice(name string) (Device, error) {
 	}
 	upright, turned := strings.CutSuffix(wanted, landscape)
 	for _, m := range deviceModels {
-		if turned && m.lyingWidth > 0 && foldName(m.name) == upright {
+		if turned && m.lyingWidth > 0 && foldName(m.Name) == upright {
 			return m.device(true), nil
 		}
-		if foldName(m.name) == wanted {
+		if foldName(m.Name) == wanted {
 			return m.device(false), nil
 		}
 	}
@@ -109,20 +101,18 @@ func editDistance(a, b string) int {
 }
 
 func (m deviceModel) device(turned bool) Device {
-	d := Device{
-		Name: m.name, Width: m.width, Height: m.height, ScreenWidth: m.screenWidth, ScreenHeight: m.screenHeight, Scale: m.scale, model: m,
-	}
-	switch m.family {
-	case windowsChrome, windowsEdge, windowsFirefox, macSafari:
-	case iPhone, iPad, androidPhone, androidTablet, otherFamily:
-		d.Mobile, d.Touch = true, true
-	}
+	d := Device{deviceModel: m, Landscape: turned}
 	if turned {
-		d.Name, d.Landscape = m.name+landscape, true
+		d.Name += landscape
 		d.Width, d.Height = m.lyingWidth, m.lyingHeight
-		d.ScreenWidth, d.ScreenHeight = m.screenHeight, m.screenWidth
+		d.ScreenWidth, d.ScreenHeight = m.ScreenHeight, m.ScreenWidth
 	}
 	return d
+}
+
+// Mobile reports whether it is a phone or a tablet, which has a touch screen.
+func (m deviceModel) Mobile() bool {
+	return !slices.Contains([]deviceFamily{windowsChrome, windowsEdge, windowsFirefox, macSafari}, m.family)
 }
 
 // orientation returns how the screen is held.
@@ -130,7 +120,7 @@ func (d Device) orientation() *proto.EmulationScreenOrientation {
 	switch {
 	case d.Landscape:
 		return &proto.EmulationScreenOrientation{Type: proto.EmulationScreenOrientationTypeLandscapePrimary, Angle: 90}
-	case !d.Mobile:
+	case !d.Mobile():
 		return &proto.EmulationScreenOrientation{Type: proto.EmulationScreenOrientationTypeLandscapePrimary}
 	}
 	return &proto.EmulationScreenOrientation{Type: proto.EmulationScreenOrientationTypePortraitPrimary}
@@ -146,13 +136,12 @@ type userAgent struct {
 
 // userAgentFor writes what the device says when its browser has the version of the running one. product is Chromium's own, such
 // as Chrome/156.0.8078.79.
-func (d Device) userAgentFor(product string) userAgent {
+func (m deviceModel) userAgentFor(product string) userAgent {
 	_, full, _ := strings.Cut(product, "/")
 	major, _, _ := strings.Cut(full, ".")
 	if major == "" {
 		major, full = "0", "0.0.0.0"
 	}
-	m := d.model
 	chrome := func(system, mobile string) string {
 		return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%s.0.0.0%s Safari/537.36", system, major, mobile)
 	}

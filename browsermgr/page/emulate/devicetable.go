@@ -18,16 +18,16 @@ const (
 // deviceModel is a row of the list. Sizes are CSS pixels: the viewport upright and lying (zero if it cannot be turned), and the
 // screen upright.
 type deviceModel struct {
-	name          string
+	Name          string
 	family        deviceFamily
 	system        string // version of the operating system
 	code          string // what the maker calls the model; of other: the user agent
-	width, height int
+	Width, Height int
 	lyingWidth    int
 	lyingHeight   int
-	screenWidth   int
-	screenHeight  int
-	scale         float64
+	ScreenWidth   int
+	ScreenHeight  int
+	Scale         float64 // device pixels for each CSS pixel
 }
 
 // deviceModels are the devices under the names that testing tools have made common. The numbers are what the makers publish, less

@@ -316,7 +316,7 @@ func (o *tabSettings) userAgentRequest() proto.Request {
 }
 
 func (o *tabSettings) touchRequest() proto.Request {
-	if o.device == nil || !o.device.Touch {
+	if o.device == nil || !o.device.Mobile() {
 		return proto.EmulationSetTouchEmulationEnabled{}
 	}
 	points := 5
@@ -331,7 +331,7 @@ func (o *tabSettings) metricsRequest() proto.Request {
 	var req proto.EmulationSetDeviceMetricsOverride
 	if d := o.device; d != nil {
 		req = proto.EmulationSetDeviceMetricsOverride{
-			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile,
+			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile(),
 			ScreenWidth: &d.ScreenWidth, ScreenHeight: &d.ScreenHeight, ScreenOrientation: d.orientation(),
 		}
 	}

@@ -156,38 +156,24 @@ func (s *Emulator) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 
 // CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and Path.
 type CookieParams struct {
-	Name     string
-	Value    *string // required, may be empty
-	URL      string
-	Domain   string
-	Path     string
-	Expires  *float64 // seconds since 1970; nil or -1 for a cookie of the session
-	HTTPOnly bool
-	Secure   bool
-	SameSite string // Lax, Strict, None or empty
+	Name     string   `json:"name"`
+	Value    *string  `json:"value"` // required, may be empty
+	URL      string   `json:"url"`
+	Domain   string   `json:"domain"`
+	Path     string   `json:"path"`
+	Expires  *float64 `json:"expires"` // seconds since 1970; nil or -1 for a cookie of the session
+	HTTPOnly bool     `json:"httpOnly"`
+	Secure   bool     `json:"secure"`
+	SameSite string   `json:"sameSite"` // Lax, Strict, None or empty
 }
 
-// UnmarshalJSON reads the cookie of a request. What has the wrong shape is refused with page.ErrInvalid.
-func (c *CookieParams) UnmarshalJSON(data []byte) error {
-	var in struct {
-		Name     string   `json:"name"`
-		Value    *string  `json:"value"`
-		URL      string   `json:"url"`
-		Domain   string   `json:"domain"`
-		Path     string   `json:"path"`
-		Expires  *float64 `json:"expires"`
-		HTTPOnly bool     `json:"httpOnly"`
-		Secure   bool     `json:"secure"`
-		SameSite string   `json:"sameSite"`
+// ParseCookie reads and checks the cookie of a request. What has the wrong shape is refused with page.ErrInvalid.
+func ParseCookie(data []byte) (*CookieParams, error) {
+	var c *CookieParams
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, fault.Invalidf("cookie is not of the right shape: %v", err)
 	}
-	if string(data) == "null" {
-		return fault.Invalidf("cookie is required")
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return fault.Invalidf("cookie is not of the right shape: %v", err)
-	}
-	*c = CookieParams(in)
-	return nil
+	return c, c.Validate()
 }
 
 // Validate says what is missing or contradictory, as an error that wraps page.ErrInvalid.
