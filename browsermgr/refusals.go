@@ -16,16 +16,24 @@ import (
 // guardStatus tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started or joined.
 func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profile.GuardStatus {
 	m := p.manager
-	w := profile.GuardSetup{Launched: pl.Mode == profile.ModeLaunched, HasProxy: m.Proxy != nil, HasGuard: m.NewGuardObservers != nil, BypassFlag: pl.ProxyBypassFlag()}
-	w.Proxied = w.Launched && w.HasProxy && (w.BypassFlag == "" || !pl.Config.AllowProxyBypass)
+	launched, bypass := pl.Mode == profile.ModeLaunched, pl.ProxyBypassFlag()
+	proxied := launched && m.Proxy != nil && (bypass == "" || !pl.Config.AllowProxyBypass)
 	if running != nil {
-		w.Launched, w.Proxied = running.isLocal(), running.proxy != ""
+		launched, proxied = running.isLocal(), running.proxy != ""
 	}
-	var refusals uint64
+	s := profile.GuardStatus{Mode: profile.GuardOff, Note: "nothing checks what pages reach"}
+	switch {
+	case proxied:
+		s.Mode, s.Note = profile.GuardProxy, ""
+	case !launched && m.NewGuardObservers != nil:
+		s.Mode, s.Note = profile.GuardBestEffort, profile.BestEffortNote
+	case launched && m.Proxy != nil && bypass != "":
+		s.Note = "the flag " + bypass + " of the settings leads around the proxy, which they allow because pages may reach everything"
+	}
 	if m.RefusalCount != nil {
-		refusals = m.RefusalCount(p.name)
+		s.Refusals = m.RefusalCount(p.name)
 	}
-	return w.Status(refusals)
+	return s
 }
 
 // reportDevToolsPort tells where a browser's DevTools are; nil or zero if that is not known.

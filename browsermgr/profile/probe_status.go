@@ -3,7 +3,6 @@ package profile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"clank/browsermgr/chrome"
@@ -71,29 +70,4 @@ func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *Status) {
 			s.ProbeError = found.Err.Error()
 		}
 	}
-}
-
-// GuardSetup is what keeps an eye on what pages reach.
-type GuardSetup struct {
-	Launched   bool   // the browser is started here, or would be
-	Proxied    bool   // its traffic goes through a proxy that checks it, or would
-	HasProxy   bool   // there is such a proxy
-	HasGuard   bool   // requests are judged where the protocol tells of them
-	BypassFlag string // of the settings, which leads around the proxy; "" if there is none
-}
-
-// Status tells how pages are guarded by that. refusals is how many requests were refused.
-func (w GuardSetup) Status(refusals uint64) GuardStatus {
-	s := GuardStatus{Refusals: refusals}
-	switch {
-	case w.Proxied:
-		s.Mode = GuardProxy
-	case !w.Launched && w.HasGuard:
-		s.Mode, s.Note = GuardBestEffort, bestEffortNote
-	case w.Launched && w.HasProxy && w.BypassFlag != "":
-		s.Mode, s.Note = GuardOff, fmt.Sprintf("the flag %s of the settings leads around the proxy, which they allow because pages may reach everything", w.BypassFlag)
-	default:
-		s.Mode, s.Note = GuardOff, "nothing checks what pages reach"
-	}
-	return s
 }

@@ -53,8 +53,8 @@ type GuardStatus struct {
 	Note     string `json:"note,omitempty"`
 }
 
-// bestEffortNote says what best effort leaves open.
-const bestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
+// BestEffortNote says what best effort leaves open.
+const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
 	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
 
 // Info is one line of the list of profiles, in the form of the control API.
