@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wary is a browser whose pages can tell what an action sets off: a click on e5
-// buys, and so does going to bank.test. It changes its mark changes times.
+// wary is a browser whose pages can tell what an action sets off: a click on e5 buys, and so does going to bank.test.
+// It changes its mark changes times.
 type wary struct {
 	*browser
 
@@ -198,7 +198,8 @@ func TestWhatCannotBeJudgedIsNotDone(t *testing.T) {
 	}
 }
 
-// literal are the questions that a literal model's click on "Buy" leads to, and whether each is in the words of the prompt.
+// literal are the questions that a literal model's click on "Buy" leads to, and whether each is in the words of the
+// prompt.
 func literal(a *asker) (words []bool) {
 	for _, q := range a.questions {
 		words = append(words, q.Literal)

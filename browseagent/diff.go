@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// maxDiffWork bounds the comparison of two page states: lines that differ on one
-// side times lines that differ on the other.
+// maxDiffWork bounds the comparison of two page states: lines that differ on one side times lines that differ on the
+// other.
 const maxDiffWork = 1 << 20
 
-// diffLines returns what turns a into b as a unified diff without context
-// lines, "" if they are equal. ok is false if they are too different to be worth
-// comparing.
+// diffLines returns what turns a into b as a unified diff without context lines, "" if they are equal. ok is false if
+// they are too different to be worth comparing.
 func diffLines(a, b []string) (diff string, ok bool) {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
@@ -50,8 +49,7 @@ func diffLines(a, b []string) (diff string, ok bool) {
 	return out.String(), true
 }
 
-// commonLengths returns for each pair of positions the length of the longest
-// common subsequence of what follows.
+// commonLengths returns for each pair of positions the length of the longest common subsequence of what follows.
 func commonLengths(a, b []string) [][]int32 {
 	l := make([][]int32, len(a)+1)
 	for i := range l {
@@ -69,8 +67,8 @@ func commonLengths(a, b []string) [][]int32 {
 	return l
 }
 
-// writeHunk writes one change. As in every unified diff, an empty side names the
-// line after which the other side stands.
+// writeHunk writes one change. As in every unified diff, an empty side names the line after which the other side
+// stands.
 func writeHunk(out *strings.Builder, atA int, del []string, atB int, add []string) {
 	if len(del) > 0 {
 		atA++

@@ -371,8 +371,7 @@ func results(ms []llm.Message) (rs []llm.ToolResult) {
 	return rs
 }
 
-// checkAnswered fails the test unless every call of the conversation has one
-// answer, in the message that follows.
+// checkAnswered fails the test unless every call of the conversation has one answer, in the message that follows.
 func checkAnswered(t *testing.T, ms []llm.Message) {
 	t.Helper()
 	for i, m := range ms {

@@ -25,8 +25,8 @@ type elementNames map[string]element
 
 var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 
-// parseElements reads the elements of a page state. Only what stands where an
-// attribute stands is one: a page may write "[ref=e1]" into names and texts.
+// parseElements reads the elements of a page state. Only what stands where an attribute stands is one: a page may write
+// "[ref=e1]" into names and texts.
 func parseElements(lines []string) elementNames {
 	ns := make(elementNames)
 	for _, l := range lines {
@@ -48,9 +48,8 @@ func parseElements(lines []string) elementNames {
 	return ns
 }
 
-// parseElement reads role and name of a line such as `  - button "Buy" [ref=e1]`,
-// and returns what follows them. A whole key may be in single quotes, as YAML
-// wants it.
+// parseElement reads role and name of a line such as `  - button "Buy" [ref=e1]`, and returns what follows them. A
+// whole key may be in single quotes, as YAML wants it.
 func parseElement(line string) (e element, rest string) {
 	line, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
 	if !ok {
@@ -70,8 +69,8 @@ func parseElement(line string) (e element, rest string) {
 	return e, rest
 }
 
-// describe describes the element behind ref for people: `"Sign in"`, or its role if it
-// has no name, or the ref if it is not known.
+// describe describes the element behind ref for people: `"Sign in"`, or its role if it has no name, or the ref if it is
+// not known.
 func (ns elementNames) describe(ref string) string {
 	e, ok := ns[agent.NormalizeRef(ref)]
 	switch {

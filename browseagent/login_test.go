@@ -361,9 +361,8 @@ func TestAnAgentWithAModelKeepsTheContractOfABackend(t *testing.T) {
 	})
 }
 
-// thinker is a model that decides from the conversation alone: it opens the
-// shop, clicks, and answers, waits, or passes the task on, as its last prompt
-// says.
+// thinker is a model that decides from the conversation alone: it opens the shop, clicks, and answers, waits, or passes
+// the task on, as its last prompt says.
 type thinker struct{}
 
 func (thinker) Name() string   { return "test:thinker" }

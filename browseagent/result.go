@@ -15,8 +15,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// The headings under which a result carries something long. What follows one of
-// them, up to the end marker, is that alone.
+// The headings under which a result carries something long. What follows one of them, up to the end marker, is that
+// alone.
 const (
 	sectionPage    = "page"         // the whole page state
 	sectionChanges = "page changes" // a unified diff of the last page state
@@ -32,9 +32,8 @@ const (
 
 // callOutcome is what came of one call.
 //
-// A model reads it as a first line "ok" or "failed", remarks of ours, and then,
-// marked as untrusted, lines that begin with "error: ", "note: ", "url: " and
-// "title: ", and at last one section.
+// A model reads it as a first line "ok" or "failed", remarks of ours, and then, marked as untrusted, lines that begin
+// with "error: ", "note: ", "url: " and "title: ", and at last one section.
 type callOutcome struct {
 	err      error  // the tool failed; the text may be a page's
 	decision string // what became of the question whether it may be done, if there was one
@@ -59,8 +58,8 @@ func invalidCall(format string, args ...any) *callOutcome {
 // failed reports whether the tool did not do what it was asked to do.
 func (o *callOutcome) failed() bool { return o.err != nil || o.invalid }
 
-// text returns what the model reads, and how it reads when it is old: short is
-// "" if there is nothing to leave out. n is the number of the step.
+// text returns what the model reads, and how it reads when it is old: short is "" if there is nothing to leave out. n
+// is the number of the step.
 func (o *callOutcome) text(n int) (full, short string) {
 	head := "ok"
 	if o.failed() {
@@ -102,8 +101,8 @@ var ownHeading = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:error|note|url|title|page|page changes|text|links|tabs)[ \t]*:`)
 })
 
-// indentHeadings moves lines of a page that begin as ours do by a space, so that a
-// line which begins at the margin with one of our words is ours.
+// indentHeadings moves lines of a page that begin as ours do by a space, so that a line which begins at the margin with
+// one of our words is ours.
 func indentHeadings(body string) string {
 	return ownHeading().ReplaceAllString(untrusted.Clean(body), " $0")
 }

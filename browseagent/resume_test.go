@@ -57,8 +57,7 @@ func (o *office) work(session, prompt string, steps int, watch func(sessions.Eve
 	return rec
 }
 
-// goesOn checks that the session can be gone on with: the model finds what was
-// said before, every call of it answered.
+// goesOn checks that the session can be gone on with: the model finds what was said before, every call of it answered.
 func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	o.t.Helper()
 	o.bench.script(call("click", `{"ref":"e5"}`), say("the second one costs 39 €"))

@@ -13,8 +13,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// maxEmptyReplies is after how many replies in a row with which nothing can be done
-// the task ends.
+// maxEmptyReplies is after how many replies in a row with which nothing can be done the task ends.
 const maxEmptyReplies = 3
 
 // run is one task being worked. It lives in one goroutine.
@@ -120,8 +119,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	return nil
 }
 
-// finishConversation leaves the conversation in a state in which it can go on, however the
-// task ended.
+// finishConversation leaves the conversation in a state in which it can go on, however the task ended.
 func (r *run) finishConversation(ctx context.Context) {
 	why := "interrupted"
 	if ctx.Err() != nil {
@@ -170,8 +168,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	return reply, r.emit(ctx, step)
 }
 
-// wrapUp asks the model for an answer, without tools. limit is what ended the
-// work, if a limit did.
+// wrapUp asks the model for an answer, without tools. limit is what ended the work, if a limit did.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if limit != "" {
 		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
@@ -238,8 +235,8 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// withoutCalls drops tool calls that a model made although it had no tools, and
-// with them the opaque parts that may belong to them.
+// withoutCalls drops tool calls that a model made although it had no tools, and with them the opaque parts that may
+// belong to them.
 func withoutCalls(m llm.Message) llm.Message {
 	if len((llm.Reply{Message: m}).Calls()) == 0 {
 		return m

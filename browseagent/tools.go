@@ -124,8 +124,7 @@ var toolTable = append(actionTools(), []tool{
 	},
 }...)
 
-// findTool returns the tool that c calls and its input, or an outcome that tells the
-// model what is wrong with the call.
+// findTool returns the tool that c calls and its input, or an outcome that tells the model what is wrong with the call.
 func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {
 	var t *tool
 	for i := range toolTable {
@@ -156,8 +155,7 @@ func checkTabs(a toolArgs) error {
 	return nil
 }
 
-// extraWait returns how much longer than the step timeout this call may take, because
-// it asked to wait.
+// extraWait returns how much longer than the step timeout this call may take, because it asked to wait.
 func extraWait(a toolArgs) time.Duration { return time.Duration(a.num("timeMs")) * time.Millisecond }
 
 // perform performs the tool. The page is seen again unless the tool only reads.

@@ -11,8 +11,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// observeTimeout bounds looking at the page after an action. It is short,
-// because the page has just answered.
+// observeTimeout bounds looking at the page after an action. It is short, because the page has just answered.
 const observeTimeout = 10 * time.Second
 
 // pageView is the page as the model has last seen it.
@@ -26,9 +25,8 @@ type pageView struct {
 // reset makes the next state a whole one.
 func (v *pageView) reset() { v.lines, v.statesShown = nil, 0 }
 
-// update takes in the state of the page and returns the section that tells the
-// model about it: the whole if the last state is unseen, too much has changed,
-// or the last whole state is about to leave the conversation; else the changes.
+// update takes in the state of the page and returns the section that tells the model about it: the whole if the last
+// state is unseen, too much has changed, or the last whole state is about to leave the conversation; else the changes.
 func (v *pageView) update(text string, keep int) (section, body string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	before := v.lines
@@ -55,8 +53,8 @@ func sameDocument(a, b string) bool {
 	return a == b
 }
 
-// observe adds to o where the page is and what has changed on it. A page that
-// cannot be read is a note, not a failure of the action.
+// observe adds to o where the page is and what has changed on it. A page that cannot be read is a note, not a failure
+// of the action.
 func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()

@@ -296,7 +296,8 @@ func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	})
 }
 
-// calls returns how far a call came to gather what it would offer of this machine, and that, with servers at a port of it.
+// calls returns how far a call came to gather what it would offer of this machine, and that, with servers at a port of
+// it.
 const calls = `
 const found = [];
 const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:%[1]d'}, {urls: 'turn:127.0.0.1:%[1]d', username: 'a', credential: 'b'}]});
@@ -422,8 +423,8 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	}
 }
 
-// Without it the test above could not tell a browser that keeps to the proxy from one that tries nothing. Names lead to this machine, so
-// that nothing leaves it.
+// Without it the test above could not tell a browser that keeps to the proxy from one that tries nothing. Names lead to
+// this machine, so that nothing leaves it.
 func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	port, count := datagrams(t)
 	netlog := filepath.Join(t.TempDir(), "net.json")

@@ -68,8 +68,7 @@ func (b *browser) connectOptions() page.Options {
 	}
 }
 
-// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not
-// ours.
+// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not ours.
 func (b *browser) exited() <-chan struct{} {
 	if b.process == nil {
 		return nil

@@ -22,10 +22,11 @@ var (
 	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
 	ErrNotRunning = errors.New("browser not running")
 	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
-	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or an
-	// *[profile.RateLimitError].
+	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or
+	// an *[profile.RateLimitError].
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the way out.
+	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the
+	// way out.
 	ErrNavigationBlocked = errors.New("navigation blocked by policy")
 )
 
@@ -147,8 +148,8 @@ func (u *UseCounter) ReleaseUnused() {
 	u.count--
 }
 
-// TryEnd keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is more than zero and
-// the browser is in use or was used within that time.
+// TryEnd keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is more than
+// zero and the browser is in use or was used within that time.
 func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

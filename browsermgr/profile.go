@@ -41,8 +41,8 @@ func (m *Manager) profileState(name string) *profileState {
 	return p
 }
 
-// acquire returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it back
-// with leave.
+// acquire returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it
+// back with leave.
 func (p *profileState) acquire(ctx context.Context, headless *bool) (*browser, error) {
 	if err := acquireTurn(ctx, p.startTurn); err != nil {
 		return nil, err
@@ -143,7 +143,8 @@ func (p *profileState) start(ctx context.Context, headless *bool) (*browser, err
 	return b, nil
 }
 
-// recordStart counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the browser's.
+// recordStart counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the
+// browser's.
 func (p *profileState) recordStart(ctx context.Context, err error) {
 	switch {
 	case err == nil:

@@ -32,7 +32,8 @@ type CreatedProfile struct {
 	IsRemote    bool    `json:"isRemote"`
 }
 
-// CreateProfile adds a profile. The error wraps [ErrInvalid], [profile.ErrExists], [profile.ErrNoPort] or [profile.ErrEndpointBlocked].
+// CreateProfile adds a profile. The error wraps [ErrInvalid], [profile.ErrExists], [profile.ErrNoPort] or
+// [profile.ErrEndpointBlocked].
 func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) (CreatedProfile, error) {
 	if err := m.checkOpen(); err != nil {
 		return CreatedProfile{}, err
@@ -64,9 +65,10 @@ func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) 
 	return c, nil
 }
 
-// DeleteProfile ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list. deleted
-// says that a folder was moved: a profile that was never started, or whose browser is not ours, has none. If it cannot be
-// moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or [profile.ErrNotFound].
+// DeleteProfile ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list.
+// deleted says that a folder was moved: a profile that was never started, or whose browser is not ours, has none. If it
+// cannot be moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or
+// [profile.ErrNotFound].
 func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool, err error) {
 	if err := m.checkOpen(); err != nil {
 		return false, err
@@ -115,8 +117,8 @@ func (p *Profile) Reset(ctx context.Context) (TrashResult, error) {
 	return moved, nil
 }
 
-// moveToTrash ends the browser and moves a folder of the profile's to the trash, unless another program uses it. The caller
-// has the turn.
+// moveToTrash ends the browser and moves a folder of the profile's to the trash, unless another program uses it. The
+// caller has the turn.
 func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult, error) {
 	moved := TrashResult{From: dir}
 	if _, err := p.stopWithTurn(ctx); err != nil {

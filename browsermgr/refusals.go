@@ -13,7 +13,8 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// guardStatus tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started or joined.
+// guardStatus tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started
+// or joined.
 func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profile.GuardStatus {
 	m := p.manager
 	launched, bypass := pl.Mode == profile.ModeLaunched, pl.ProxyBypassFlag()
@@ -56,9 +57,9 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 	return address, nil
 }
 
-// withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a document that
-// was refused, which the proxy answers with 403, the refusal is the error; otherwise, such as for a frame, it is told beside
-// what happened.
+// withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a
+// document that was refused, which the proxy answers with 403, the refusal is the error; otherwise, such as for a
+// frame, it is told beside what happened.
 func (w *Window) withRefusals(
 	ctx context.Context, tab *page.Tab, do func() (page.Result, []files.Download, error),
 ) (notes []string, err error) {
@@ -78,8 +79,8 @@ func (w *Window) withRefusals(
 	return append(ResultNotes(res, got), "refused: "+refusal.Error()), nil
 }
 
-// Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on the
-// way does. Its answer in place of a page is a failure, too.
+// Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on
+// the way does. Its answer in place of a page is a failure, too.
 func (u *Lease) Navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
 	return u.browser.navigate(tab, url, do)
 }
@@ -93,8 +94,8 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 	return res, err
 }
 
-// explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason
-// is not known.
+// explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason is not
+// known.
 func (b *browser) explainUnreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
 	explain := b.manager.ExplainFailure
 	if explain == nil || b.proxy == "" {

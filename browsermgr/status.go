@@ -15,8 +15,8 @@ const (
 	listConcurrency  = 8
 )
 
-// Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
-// at most.
+// Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a
+// second at most.
 func (p *Profile) Status(ctx context.Context) (profile.Status, error) {
 	pl, err := p.state.resolve()
 	if err != nil {
@@ -72,8 +72,8 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	s.Graphics = b.graphics.Load()
 }
 
-// Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
-// briefly; none is started.
+// Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side
+// and briefly; none is started.
 func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 	return found
 }
 
-// Doctor looks for what keeps the profile's browser from working: at the profile, the machine, and the browser if it runs.
-// deep also looks at a page of it. It starts nothing.
+// Doctor looks for what keeps the profile's browser from working: at the profile, the machine, and the browser if it
+// runs. deep also looks at a page of it. It starts nothing.
 func (p *Profile) Doctor(ctx context.Context, deep bool) (profile.DoctorReport, error) {
 	s, err := p.Status(ctx)
 	if err != nil {

@@ -189,7 +189,8 @@ func (b *browser) closeOwnTabs() {
 	}
 }
 
-// tabNumbers remembers the highest tab number, so that none is given twice while the program runs. It is a [page.Observer].
+// tabNumbers remembers the highest tab number, so that none is given twice while the program runs. It is a
+// [page.Observer].
 type tabNumbers struct{ last atomic.Int64 }
 
 // Next returns the number of the next tab.

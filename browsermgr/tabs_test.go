@@ -138,7 +138,8 @@ func TestPopupsBelongToWhomTheirOpenerBelongs(t *testing.T) {
 	}
 }
 
-// rounds returns how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the long form.
+// rounds returns how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the
+// long form.
 func rounds(t *testing.T, variable string, short int) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv(variable))

@@ -43,8 +43,8 @@ type tabLease struct {
 
 func (u tabLease) release() { u.browser.release() }
 
-// acquireTab returns the current tab in a running browser. restored says that a page had to be opened again for that. The
-// caller calls done.
+// acquireTab returns the current tab in a running browser. restored says that a page had to be opened again for that.
+// The caller calls done.
 func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err error) {
 	if err := acquireTurn(ctx, w.readyTurn); err != nil {
 		return tabLease{}, false, err
@@ -198,8 +198,8 @@ func (w *Window) applyOptions(opts WindowOptions) {
 	}
 }
 
-// Close closes the window's tabs, and forgets the cookies and storage of an ephemeral one. The Manager makes a new window
-// when the key is asked for again. Closing twice is no error.
+// Close closes the window's tabs, and forgets the cookies and storage of an ephemeral one. The Manager makes a new
+// window when the key is asked for again. Closing twice is no error.
 func (w *Window) Close(ctx context.Context) error {
 	m := w.manager
 	m.mu.Lock()
@@ -272,8 +272,8 @@ func (w *Window) Text(ctx context.Context, ref string) (text string, err error) 
 	return text, err
 }
 
-// MainFrameText returns the readable text of the page without its frames, in which advertisements change from look to look. It has them if
-// the page itself says nothing.
+// MainFrameText returns the readable text of the page without its frames, in which advertisements change from look to
+// look. It has them if the page itself says nothing.
 func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
 		r, err := tab.Read(ctx, page.ReadOptions{WithoutFrames: true})
@@ -283,8 +283,9 @@ func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// State returns where the window is: the current page, and a line for each tab, the current one's beginning with "*". It asks
-// neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it reopens.
+// State returns where the window is: the current page, and a line for each tab, the current one's beginning with "*".
+// It asks neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it
+// reopens.
 func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

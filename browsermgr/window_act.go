@@ -16,8 +16,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// windowCommand is an action on the window rather than on its current page, or one that the page package has a method of its
-// own for.
+// windowCommand is an action on the window rather than on its current page, or one that the page package has a method
+// of its own for.
 type windowCommand struct {
 	readOnly bool // what else happened is told with the next action
 	run      func(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error)
@@ -34,11 +34,12 @@ var windowCommands = map[actiontable.Kind]windowCommand{
 }
 
 // Act does one action in the current tab. kind and args are those that [actiontable.Specs] has for a window: actions on
-// the page as of the control API's POST /act, mouse and keyboard of somebody who sees the screen alone (see [Window.Shot]),
-// and those of the window and its tabs. What the latter hold down stays down for the actions of those kinds that follow in
-// the tab, until it is let go, the tab shows another document or is closed (see [action.InputState]). Numbers and booleans
-// may be given as strings and the other way round. The notes say what else happened: a dialog or a tab that opened, an
-// HTTP error, what evaluate returned. Those of links are the visible links and nothing else.
+// the page as of the control API's POST /act, mouse and keyboard of somebody who sees the screen alone (see
+// [Window.Shot]), and those of the window and its tabs. What the latter hold down stays down for the actions of those
+// kinds that follow in the tab, until it is let go, the tab shows another document or is closed (see
+// [action.InputState]). Numbers and booleans may be given as strings and the other way round. The notes say what else
+// happened: a dialog or a tab that opened, an HTTP error, what evaluate returned. Those of links are the visible links
+// and nothing else.
 //
 // If the page had to be opened again because its browser had ended, an action on an element is not done: its ref is of
 // the page that is gone.

@@ -27,8 +27,8 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 	return found, nil
 }
 
-// ActIfUnchanged is like Act, but does nothing and returns same as false if the action now means something else
-// than what mark stands for. The page is held in that state until the input has arrived.
+// ActIfUnchanged is like Act, but does nothing and returns same as false if the action now means something else than
+// what mark stands for. The page is held in that state until the input has arrived.
 func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
@@ -64,15 +64,16 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	return notes, true, err
 }
 
-// ElementAt returns the role and the name of what a click at a point would be for, in CSS pixels of the viewport and in whatever
-// frame; both are "" where nothing is. The page has chosen the name.
+// ElementAt returns the role and the name of what a click at a point would be for, in CSS pixels of the viewport and in
+// whatever frame; both are "" where nothing is. The page has chosen the name.
 func (w *Window) ElementAt(ctx context.Context, x, y float64) (role, name string, err error) {
 	m, err := w.inputTarget(ctx, "", &frame.Point{X: x, Y: y})
 	return m.Role, m.Name, err
 }
 
-// InputField returns the role and the name of the element with that ref or, without one, of what takes the keys now, in whatever
-// frame; secret says that what it holds must not be told: a password, a one-time code. The page has chosen the name.
+// InputField returns the role and the name of the element with that ref or, without one, of what takes the keys now, in
+// whatever frame; secret says that what it holds must not be told: a password, a one-time code. The page has chosen the
+// name.
 func (w *Window) InputField(ctx context.Context, ref string) (role, name string, secret bool, err error) {
 	m, err := w.inputTarget(ctx, ref, nil)
 	return m.Role, m.Name, m.Secret, err

@@ -51,11 +51,9 @@ const (
 	ButtonForward Button = "forward"
 )
 
-// Action is one thing that mouse or keyboard do. Points are pixels of the
-// picture that was sent, or cells of Grid; they may lie outside, and mean the
-// middle of their pixel or cell.
-// Keys are names as the vendor's model wrote them. Which fields a kind reads
-// stands with it.
+// Action is one thing that mouse or keyboard do. Points are pixels of the picture that was sent, or cells of Grid; they
+// may lie outside, and mean the middle of their pixel or cell. Keys are names as the vendor's model wrote them. Which
+// fields a kind reads stands with it.
 type Action struct {
 	Kind   ActionKind
 	At     *image.Point

@@ -12,16 +12,15 @@ import (
 	"clank/sessions/agent"
 )
 
-// The names under which this backend is known in [sessions.Task]: an [Agent] for
-// each vendor whose models are available.
+// The names under which this backend is known in [sessions.Task]: an [Agent] for each vendor whose models are
+// available.
 const (
 	RuntimeOpenAI    = "openai_computer_use"
 	RuntimeAnthropic = "anthropic_computer_use"
 	RuntimeGemini    = "gemini_computer_use"
 )
 
-// Settings are the values an operator may change while the program runs. A zero
-// field has the default named beside it.
+// Settings are the values an operator may change while the program runs. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
 	MaxSteps     int           // batches of actions in one task that does not say: 25
@@ -43,8 +42,8 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Agent is the backend. Its exported fields are set before its first use and not
-// changed after; its methods are safe for concurrent use.
+// Agent is the backend. Its exported fields are set before its first use and not changed after; its methods are safe
+// for concurrent use.
 type Agent struct {
 	Browser sessions.Browser
 	// Model returns the mind of that name ("provider:model"), or the default for "".
@@ -85,16 +84,15 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	}
 }
 
-// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why
-// that could not be used.
+// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why that
+// could not be used.
 func loadState(s sessions.Session) (h *sessionState, unread error) {
 	h = &sessionState{url: s.URL, title: s.Title}
 	h.memory, unread = parseConversation(s.Memory)
 	return h, unread
 }
 
-// Close implements [sessions.Backend]. A task that still runs in the session
-// ends.
+// Close implements [sessions.Backend]. A task that still runs in the session ends.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
 	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }

@@ -18,9 +18,8 @@ type dragApproval struct{ kind, mark string }
 // releaseMoves are the moves that end what the others begin.
 var releaseMoves = map[string]string{"pointerUp": "pointerDown", "keyUp": "keyDown"}
 
-// coveringApproval returns the mark of a yes that covers m already: one deed is asked about once.
-// It is given to a press for its release, and to a text for the Enter after it
-// (goesOn).
+// coveringApproval returns the mark of a yes that covers m already: one deed is asked about once. It is given to a
+// press for its release, and to a text for the Enter after it (goesOn).
 func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
 	switch {
 	case goesOn:
@@ -34,9 +33,8 @@ func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
 	return mark
 }
 
-// performApproved performs a move within its time, after people were asked where they want
-// to be and have not agreed to it as given stands for. The time they take does not
-// count.
+// performApproved performs a move within its time, after people were asked where they want to be and have not agreed to
+// it as given stands for. The time they take does not count.
 func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove, given string, limit time.Duration) (d actionResult) {
 	plainly := func() {
 		d.err = agent.RunWithin(ctx, limit, func(ctx context.Context) (err error) {
@@ -72,8 +70,7 @@ func (d *actionResult) applyResult(done agent.ActionResult) {
 	}
 }
 
-// askPeople asks a question. The decision is a sentence, "" if nobody had to be
-// asked.
+// askPeople asks a question. The decision is a sentence, "" if nobody had to be asked.
 func (r *run) askPeople(ctx context.Context, q sessions.Question) (string, error) {
 	return agent.AskApproval(ctx, r.agent.Approver, r.log, r.session, r.task, q)
 }
@@ -81,8 +78,8 @@ func (r *run) askPeople(ctx context.Context, q sessions.Question) (string, error
 // safetyClass is the class of what a vendor wants a person to look at.
 const safetyClass = "safety"
 
-// approveSafety asks a person about a call that the vendor warns of. Only a yes that
-// somebody gave counts; no says why there is none.
+// approveSafety asks a person about a call that the vendor warns of. Only a yes that somebody gave counts; no says why
+// there is none.
 func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyWarning, no string, err error) {
 	if r.agent.Approver == nil {
 		return nil, "There is nobody who could be asked.", nil

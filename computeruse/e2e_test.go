@@ -23,8 +23,8 @@ import (
 	"clank/sessions"
 )
 
-// house is the whole way of a task: a Manager with its database, a runtime with
-// its vendor's server, and a real browser.
+// house is the whole way of a task: a Manager with its database, a runtime with its vendor's server, and a real
+// browser.
 type house struct {
 	*sessions.Manager
 	t       *testing.T
@@ -41,8 +41,7 @@ type house struct {
 	mind    func(computeruse.Model) computeruse.Model
 }
 
-// newHouse opens one whose model plays these moves. It shuts at the end of the
-// test.
+// newHouse opens one whose model plays these moves. It shuts at the end of the test.
 func newHouse(t *testing.T, v vendor, consent sessions.Approver, moves ...move) *house {
 	t.Helper()
 	h := prepare(t, v, consent)

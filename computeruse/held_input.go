@@ -51,8 +51,8 @@ func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 
 var errReleaseActs = errors.New("letting go would set off what nobody agreed to")
 
-// release lets go of a key or button without setting off what people decide about:
-// a button of the mouse is let go elsewhere then, which is no click.
+// release lets go of a key or button without setting off what people decide about: a button of the mouse is let go
+// elsewhere then, which is no click.
 func (r *run) release(ctx context.Context, s sessions.Page, up screenMove) error {
 	if r.agent.Approver == nil {
 		_, err := s.Act(ctx, up.kind, up.args)
@@ -80,8 +80,7 @@ func (r *run) pointerPosition() CSSPoint {
 	return r.state.pointer
 }
 
-// open returns the session's screen. If it had to be opened again, the model and
-// the person are told.
+// open returns the session's screen. If it had to be opened again, the model and the person are told.
 func (r *run) open(ctx context.Context) (sessions.Page, error) {
 	before := r.state.url
 	s, restored, lost, err := r.openAt(ctx, before)

@@ -19,9 +19,8 @@ const (
 	maxImagePixels = 100_000_000 // of a picture that is decoded
 )
 
-// FitImage returns the picture in data in the size that fit gives for its own. A PNG
-// or JPEG that has it is passed on as it is; anything else becomes one of the two,
-// whichever is smaller.
+// FitImage returns the picture in data in the size that fit gives for its own. A PNG or JPEG that has it is passed on
+// as it is; anything else becomes one of the two, whichever is smaller.
 func FitImage(data []byte, fit func(image.Point) image.Point) (llm.Image, image.Point, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -51,8 +50,8 @@ func FitImage(data []byte, fit func(image.Point) image.Point) (llm.Image, image.
 	return img, want, err
 }
 
-// CropImage returns a part of the picture in data, as large as fits into shown. The region is
-// given in pixels of the picture when it has that size.
+// CropImage returns a part of the picture in data, as large as fits into shown. The region is given in pixels of the
+// picture when it has that size.
 func CropImage(data []byte, region image.Rectangle, shown image.Point) (llm.Image, error) {
 	if shown.X <= 0 || shown.Y <= 0 {
 		return llm.Image{}, errors.New("there is no picture")
@@ -77,9 +76,8 @@ func CropImage(data []byte, region image.Rectangle, shown image.Point) (llm.Imag
 	return encodeImage(scaleImage(whole, part, image.Pt(max(1, want.X), max(1, want.Y))))
 }
 
-// scaleImage brings part of a picture to a size. Down to half, each pixel that is made
-// is the mean of those next to it, which loses none and takes a tenth of the time;
-// beyond, that would leave pixels out.
+// scaleImage brings part of a picture to a size. Down to half, each pixel that is made is the mean of those next to it,
+// which loses none and takes a tenth of the time; beyond, that would leave pixels out.
 func scaleImage(src image.Image, part image.Rectangle, size image.Point) image.Image {
 	dst := image.NewRGBA(image.Rectangle{Max: size})
 	var by draw.Scaler = draw.CatmullRom

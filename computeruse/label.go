@@ -9,8 +9,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// label returns the action as people read it: what is done, to what the page calls
-// so, and what for.
+// label returns the action as people read it: what is done, to what the page calls so, and what for.
 func (a Action) label(on actionTarget, intent string) string {
 	s := a.describe(on)
 	if intent = agent.Shorten(intent, 80); intent != "" {
@@ -141,8 +140,8 @@ func directionText(d image.Point) string {
 	return strings.Join(words, " and ")
 }
 
-// input returns the action as a step keeps it: its fields that are set, and what it
-// is done to. Keys have the names of the control API, where they have one.
+// input returns the action as a step keeps it: its fields that are set, and what it is done to. Keys have the names of
+// the control API, where they have one.
 func (a Action) input(on actionTarget) json.RawMessage {
 	m := map[string]any{}
 	set := func(name string, v any, given bool) {

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// real is the browser of all tests here that need a real one, and the site that
-// it shows. Both start with the first of them.
+// real is the browser of all tests here that need a real one, and the site that it shows. Both start with the first of
+// them.
 var real realBrowser
 
 type realBrowser struct {
@@ -110,8 +110,7 @@ func (b *realBrowser) close() error {
 	return b.manager.Close(context.Background())
 }
 
-// desk is a form and a canvas at fixed places. The page writes down what is done
-// with it.
+// desk is a form and a canvas at fixed places. The page writes down what is done with it.
 const desk = `<!doctype html><meta charset=utf-8><title>Desk</title><link rel=icon href=data:,>
 <style>body > * {position:fixed; left:20px; width:200px; height:30px; margin:0}</style>
 <input id=who aria-label="Your name" style="top:20px">

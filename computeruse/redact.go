@@ -15,12 +15,11 @@ const (
 	maskForModel  = "[password]"
 )
 
-// minRedactAnywhere is how long, in bytes, a secret must be to be taken out wherever it
-// stands. A shorter one is taken out where it stands alone.
+// minRedactAnywhere is how long, in bytes, a secret must be to be taken out wherever it stands. A shorter one is taken
+// out where it stands alone.
 const minRedactAnywhere = 4
 
-// typedSecrets are what was typed into password fields. The zero value is ready; it is
-// used by one goroutine at a time.
+// typedSecrets are what was typed into password fields. The zero value is ready; it is used by one goroutine at a time.
 type typedSecrets []string
 
 // Learn adds what was typed, and its parts if it went into several fields.
@@ -54,8 +53,7 @@ func (s typedSecrets) Redact(text, instead string) string {
 	return text
 }
 
-// RedactJSON takes the secrets out of the texts of a JSON document. What has none
-// is returned as it is.
+// RedactJSON takes the secrets out of the texts of a JSON document. What has none is returned as it is.
 func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMessage {
 	if len(s) == 0 || len(raw) == 0 {
 		return raw
@@ -79,8 +77,8 @@ func (s typedSecrets) RedactJSON(raw json.RawMessage, instead string) json.RawMe
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// neverRedacted are names of fields in the vendors' conversations that never hold what
-// was typed, and must stay as they are.
+// neverRedacted are names of fields in the vendors' conversations that never hold what was typed, and must stay as they
+// are.
 var neverRedacted = []string{
 	"type", "role", "kind", "name", "id", "call_id", "wire_id", "tool_use_id", "toolset_name", "status", "action", "button",
 	"signature", "encrypted_content", "thoughtSignature", "data", "mimeType", "media_type", "previous", "dialect", "model", "mind", "runtime", "owner", "tools",

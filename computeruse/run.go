@@ -16,8 +16,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// maxEmptyReplies is after how many replies in a row with which nothing can be done
-// the task ends.
+// maxEmptyReplies is after how many replies in a row with which nothing can be done the task ends.
 const maxEmptyReplies = 3
 
 // run is one task being worked. It lives in one goroutine.
@@ -149,8 +148,7 @@ func (r *run) begin(ctx context.Context) error {
 	return agent.ContextError(ctx, nil)
 }
 
-// finishConversation leaves the conversation in a state in which it can go on, however the
-// task ended.
+// finishConversation leaves the conversation in a state in which it can go on, however the task ended.
 func (r *run) finishConversation(ctx context.Context) {
 	why := "interrupted"
 	if ctx.Err() != nil {
@@ -219,8 +217,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	return turn, nil
 }
 
-// readNotes takes what people say to the running task, and reports whether anybody
-// did.
+// readNotes takes what people say to the running task, and reports whether anybody did.
 func (r *run) readNotes(ctx context.Context) (heard bool, err error) {
 	for _, note := range r.task.Inbox.Drain() {
 		heard = true
@@ -232,8 +229,8 @@ func (r *run) readNotes(ctx context.Context) (heard bool, err error) {
 	return heard, nil
 }
 
-// endIfSpent ends the task with what was found so far if err says that the budget
-// allows no further call; else it returns err.
+// endIfSpent ends the task with what was found so far if err says that the budget allows no further call; else it
+// returns err.
 func (r *run) endIfSpent(ctx context.Context, err error) error {
 	limit, spent := agent.BudgetSpent(err)
 	if !spent {
@@ -244,8 +241,7 @@ func (r *run) endIfSpent(ctx context.Context, err error) error {
 
 const noAnswerText = "There is no answer: the work ended before one was found."
 
-// wrapUp asks the model for an answer, without acting. limit is what ended the
-// work.
+// wrapUp asks the model for an answer, without acting. limit is what ended the work.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	beside := r.remark
 	r.state.memory.Next.addUserText(why + " Answer the person now, without acting: what you have found so far, and what is left to do.")

@@ -20,7 +20,8 @@ import (
 	"clank/sessions"
 )
 
-// tasks has something for each action that pictures, refs and points are for. It writes down what reaches it, across loads.
+// tasks has something for each action that pictures, refs and points are for. It writes down what reaches it, across
+// loads.
 const tasks = `<!doctype html><meta charset=utf-8><title>Tasks</title><link rel=icon href=data:,>
 <style>body > * {position:fixed; left:20px; width:150px; height:30px; margin:0}</style>
 <input type=file aria-label=Files style="top:20px" onchange="note('file ' + files[0].name + ' ' + files[0].size)">
@@ -41,8 +42,8 @@ onpageshow = (e) => note(e.persisted ? 'back_forward' : performance.getEntriesBy
 box.onscroll = () => { if (log.at(-1) !== 'scroll') note('scroll'); };
 </script>`
 
-// everyAction is done by each backend in its way: the name of a tool and its input, in which <Card> is the ref of Card. A
-// screen without a tool clicks at a point.
+// everyAction is done by each backend in its way: the name of a tool and its input, in which <Card> is the ref of Card.
+// A screen without a tool clicks at a point.
 var everyAction = []struct{ local, screen, single string }{
 	{`browser_open {"url":"SITE"}`, `navigate {"url":"SITE"}`, `{"action":"navigate","targetUrl":"SITE"}`},
 	{`browser_snapshot {}`, `read_page {}`, `{"action":"snapshot"}`},

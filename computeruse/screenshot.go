@@ -18,8 +18,7 @@ type modelScreenshot struct {
 	ScreenGeometry
 }
 
-// prepareScreenshot makes a picture ready for the model. One that is like the last is not
-// worked on again.
+// prepareScreenshot makes a picture ready for the model. One that is like the last is not worked on again.
 func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
 	sum, last := sha256.Sum256(shot.Data), &r.screenshot
 	if last.Known() && last.sum == sum && last.Width == shot.Width && last.Height == shot.Height {
@@ -36,9 +35,8 @@ func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
 	return nil
 }
 
-// capture takes the picture of the screen and finds out where the page is. It returns
-// the picture for people; nil if the screen cannot be seen, of which the model is
-// told.
+// capture takes the picture of the screen and finds out where the page is. It returns the picture for people; nil if
+// the screen cannot be seen, of which the model is told.
 func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	if r.screenshotCurrent {
 		return r.stepImage()

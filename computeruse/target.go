@@ -9,17 +9,15 @@ import (
 	"clank/sessions"
 )
 
-// targetInspector is a [sessions.Page] that can tell what mouse and keyboard meet: role and name
-// of what is at a point in CSS pixels, or of the element with a ref, or, without
-// one, of what takes the keys; secret says that what it holds must not be told.
-// Names are a page's.
+// targetInspector is a [sessions.Page] that can tell what mouse and keyboard meet: role and name of what is at a point
+// in CSS pixels, or of the element with a ref, or, without one, of what takes the keys; secret says that what it holds
+// must not be told. Names are a page's.
 type targetInspector interface {
 	ElementAt(ctx context.Context, x, y float64) (role, name string, err error)
 	InputField(ctx context.Context, ref string) (role, name string, secret bool, err error)
 }
 
-// maxName is how long, in characters, a name may be by which something is to be
-// found again. A longer one is left out.
+// maxName is how long, in characters, a name may be by which something is to be found again. A longer one is left out.
 const maxName = 200
 
 // actionTarget is what an action is done to, as far as the screen can tell.
@@ -73,8 +71,8 @@ func (r *run) previewTarget(ctx context.Context, a Action) (t actionTarget) {
 	return t
 }
 
-// learnPasswords learns which of the texts that a turn speaks of is a password, as far
-// as that can be known before the turn is acted on.
+// learnPasswords learns which of the texts that a turn speaks of is a password, as far as that can be known before the
+// turn is acted on.
 func (r *run) learnPasswords(ctx context.Context, t Turn) {
 	for _, c := range t.Calls {
 		for _, a := range c.Actions {

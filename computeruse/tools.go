@@ -15,8 +15,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// The names of the tools beside mouse and keyboard. Vendors' own members for the
-// same are mapped onto them.
+// The names of the tools beside mouse and keyboard. Vendors' own members for the same are mapped onto them.
 const (
 	ToolNavigate  = "navigate"      // {url}
 	ToolReadText  = "read_text"     // {}

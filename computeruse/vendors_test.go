@@ -176,8 +176,8 @@ func byGemini(m move, width, height float64) llmtest.Reply {
 	return called(m.act, m.text)
 }
 
-// BenchmarkBatch measures the loop's time for a batch of a click and a text, with a model that answers at once
-// and a screen in memory: with an image sent as it is, one that is scaled down, and one that did not change.
+// BenchmarkBatch measures the loop's time for a batch of a click and a text, with a model that answers at once and a
+// screen in memory: with an image sent as it is, one that is scaled down, and one that did not change.
 func BenchmarkBatch(b *testing.B) {
 	for _, bc := range []struct {
 		name  string
@@ -250,8 +250,7 @@ func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 	}
 }
 
-// goesOn fails the test unless the conversation does, and what was told in vain is
-// told again, once.
+// goesOn fails the test unless the conversation does, and what was told in vain is told again, once.
 func goesOn(t *testing.T, talk computeruse.Conversation, asked func() []llmtest.Request) {
 	t.Helper()
 	turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}})

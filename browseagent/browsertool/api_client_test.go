@@ -376,8 +376,7 @@ func TestATabIDCannotLeaveItsPlaceInThePath(t *testing.T) {
 	}
 }
 
-// FuzzRun checks that no input of a model breaks the tool or makes it ask for
-// anything but the routes it knows.
+// FuzzRun checks that no input of a model breaks the tool or makes it ask for anything but the routes it knows.
 func FuzzRun(f *testing.F) {
 	for _, s := range []string{
 		`{"action":"act","request":{"kind":"click"}}`, `{"action":"snapshot","query":"a b"}`, `{"action":{"a":1},"request":"{"}`, `{"action":"close","targetId":"/../.."}`,

@@ -22,8 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// api is a control API by script: what it answers to "METHOD /path", and what
-// it was asked.
+// api is a control API by script: what it answers to "METHOD /path", and what it was asked.
 type api struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -129,8 +128,7 @@ func content(t *testing.T, text string) string {
 
 var png = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
 
-// TestMain serves MCP on its own pipes when a test starts the test program
-// again as a server.
+// TestMain serves MCP on its own pipes when a test starts the test program again as a server.
 func TestMain(m *testing.M) {
 	address := os.Getenv("CLANK_TEST_CONTROL")
 	if address == "" {
@@ -186,8 +184,7 @@ func newControl(t *testing.T) *control {
 	return c
 }
 
-// givenUp waits until a call that hangs was given up: soon, which is before its
-// own time is over.
+// givenUp waits until a call that hangs was given up: soon, which is before its own time is over.
 func (c *control) givenUp(t *testing.T) {
 	t.Helper()
 	select {
@@ -215,8 +212,7 @@ func (c *control) ends() string {
 	return strings.Join(c.closed, " ")
 }
 
-// agent is a Browser by script: it tells two lines and answers, or waits to be
-// stopped when the query is "hang".
+// agent is a Browser by script: it tells two lines and answers, or waits to be stopped when the query is "hang".
 type agent struct {
 	left chan error // may be nil
 }

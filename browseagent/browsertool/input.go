@@ -18,8 +18,7 @@ import (
 // callInput is the parameters of a call, wherever in it they were written.
 type callInput map[string]any
 
-// isActField reports whether an act takes a field; beside action it is taken for
-// it, too.
+// isActField reports whether an act takes a field; beside action it is taken for it, too.
 func isActField(name string) bool {
 	return name == "kind" || name == "targetId" || slices.ContainsFunc(actParams(), func(p actiontable.Param) bool { return p.Name == name })
 }
@@ -29,10 +28,9 @@ var actParams = sync.OnceValue(func() []actiontable.Param {
 	return actiontable.Union(actiontable.API, actiontable.Kinds(actiontable.API))
 })
 
-// parseCall reads a call. Fields within request and beside it are merged; where
-// both give a value, the one within request counts for acts, and the one beside
-// it for what says where to act. Values that models send to say nothing (null,
-// "", []) count as absent.
+// parseCall reads a call. Fields within request and beside it are merged; where both give a value, the one within
+// request counts for acts, and the one beside it for what says where to act. Values that models send to say nothing
+// (null, "", []) count as absent.
 func parseCall(raw json.RawMessage) (in callInput, act map[string]any, err error) {
 	top, err := decodeObject(raw)
 	if err != nil {
@@ -76,8 +74,7 @@ func parseCall(raw json.RawMessage) (in callInput, act map[string]any, err error
 	return in, act, nil
 }
 
-// isAbsent reports whether v, beside action, says nothing. Typing "" empties a
-// field, so there it does say something.
+// isAbsent reports whether v, beside action, says nothing. Typing "" empties a field, so there it does say something.
 func isAbsent(key string, v any, kind string) bool {
 	switch v := v.(type) {
 	case nil:
@@ -164,8 +161,8 @@ func (in callInput) body(keys ...string) map[string]any {
 	return b
 }
 
-// encodeJSON returns v as JSON with angle brackets left unescaped, so that readers see the same characters that
-// were checked.
+// encodeJSON returns v as JSON with angle brackets left unescaped, so that readers see the same characters that were
+// checked.
 func encodeJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

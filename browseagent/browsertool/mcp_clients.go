@@ -12,8 +12,8 @@ import (
 // errClientGone is why the calls of a client end with its session.
 var errClientGone = errors.New("the client's session ends")
 
-// clientRegistry knows the clients: what runs for each, and the tabs that each
-// opened, which are closed when its session ends.
+// clientRegistry knows the clients: what runs for each, and the tabs that each opened, which are closed when its
+// session ends.
 type clientRegistry struct {
 	tool *Tool
 	log  *slog.Logger
@@ -30,8 +30,8 @@ type mcpClient struct {
 	calls   map[*context.CancelCauseFunc]struct{}
 }
 
-// begin enters a call of a client. The context ends with ctx, or when the
-// client's session does; done must be called at the call's end.
+// begin enters a call of a client. The context ends with ctx, or when the client's session does; done must be called at
+// the call's end.
 func (r *clientRegistry) begin(ctx context.Context, of *mcp.ServerSession) (c *mcpClient, call context.Context, done func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	r.mu.Lock()
@@ -56,8 +56,7 @@ func (r *clientRegistry) begin(ctx context.Context, of *mcp.ServerSession) (c *m
 	}
 }
 
-// stop ends the calls of the client whose session has this id. The library
-// waits for them before it ends the session.
+// stop ends the calls of the client whose session has this id. The library waits for them before it ends the session.
 func (r *clientRegistry) stop(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

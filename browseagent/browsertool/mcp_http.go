@@ -16,8 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MCPHTTP serves a [Server] as streamable MCPHTTP at the path /mcp. Its fields are set
-// before Open.
+// MCPHTTP serves a [Server] as streamable MCPHTTP at the path /mcp. Its fields are set before Open.
 type MCPHTTP struct {
 	Server *MCPServer
 	Addr   string // host and port; the host must be a loopback address
@@ -34,10 +33,9 @@ type MCPHTTP struct {
 	served   sync.WaitGroup
 }
 
-// sessionVersions are the versions of the protocol in which a client has a session
-// over MCPHTTP, and can be asked something while a call runs. In later ones nobody
-// could say when the tabs of a client are no longer needed, and an action that
-// is held until a person has decided would have to be begun anew.
+// sessionVersions are the versions of the protocol in which a client has a session over MCPHTTP, and can be asked
+// something while a call runs. In later ones nobody could say when the tabs of a client are no longer needed, and an
+// action that is held until a person has decided would have to be begun anew.
 var sessionVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
 // Open listens. Close must follow if it returns nil.
@@ -85,8 +83,8 @@ func (h *MCPHTTP) Close() error {
 	return err
 }
 
-// guard lets through who has the token and is not a web page: a page reaches
-// loopback with another site's origin, or under a name of its own.
+// guard lets through who has the token and is not a web page: a page reaches loopback with another site's origin, or
+// under a name of its own.
 func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -105,8 +103,8 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	})
 }
 
-// progressReporter tells a client how a task goes. A client that reads slowly misses
-// lines once progressBacklog wait for it; it never holds up the task.
+// progressReporter tells a client how a task goes. A client that reads slowly misses lines once progressBacklog wait
+// for it; it never holds up the task.
 type progressReporter struct {
 	lines chan string // nil if the client does not want to know
 	done  chan struct{}

@@ -15,8 +15,8 @@ import (
 // writeGrace returns how long the end waits for a write that nobody reads.
 func writeGrace() <-chan time.Time { return time.After(time.Second) }
 
-// messageReader passes on the lines of a pipe that are messages, and answers the
-// others with an error, because the library ends the session at the first.
+// messageReader passes on the lines of a pipe that are messages, and answers the others with an error, because the
+// library ends the session at the first.
 type messageReader struct {
 	in   io.ReadCloser
 	buf  *bufio.Reader
@@ -87,8 +87,7 @@ func checkMessage(line []byte) (code int64, text string) {
 	return 0, ""
 }
 
-// rejectLine answers a line that is no message. That it cannot is found out by the
-// next real answer.
+// rejectLine answers a line that is no message. That it cannot is found out by the next real answer.
 func (f *messageReader) rejectLine(code int64, text string) {
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, text)
 	_, _ = f.out.Write([]byte(answer + "\n"))

@@ -15,16 +15,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TaskBrowser sends an agent out. Browse does what query says and returns what the
-// agent found; session is the SessionID of an earlier Answer to go on with, or
-// "". progress may be called from any goroutine until Browse returns, with one
-// line about what happens. When ctx ends, Browse ends soon with its cause.
+// TaskBrowser sends an agent out. Browse does what query says and returns what the agent found; session is the
+// SessionID of an earlier Answer to go on with, or "". progress may be called from any goroutine until Browse returns,
+// with one line about what happens. When ctx ends, Browse ends soon with its cause.
 type TaskBrowser interface {
 	Browse(ctx context.Context, query, session string, progress func(line string)) (BrowseAnswer, error)
 }
 
-// BrowseAnswer is what came of a browse. What the agent says may repeat what pages
-// say.
+// BrowseAnswer is what came of a browse. What the agent says may repeat what pages say.
 type BrowseAnswer struct {
 	Text      string
 	SessionID string // to go on with; "" if nothing stays open
@@ -32,13 +30,13 @@ type BrowseAnswer struct {
 	Failed    bool // the agent could not do it; Text says why
 }
 
-// MCPServer is what is offered, on whatever transport. Its fields are set before
-// it serves; Tool or Browser may be nil, and is not offered then.
+// MCPServer is what is offered, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
+// and is not offered then.
 type MCPServer struct {
 	Tool    *Tool
 	Browser TaskBrowser
-	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until leave
-	// is called; nil leaves them as they are.
+	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until
+	// leave is called; nil leaves them as they are.
 	Approval func(ctx context.Context, ask AskFunc) (call context.Context, leave func())
 	Version  string
 	Log      *slog.Logger // nil logs nothing
@@ -131,8 +129,8 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	return srv
 }
 
-// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and
-// structured content to models, and details are raw.
+// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and structured
+// content to models, and details are raw.
 func mcpResult(r Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: mcpContent(r.Text, r.Images), IsError: r.IsError}
 	if len(r.Details) > 0 {

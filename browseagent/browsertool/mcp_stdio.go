@@ -13,17 +13,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServePipes serves one client over in and out, one JSON message a line, until
-// the client closes its side (nil) or ctx ends (its cause). It closes both, and
-// the tabs that the client opened. A line that is no message, or is longer than
-// 1 MiB, is answered with an error and does not end the session.
+// ServePipes serves one client over in and out, one JSON message a line, until the client closes its side (nil) or ctx
+// ends (its cause). It closes both, and the tabs that the client opened. A line that is no message, or is longer than 1
+// MiB, is answered with an error and does not end the session.
 func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	r := &clientRegistry{tool: s.Tool, log: s.Log}
 	defer r.wait.Wait()
 	w := newPipeWriter(out)
 	defer w.stop()
-	// Neither a call under way nor a client that does not read keeps us from
-	// ending.
+	// Neither a call under way nor a client that does not read keeps us from ending.
 	defer context.AfterFunc(ctx, func() {
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
@@ -38,8 +36,8 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 	return err
 }
 
-// AskFunc asks the person at a client whether something may be done. text says it in our words, detail in those of a page.
-// The error says that the client cannot ask its person, or is gone.
+// AskFunc asks the person at a client whether something may be done. text says it in our words, detail in those of a
+// page. The error says that the client cannot ask its person, or is gone.
 type AskFunc func(ctx context.Context, text, detail string) (allowed bool, err error)
 
 // approvalSchema is the form that a client shows: one box to tick.
@@ -61,8 +59,7 @@ func elicitor(of *mcp.ServerSession) AskFunc {
 	}
 }
 
-// pipeWriter writes to a pipe from a goroutine of its own, so that a write into a
-// full pipe can be given up.
+// pipeWriter writes to a pipe from a goroutine of its own, so that a write into a full pipe can be given up.
 type pipeWriter struct {
 	out       io.WriteCloser
 	work      chan pendingWrite
@@ -126,8 +123,8 @@ func (p *pipeWriter) Close() error {
 	return err
 }
 
-// stop ends the goroutine, and waits for it where closing the pipe ends a
-// write. A terminal's or a parent's pipe may not; then the process's end does.
+// stop ends the goroutine, and waits for it where closing the pipe ends a write. A terminal's or a parent's pipe may
+// not; then the process's end does.
 func (p *pipeWriter) stop() {
 	p.abandon()
 	select {

@@ -340,9 +340,8 @@ func peer(t *testing.T) (node, modules string) {
 	return node, modules
 }
 
-// TestAPeerOfOtherHandsUnderstandsUs has a client that nobody here wrote use
-// both transports. A stop in it reaches the agent, or the peer's later calls
-// would wait.
+// TestAPeerOfOtherHandsUnderstandsUs has a client that nobody here wrote use both transports. A stop in it reaches the
+// agent, or the peer's later calls would wait.
 func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 	t.Parallel()
 	node, modules := peer(t)

@@ -14,21 +14,19 @@ import (
 	"time"
 )
 
-// NodeClient calls the control API of another machine through its [Proxy]. It is
-// safe for concurrent use once its fields are set.
+// NodeClient calls the control API of another machine through its [Proxy]. It is safe for concurrent use once its
+// fields are set.
 type NodeClient struct {
 	Proxy *APIClient // where the proxy is, and its token
 
-	// Dir is where files that answers name are stored, under names of their
-	// own. It must exist. It and what is in it belong to whoever set it.
+	// Dir is where files that answers name are stored, under names of their own. It must exist. It and what is in it
+	// belong to whoever set it.
 	Dir string
 }
 
-// Call has the shape of [APIClient.Call] and its errors. The node is given
-// what time ctx has left, less [Slack]; without a deadline [DefaultNodeTimeout].
-// Paths in the answer are those of the copies in Dir; a file that could not be
-// copied is listed under "fileErrors" of the answer, with its path as it is on
-// the node.
+// Call has the shape of [APIClient.Call] and its errors. The node is given what time ctx has left, less [Slack];
+// without a deadline [DefaultNodeTimeout]. Paths in the answer are those of the copies in Dir; a file that could not be
+// copied is listed under "fileErrors" of the answer, with its path as it is on the node.
 func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	within := DefaultNodeTimeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -21,8 +21,8 @@ type checkedRequest struct {
 	profile      string // the one it is for; "" if no rule asks for one
 }
 
-// normalizeRoute brings a method and a path to the one form that is judged and then
-// sent, so that both are surely the same.
+// normalizeRoute brings a method and a path to the one form that is judged and then sent, so that both are surely the
+// same.
 func normalizeRoute(method, p string) (string, string, *nodeRefusal) {
 	method = strings.ToUpper(strings.TrimSpace(method))
 	if method == "" {
@@ -46,8 +46,7 @@ func isOddRune(r rune) bool {
 	return r == unicode.ReplacementChar || r > unicode.MaxASCII || !unicode.IsPrint(r)
 }
 
-// changesProfiles says whether a route changes the node's profiles, which nobody does
-// from afar.
+// changesProfiles says whether a route changes the node's profiles, which nobody does from afar.
 func changesProfiles(method, p string) bool {
 	if method == http.MethodGet {
 		return false
@@ -56,8 +55,8 @@ func changesProfiles(method, p string) bool {
 	return slices.Contains([]string{"profiles", "reset-profile", "system-profile-import", "browser.proxy"}, first)
 }
 
-// checkRequest decides on a request and makes it unambiguous: where profiles are
-// limited, the one it is for is named in the query and nowhere else.
+// checkRequest decides on a request and makes it unambiguous: where profiles are limited, the one it is for is named in
+// the query and nowhere else.
 func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
 	method, route, no := normalizeRoute(r.Method, r.Path)
 	if no != nil {
@@ -91,8 +90,8 @@ func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
 	return g, nil
 }
 
-// requestedProfile returns the profile that a request is for, if all that it names are
-// allowed: the query's before the envelope's before the body's.
+// requestedProfile returns the profile that a request is for, if all that it names are allowed: the query's before the
+// envelope's before the body's.
 func (p *NodeProxy) requestedProfile(named []string) (string, *nodeRefusal) {
 	chosen := ""
 	for _, name := range named {
@@ -125,8 +124,8 @@ func (p *NodeProxy) checkProfile(name string) *nodeRefusal {
 	return forbiddenRequest(fmt.Sprintf("this node does not share its profile %q; it shares: %s", name, strings.Join(p.AllowProfiles, ", ")))
 }
 
-// queryValues turns a JSON object into a query. Names that differ from "profile" in
-// case only are refused: who reads them how is not ours to guess.
+// queryValues turns a JSON object into a query. Names that differ from "profile" in case only are refused: who reads
+// them how is not ours to guess.
 func queryValues(in map[string]any) (url.Values, *nodeRefusal) {
 	query := url.Values{}
 	for key, v := range in {
@@ -158,9 +157,8 @@ func forbiddenRequest(text string) *nodeRefusal {
 	return &nodeRefusal{Status: http.StatusForbidden, Error: text, Code: codeForbidden}
 }
 
-// visitPaths calls visit for each place in result where an answer names a file:
-// path, imagePath, download.path and downloads[].path. What visit returns
-// becomes the new path. result is changed in place.
+// visitPaths calls visit for each place in result where an answer names a file: path, imagePath, download.path and
+// downloads[].path. What visit returns becomes the new path. result is changed in place.
 func visitPaths(result map[string]any, visit func(string) string) {
 	one := func(in map[string]any, key string) {
 		if s, ok := in[key].(string); ok && s != "" {

@@ -13,26 +13,24 @@ import (
 	"time"
 )
 
-// NodeProxy serves POST [Path] in front of a control API. Its fields are set before
-// it serves. It refuses every request while Token is empty.
+// NodeProxy serves POST [Path] in front of a control API. Its fields are set before it serves. It refuses every request
+// while Token is empty.
 type NodeProxy struct {
 	Control ControlAPI // the control API of this machine, with the token for it
 	Token   string     // the bearer token of those who may call here; not the control API's
 
-	// AllowProfiles are the profiles that others may use; none listed means
-	// all. DefaultProfile names the one used when a request names none; it is
-	// needed only together with AllowProfiles.
+	// AllowProfiles are the profiles that others may use; none listed means all. DefaultProfile names the one used when
+	// a request names none; it is needed only together with AllowProfiles.
 	AllowProfiles  []string
 	DefaultProfile func() string
 
-	// FileRoots are the directories from which files that an answer names are
-	// copied to the caller. A file elsewhere is not.
+	// FileRoots are the directories from which files that an answer names are copied to the caller. A file elsewhere is
+	// not.
 	FileRoots []string
 }
 
-// ServeHTTP answers with {result, files?, skipped?}, or with the status and
-// the error of the control API, or with an error of its own that has a code
-// beginning NODE_. The work ends when the caller goes away.
+// ServeHTTP answers with {result, files?, skipped?}, or with the status and the error of the control API, or with an
+// error of its own that has a code beginning NODE_. The work ends when the caller goes away.
 func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":

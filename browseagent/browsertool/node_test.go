@@ -370,9 +370,8 @@ func TestANodeWhoseControlServiceIsGoneSaysSo(t *testing.T) {
 	}
 }
 
-// FuzzProxy checks with the router that Go programs use that no spelling of a
-// method and a path reaches a route that changes profiles, and that no spelling
-// of a request reaches a profile that is not shared.
+// FuzzProxy checks with the router that Go programs use that no spelling of a method and a path reaches a route that
+// changes profiles, and that no spelling of a request reaches a profile that is not shared.
 func FuzzProxy(f *testing.F) {
 	for _, s := range [][3]string{
 		{"POST", "/profiles/create", `{"profile":"private"}`},
@@ -418,8 +417,7 @@ func FuzzProxy(f *testing.F) {
 	})
 }
 
-// inProcess calls a handler without a network, following its redirects as an
-// obliging client would.
+// inProcess calls a handler without a network, following its redirects as an obliging client would.
 type inProcess struct{ h http.Handler }
 
 func (c inProcess) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {

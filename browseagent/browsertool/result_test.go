@@ -259,8 +259,8 @@ func TestAnswersThatDoNotComeAreUnderstood(t *testing.T) {
 	}
 }
 
-// boundary matches a piece of page text with its markers, which have the same
-// id: Go's expressions cannot say so, unenclosed does.
+// boundary matches a piece of page text with its markers, which have the same id: Go's expressions cannot say so,
+// unenclosed does.
 var boundary = regexp.MustCompile(`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
 
 // unenclosed returns the parts of a result outside of boundaries.
@@ -274,8 +274,7 @@ func unenclosed(t *testing.T, text string) string {
 	return boundary.ReplaceAllString(text, "")
 }
 
-// hostileAPI answers each request with the hostile text wherever a page's
-// words may stand.
+// hostileAPI answers each request with the hostile text wherever a page's words may stand.
 func hostileAPI(t *testing.T, status int) *browsertool.Session {
 	t.Helper()
 	a := newAPI(t)

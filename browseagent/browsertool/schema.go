@@ -110,8 +110,7 @@ var otherParams = []actiontable.Param{
 	{Name: "timeoutMs", Type: actiontable.Natural},
 }
 
-// Definition returns the tool as a model is told of it: a flat object, without
-// alternatives.
+// Definition returns the tool as a model is told of it: a flat object, without alternatives.
 func (t *Tool) Definition() llm.Tool {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)

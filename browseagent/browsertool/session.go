@@ -15,8 +15,8 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// Session is one conversation that uses the tool. Tool and Blind are set before
-// use. It is safe for concurrent use. Whoever made it calls Close at its end.
+// Session is one conversation that uses the tool. Tool and Blind are set before use. It is safe for concurrent use.
+// Whoever made it calls Close at its end.
 type Session struct {
 	Tool *Tool
 
@@ -37,8 +37,8 @@ type toolCall struct {
 	profile string
 }
 
-// Run carries out one call with the model's input. What fails on the way is a
-// Result with IsError; the error is only ever the cause of ctx's end.
+// Run carries out one call with the model's input. What fails on the way is a Result with IsError; the error is only
+// ever the cause of ctx's end.
 func (s *Session) Run(ctx context.Context, raw json.RawMessage) (Result, error) {
 	r, err := s.run(ctx, raw)
 	if ctx.Err() != nil && (err != nil || r.IsError) {
@@ -154,8 +154,8 @@ func (c *toolCall) send(ctx context.Context, method, path string, query url.Valu
 	return answer, nil
 }
 
-// callTimeout returns how long the answer to a call may take: what the control API
-// allows itself, and some more, so that its own error comes first.
+// callTimeout returns how long the answer to a call may take: what the control API allows itself, and some more, so
+// that its own error comes first.
 func callTimeout(action string, in callInput, act map[string]any) time.Duration {
 	named := in.str("timeoutMs") != ""
 	var inner time.Duration
@@ -173,8 +173,7 @@ func callTimeout(action string, in callInput, act map[string]any) time.Duration 
 	return max(inner+answerSlack, leastWait)
 }
 
-// clampMillis reads a number of milliseconds and keeps it within what the control
-// API allows.
+// clampMillis reads a number of milliseconds and keeps it within what the control API allows.
 func clampMillis(v any, usual time.Duration) time.Duration {
 	ms, given, ok := actiontable.ParseNumber(v, false)
 	if !given || !ok || ms <= 0 {

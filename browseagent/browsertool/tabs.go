@@ -89,8 +89,7 @@ func closeTab(ctx context.Context, c *toolCall) (Result, error) {
 	return pageResult("close", answer), nil
 }
 
-// trackTab remembers the tab that answer describes. If the session has ended
-// meanwhile, it is closed at once.
+// trackTab remembers the tab that answer describes. If the session has ended meanwhile, it is closed at once.
 func (c *toolCall) trackTab(ctx context.Context, answer map[string]any) {
 	in := callInput(answer)
 	t := openedTab{target: c.target, profile: c.profile, targetID: in.str("targetId")}
@@ -139,9 +138,8 @@ func (s *Session) forgetTabs(target *Target, profile string, ids ...string) {
 	})
 }
 
-// Close ends the session and closes the tabs it opened that are still there.
-// No call starts after it. It may be called more than once, and it may be
-// called while a call runs; a tab that this call opens is closed, too.
+// Close ends the session and closes the tabs it opened that are still there. No call starts after it. It may be called
+// more than once, and it may be called while a call runs; a tab that this call opens is closed, too.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	tabs := s.tabs

@@ -31,8 +31,8 @@ type Options struct {
 	HandshakeHeader http.Header
 	// HandshakeTimeout bounds the opening handshake; 0 means Timeout.
 	HandshakeTimeout time.Duration
-	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead. It is
-	// called on the reading goroutine, and must leave the message's structure as it is.
+	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead.
+	// It is called on the reading goroutine, and must leave the message's structure as it is.
 	Redact func(message []byte) []byte
 }
 
@@ -79,8 +79,8 @@ type Conn struct {
 	wg      sync.WaitGroup
 }
 
-// Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start]. A handshake
-// that was refused is a *[StatusError].
+// Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start]. A
+// handshake that was refused is a *[StatusError].
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.HandshakeTimeout, opts.CallTimeout))
 	defer cancelDial()

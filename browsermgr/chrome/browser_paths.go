@@ -22,8 +22,8 @@ var macApps = []string{
 }
 
 // desktopDefault returns the default browser of the desktop, if it is of the Chromium family. It needs xdg-settings or
-// xdg-mime; where neither is installed it finds nothing. macOS keeps its default in a binary registry of handlers
-// that no stable tool prints, so there the usual places decide.
+// xdg-mime; where neither is installed it finds nothing. macOS keeps its default in a binary registry of handlers that
+// no stable tool prints, so there the usual places decide.
 func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	if f.goos != "linux" {
 		return "", nil
@@ -111,7 +111,8 @@ func kindOf(path string, otherwise BrowserKind) BrowserKind {
 	}
 }
 
-// IsSnap reports whether a program is confined by snap, see [Executable]: it is one, or the script that Ubuntu's apt package puts in a snap's place.
+// IsSnap reports whether a program is confined by snap, see [Executable]: it is one, or the script that Ubuntu's apt
+// package puts in a snap's place.
 func IsSnap(path string) bool {
 	if strings.HasPrefix(path, "/snap/") {
 		return true

@@ -30,8 +30,8 @@ const (
 type Executable struct {
 	Path string
 	Kind BrowserKind
-	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin
-	// with a dot, and /tmp is its own.
+	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin with
+	// a dot, and /tmp is its own.
 	Snap bool
 }
 

@@ -19,8 +19,8 @@ import (
 )
 
 // Launch starts a browser and returns once it has answered a DevTools command. The browser then runs until
-// [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left behind:
-// no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
+// [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left
+// behind: no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if err := o.validate(); err != nil {
@@ -311,7 +311,8 @@ func IsListening(ctx context.Context, port int) bool {
 	return err == nil && conn.Close() == nil
 }
 
-// askBrowser sends one command to the browser's own DevTools target, over a connection of its own, and returns the answer.
+// askBrowser sends one command to the browser's own DevTools target, over a connection of its own, and returns the
+// answer.
 func askBrowser[R any](ctx context.Context, url string, command proto.Request) (R, error) {
 	conn, err := cdp.Dial(ctx, url, cdp.Options{CallTimeout: DefaultLaunchTimeout})
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 // disabledFeatures are parts of Chromium that nobody here needs. After a click it would hold timers and messages back
-// until the next frame: every action would wait for that. For a call it would ask the local network for the names of peers
-// that a page makes up. For each window without a screen it would start a renderer of its own and load two pages into it,
-// suggestions for an address field in which nobody types: more work than all the rest of a launch.
+// until the next frame: every action would wait for that. For a call it would ask the local network for the names of
+// peers that a page makes up. For each window without a screen it would start a renderer of its own and load two pages
+// into it, suggestions for an address field in which nobody types: more work than all the rest of a launch.
 const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,WebRtcHideLocalIpsWithMdns," +
 	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
 	"NetworkTimeServiceQuerying,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
-// mergeDisabledFeatures joins the features that args switch off with our own, since of several such flags Chromium takes the last alone.
-// rest are the other args.
+// mergeDisabledFeatures joins the features that args switch off with our own, since of several such flags Chromium
+// takes the last alone. rest are the other args.
 func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	all := []string{disabledFeatures}
 	for _, arg := range args {
@@ -67,8 +67,8 @@ func (o LaunchOptions) networkFlags() []string {
 	}
 }
 
-// invalidDomain is a domain that is nobody's (RFC 6761, section 6.4). Below it a browser with a proxy looks for the services of its
-// maker that it would ask at each start.
+// invalidDomain is a domain that is nobody's (RFC 6761, section 6.4). Below it a browser with a proxy looks for the
+// services of its maker that it would ask at each start.
 const invalidDomain = "chromium.invalid"
 
 // ErrProxyBypass says that a flag of the operator's would lead traffic around the proxy.
@@ -94,19 +94,20 @@ var devToolsFlags = []string{
 	"--remote-debugging-socket-name", "--user-data-dir",
 }
 
-// DevToolsExposingFlag returns the first of a browser's flags that would open its DevTools to others than us, or keep us from them; ""
-// if there is none.
+// DevToolsExposingFlag returns the first of a browser's flags that would open its DevTools to others than us, or keep
+// us from them; "" if there is none.
 func DevToolsExposingFlag(args []string) string { return firstFlagAmong(args, devToolsFlags) }
 
-// ProtectionWeakeningFlag returns the first of a browser's flags that take from pages what they trust in: that other pages cannot read
-// them; "" if there is none.
+// ProtectionWeakeningFlag returns the first of a browser's flags that take from pages what they trust in: that other
+// pages cannot read them; "" if there is none.
 func ProtectionWeakeningFlag(args []string) string {
 	return firstFlagAmong(args, []string{
 		"--disable-web-security", "--disable-site-isolation-trials", "--ignore-certificate-errors", "--allow-running-insecure-content",
 	})
 }
 
-// ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there is none.
+// ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there
+// is none.
 func ProxyBypassFlag(args []string) string { return firstFlagAmong(args, proxyBypassFlags) }
 
 func firstFlagAmong(args, flags []string) string {
@@ -119,8 +120,8 @@ func firstFlagAmong(args, flags []string) string {
 	return ""
 }
 
-// restrictNetworkPrefs writes into a profile's files what no flag says: no names looked up by other means than ours, nothing loaded
-// because somebody might want it, and no datagrams of calls but through a proxy.
+// restrictNetworkPrefs writes into a profile's files what no flag says: no names looked up by other means than ours,
+// nothing loaded because somebody might want it, and no datagrams of calls but through a proxy.
 func restrictNetworkPrefs(dir string) error {
 	err := editJSON(filepath.Join(dir, "Default", "Preferences"), func(prefs map[string]any) {
 		setNested(prefs, 2, "net", "network_prediction_options") // never

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to its
-// answer to a first command.
+// DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to
+// its answer to a first command.
 const (
 	DefaultLaunchTimeout = 15 * time.Second
 	DefaultReadyTimeout  = 8 * time.Second
@@ -38,8 +38,8 @@ type LaunchOptions struct {
 	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
-	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine either, and
-	// Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
+	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine
+	// either, and Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
 	Proxy string
 	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
@@ -164,7 +164,8 @@ func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	}
 	if o.Headless {
 		flags = append(flags, "--headless=new", "--disable-gpu",
-			// Without a real screen the window's own frame still counts, and a screen smaller than the window would clip it.
+			// Without a real screen the window's own frame still counts, and a screen smaller than the window would
+			// clip it.
 			fmt.Sprintf("--window-size=%d,%d", width, height+headlessFrameHeight),
 			fmt.Sprintf("--screen-info={%dx%d}", max(1920, width), max(1080, height+headlessFrameHeight)),
 			// Pictures of whole pages lose classic scroll bars, and the page's layout with them.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// writeProfilePrefs prepares the two preference files of a user data directory: the profile's name and colour, and that the
-// last session ended well, so that Chromium neither asks about a crash nor brings old tabs back. It runs while no
+// writeProfilePrefs prepares the two preference files of a user data directory: the profile's name and colour, and that
+// the last session ended well, so that Chromium neither asks about a crash nor brings old tabs back. It runs while no
 // browser uses the directory; what else is in the files stays.
 func writeProfilePrefs(dir, name, color string) error {
 	argb := 0

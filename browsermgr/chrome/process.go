@@ -54,12 +54,12 @@ type Process struct {
 	err      error // set before done is closed
 }
 
-// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is
-// left: no process, no lock, no temporary directory.
+// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is left: no
+// process, no lock, no temporary directory.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser
-// runs, and after an end that [Process.Stop] brought about.
+// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser runs, and
+// after an end that [Process.Stop] brought about.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:

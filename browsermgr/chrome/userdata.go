@@ -57,8 +57,8 @@ func lockUserDataDir(o LaunchOptions) (*userData, error) {
 	return &userData{dir: dir, lock: lock}, nil
 }
 
-// makeTempUserDataDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked: otherwise
-// another program could take it for a dead one's.
+// makeTempUserDataDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked:
+// otherwise another program could take it for a dead one's.
 func makeTempUserDataDir(base string) (*userData, error) {
 	made, err := os.MkdirTemp(base, "clank-new-")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"clank/browsermgr/page/files"
 )
 
-// actRoutes lists the routes by which something is done in a tab. evaluate is asked each time a client wants its JavaScript
-// run; nil means yes.
+// actRoutes lists the routes by which something is done in a tab. evaluate is asked each time a client wants its
+// JavaScript run; nil means yes.
 func actRoutes(evaluate func() bool) []Route {
 	if evaluate == nil {
 		evaluate = func() bool { return true }
@@ -146,8 +146,8 @@ func operationFailed(kind actiontable.Kind, err error) error {
 	return &f
 }
 
-// checkPersonalBrowser refuses what the contract keeps from browsers that a person uses. What else the contract lets servers refuse
-// there works here: buttons, modifiers, several values, timeouts, and waiting for a quiet network.
+// checkPersonalBrowser refuses what the contract keeps from browsers that a person uses. What else the contract lets
+// servers refuse there works here: buttons, modifiers, several values, timeouts, and waiting for a quiet network.
 func checkPersonalBrowser(h *heldTab, a actRequest) error {
 	if !h.Lease.Joined() {
 		return nil

@@ -199,7 +199,8 @@ func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator, a page
 	return page.Result{URL: h.Tab.URL()}, nil, err
 }
 
-// navigateTab takes the tab to an address within the limit, noted in a trace if one runs, with the downloads that it started.
+// navigateTab takes the tab to an address within the limit, noted in a trace if one runs, with the downloads that it
+// started.
 func navigateTab(ctx context.Context, h *heldTab, url string, limit time.Duration) (res page.Result, got []files.Download, err error) {
 	end := traceAction(ctx, h, "navigate", map[string]string{"url": url})
 	defer func() { end(err) }()

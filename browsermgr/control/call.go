@@ -33,8 +33,8 @@ func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
 // Err returns the first thing that was wrong with what was read of the request.
 func (c *Call) Err() error { return errors.Join(c.Query.Err(), c.Body.Err()) }
 
-// Profile returns the name of the profile that the request means. The query takes precedence over the body; ""
-// is the default profile.
+// Profile returns the name of the profile that the request means. The query takes precedence over the body; "" is the
+// default profile.
 func (c *Call) Profile() string {
 	if name := c.Query.String("profile"); name != "" {
 		return name
@@ -56,8 +56,9 @@ func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browser
 	return c.Tabs.Browser(ctx, c.Profile(), launch)
 }
 
-// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It starts the
-// browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller releases it.
+// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It
+// starts the browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller
+// releases it.
 func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	h, err := c.AnyTab(ctx, name)
 	if err != nil {
@@ -97,8 +98,8 @@ func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	return c.Tab(ctx, c.Body.String("targetId"))
 }
 
-// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks
-// the page's address against the policy.
+// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks the
+// page's address against the policy.
 func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	h, err := c.TargetTab(ctx)
 	if err != nil {
@@ -132,8 +133,8 @@ func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error
 // reachDelay is how long a request waits for a browser that is just being started by another, or comes back.
 const reachDelay = 250 * time.Millisecond
 
-// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more
-// after a delay.
+// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more after a
+// delay.
 func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease, error) {
 	d, use, err := c.Browser(ctx, false)
 	if !errors.Is(err, browsermgr.ErrNotRunning) {

@@ -68,7 +68,8 @@ func (f *Features) Observe(local bool) []page.Observer {
 	return append(out, files)
 }
 
-// Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they cannot.
+// Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they
+// cannot.
 func (f *Features) Routes() []Route {
 	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
 }
@@ -80,8 +81,8 @@ func (f *Features) folder(name string) string {
 	return dir
 }
 
-// outputPath returns where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
-// folder of the file has to be a real one in there, and what is replaced a plain file.
+// outputPath returns where a file goes that a client asked for: below one of our folders, under the name given or a new
+// one. The folder of the file has to be a real one in there, and what is replaced a plain file.
 func (f *Features) outputPath(folder, given, prefix, suffix string) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
@@ -125,8 +126,8 @@ func isWithin(folder, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// SaveFile writes a file of ours under a new name into one of the folders below Dir, and returns its path. Without Features
-// it is an error.
+// SaveFile writes a file of ours under a new name into one of the folders below Dir, and returns its path. Without
+// Features it is an error.
 func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")

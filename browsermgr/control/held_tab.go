@@ -99,8 +99,8 @@ func (h *heldTab) Close(ctx context.Context) error {
 	return nil
 }
 
-// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is what was asked
-// for, as in "removing all cookies".
+// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is
+// what was asked for, as in "removing all cookies".
 func (h *heldTab) RefusePersonalBrowser(what string) error {
 	if !h.Lease.Joined() {
 		return nil
@@ -183,8 +183,8 @@ func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	return found, nil
 }
 
-// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what the page holds are
-// permitted, which checks the page's address against the policy.
+// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what
+// the page holds are permitted, which checks the page's address against the policy.
 func withObserver[T page.Observer, R any](
 	ctx context.Context, c *Call, permitted bool, what string, work func(*heldTab, T) (R, error),
 ) (out R, err error) {

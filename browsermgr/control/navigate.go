@@ -92,8 +92,8 @@ func arrived(res page.Result, err error) bool {
 	return err == nil && res.Status != http.StatusForbidden
 }
 
-// part tells a refusal of a part of a page, such as a frame, from one of the page. It returns what was refused if the load arrived and the
-// tab is where it may be, and otherwise the error.
+// part tells a refusal of a part of a page, such as a frame, from one of the page. It returns what was refused if the
+// load arrived and the tab is where it may be, and otherwise the error.
 func part(ctx context.Context, h *heldTab, err error, arrived bool) (refused string, _ error) {
 	if !arrived || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
 		return "", err

@@ -13,8 +13,8 @@ import (
 
 // Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
 type Policy interface {
-	// Allow says whether a document of the profile may be at the http or https address: nil, or a refusal for a person to
-	// read. An error that ends with the context is not a refusal, but a check that could not be made.
+	// Allow says whether a document of the profile may be at the http or https address: nil, or a refusal for a person
+	// to read. An error that ends with the context is not a refusal, but a check that could not be made.
 	Allow(ctx context.Context, profile, address string) error
 	// Watch notes which documents the tab with that CDP target id is refused from now on. finish, which is called once,
 	// waits as long as the policy allows late ones and returns the first refusal, nil if there was none.
@@ -94,7 +94,8 @@ func (s *TabRegistry) allow(ctx context.Context, profile, address string) error 
 	return navigationBlocked(err)
 }
 
-// Allow asks the policy about an address where a page of the profile is, or is to go. [IsNavigationBlocked] knows its refusals.
+// Allow asks the policy about an address where a page of the profile is, or is to go. [IsNavigationBlocked] knows its
+// refusals.
 func (d *profileTabs) Allow(ctx context.Context, address string) error {
 	return d.registry.allow(ctx, d.Name, address)
 }
@@ -123,8 +124,8 @@ func (h *heldTab) WithPolicy(ctx context.Context, do func() error) error {
 	return err
 }
 
-// CheckPolicy asks the policy about where the tab is, before something reads it or runs in it. Chromium's own page about an
-// address that did not load is nobody's.
+// CheckPolicy asks the policy about where the tab is, before something reads it or runs in it. Chromium's own page
+// about an address that did not load is nobody's.
 func (h *heldTab) CheckPolicy(ctx context.Context) error {
 	if strings.HasPrefix(h.Tab.URL(), "chrome-error:") {
 		return nil

@@ -77,7 +77,8 @@ func (d *profileTabs) turnOf(target string) chan struct{} {
 	return seat
 }
 
-// TabRegistry has a [profileTabs] for each profile. Its exported fields are set before its first use. It is for many goroutines.
+// TabRegistry has a [profileTabs] for each profile. Its exported fields are set before its first use. It is for many
+// goroutines.
 type TabRegistry struct {
 	// Manager has the browsers. Required.
 	Manager *browsermgr.Manager

@@ -17,8 +17,8 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads all it
-// needs and asks once. It is for one goroutine.
+// RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads
+// all it needs and asks once. It is for one goroutine.
 type RequestFields struct {
 	values map[string]any
 	asked  map[string]struct{}
@@ -118,7 +118,8 @@ func (f *RequestFields) Map(name string) (map[string]any, bool) {
 	return m, ok
 }
 
-// String returns the text of a field without surrounding space; "" if there is none. Numbers and booleans are written out.
+// String returns the text of a field without surrounding space; "" if there is none. Numbers and booleans are written
+// out.
 func (f *RequestFields) String(name string) string {
 	text, _ := f.Text(name)
 	return strings.TrimSpace(text)
@@ -208,7 +209,8 @@ const maxBodyBytes = 1 << 20
 
 type bodyKey struct{}
 
-// ReadJSONBody reads the JSON body of a request before anybody judges it. What is not declared to be JSON is left aside.
+// ReadJSONBody reads the JSON body of a request before anybody judges it. What is not declared to be JSON is left
+// aside.
 func ReadJSONBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fields, err := decodeBody(w, r)

@@ -73,7 +73,8 @@ func presentedSecret(r *http.Request) string {
 	return password
 }
 
-// RequireLocalHost refuses requests made under a name that is not this machine's own: a web page may have pointed its name here.
+// RequireLocalHost refuses requests made under a name that is not this machine's own: a web page may have pointed its
+// name here.
 func RequireLocalHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !access.IsKnownHost(r) {
@@ -84,7 +85,8 @@ func RequireLocalHost(next http.Handler) http.Handler {
 	})
 }
 
-// RefuseCrossSite refuses requests that may change something and that a page from elsewhere has made, see [access.IsCrossSite].
+// RefuseCrossSite refuses requests that may change something and that a page from elsewhere has made, see
+// [access.IsCrossSite].
 func RefuseCrossSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {

@@ -34,8 +34,8 @@ type Server struct {
 	SnapshotMode func() string
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
 	Policy Policy
-	// Approver decides what requests on behalf of models may set off; nil lets them set off nothing that
-	// people may want to decide.
+	// Approver decides what requests on behalf of models may set off; nil lets them set off nothing that people may
+	// want to decide.
 	Approver Approver
 	// Features is what observes the browsers of Manager, which must have its Observe. Nil leaves out what it is for.
 	Features *Features

@@ -42,8 +42,8 @@ func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (
 	}
 }
 
-// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in
-// a personal browser.
+// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in a
+// personal browser.
 func forAllTabs(read func(*Call) stateChange) func(*Call) stateChange {
 	return func(c *Call) stateChange {
 		do := read(c)

@@ -151,7 +151,8 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, la
 	return h, lacks, nil
 }
 
-// openAndLoad opens a blank tab and takes it to the address. lacks is what was refused of a page that came, such as a frame.
+// openAndLoad opens a blank tab and takes it to the address. lacks is what was refused of a page that came, such as a
+// frame.
 func openAndLoad(ctx context.Context, h *heldTab, url string) (lacks string, _ error) {
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
 		return "", err

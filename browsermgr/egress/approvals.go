@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Approver asks a person whether the pages of a profile may reach a host. A nil error is a yes: once, or for the session of
-// the browser. It bounds by itself how long it waits for the person.
+// Approver asks a person whether the pages of a profile may reach a host. A nil error is a yes: once, or for the
+// session of the browser. It bounds by itself how long it waits for the person.
 type Approver interface {
 	ApproveHost(ctx context.Context, profile, host, why string) (forSession bool, err error)
 }

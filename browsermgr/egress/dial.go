@@ -25,8 +25,9 @@ type dialAttempt struct {
 	err  error
 }
 
-// DialAny connects to that port of one of the addresses: the families take turns, and the next address is tried when one
-// fails or is slow (RFC 8305). The attempts that lost are over when it returns. Its error is that of the first address.
+// DialAny connects to that port of one of the addresses: the families take turns, and the next address is tried when
+// one fails or is slow (RFC 8305). The attempts that lost are over when it returns. Its error is that of the first
+// address.
 func DialAny(ctx context.Context, addrs []netip.Addr, port uint16) (*net.TCPConn, error) {
 	if len(addrs) == 0 {
 		return nil, ErrNoAddress
@@ -136,7 +137,8 @@ const (
 // ErrResolverClosed is the error of lookups in a closed Cache.
 var ErrResolverClosed = errors.New("the resolver is closed")
 
-// DNSCache asks a Resolver. Its methods may be called from many goroutines. Make it with [NewDNSCache]; end it with Close.
+// DNSCache asks a Resolver. Its methods may be called from many goroutines. Make it with [NewDNSCache]; end it with
+// Close.
 type DNSCache struct {
 	resolver Resolver
 	work     sync.WaitGroup

@@ -449,8 +449,8 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// compare fetches by turns directly and through the proxy, and reports both, so that what else the machine does falls on
-// both alike.
+// compare fetches by turns directly and through the proxy, and reports both, so that what else the machine does falls
+// on both alike.
 func compare(b *testing.B, s bench, path string) {
 	b.Helper()
 	var direct, proxied []time.Duration

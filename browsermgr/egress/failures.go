@@ -20,8 +20,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// connectFailures are the last reasons why places were not reached, and the last documents that tabs did not get for such a
-// reason. The zero value is ready.
+// connectFailures are the last reasons why places were not reached, and the last documents that tabs did not get for
+// such a reason. The zero value is ready.
 type connectFailures struct {
 	mu        sync.Mutex
 	places    map[string]connectFailure
@@ -74,8 +74,8 @@ func (f *connectFailures) attribute(target, url string) {
 	f.documents[target] = one
 }
 
-// forDocument returns why the document at the address did not load or, if that is not known, why the last
-// document that the tab did not get failed. Failures before since do not count.
+// forDocument returns why the document at the address did not load or, if that is not known, why the last document that
+// the tab did not get failed. Failures before since do not count.
 func (f *connectFailures) forDocument(target, address string, since time.Time) (connectFailure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,9 +86,10 @@ func (f *connectFailures) forDocument(target, address string, since time.Time) (
 	return one, ok && !one.at.Before(since)
 }
 
-// ExplainDocument says in words why a document did not load in the tab with that CDP target id, nil if that is not known. address is
-// what was asked for, which may have redirected to where the failure was; since is when. Of a tunnel that did not come
-// about browsers say no more than that, and of what is not encrypted they show the answer of the proxy.
+// ExplainDocument says in words why a document did not load in the tab with that CDP target id, nil if that is not
+// known. address is what was asked for, which may have redirected to where the failure was; since is when. Of a tunnel
+// that did not come about browsers say no more than that, and of what is not encrypted they show the answer of the
+// proxy.
 func (g *Proxy) ExplainDocument(profile, target, address string, since time.Time) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -140,8 +141,8 @@ func netErrorCode(err error) string {
 	return ""
 }
 
-// writeErrorPage answers with a small page for a person. It holds no script, style or link, and the texts, which a page may have had
-// a hand in, are escaped.
+// writeErrorPage answers with a small page for a person. It holds no script, style or link, and the texts, which a page
+// may have had a hand in, are escaped.
 func writeErrorPage(w http.ResponseWriter, status int, header, value, title, text string) {
 	h := w.Header()
 	clear(h)

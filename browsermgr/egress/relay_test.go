@@ -197,8 +197,8 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 	}
 }
 
-// A server that answers before it has read a request that the client sent whole leaves the client's connection unfit: its
-// context has ended. The client has to be told to open another.
+// A server that answers before it has read a request that the client sent whole leaves the client's connection unfit:
+// its context has ended. The client has to be told to open another.
 func TestAfterAnAnswerToAHalfReadRequestTheClientOpensAnotherConnection(t *testing.T) {
 	var pool egress.ConnPool
 	defer pool.Close()

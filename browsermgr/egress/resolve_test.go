@@ -174,8 +174,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 }
 
-// nameserver answers DNS questions over a real UDP socket. Each name has a list of answers, which it gives one after the
-// other; the last one stays. An answer holds the addresses of both families.
+// nameserver answers DNS questions over a real UDP socket. Each name has a list of answers, which it gives one after
+// the other; the last one stays. An answer holds the addresses of both families.
 type nameserver struct {
 	resolver *net.Resolver
 

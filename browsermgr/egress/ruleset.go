@@ -126,7 +126,8 @@ func (l *ruleset) hostPort(host string, port uint16) (policy.Target, error) {
 	return l.policy.CheckHostPort(host, port)
 }
 
-// stillAllows says whether a connection that is open may stay. There are no addresses if an upstream proxy resolved the name.
+// stillAllows says whether a connection that is open may stay. There are no addresses if an upstream proxy resolved the
+// name.
 func (l *ruleset) stillAllows(t policy.Target, addrs []netip.Addr) bool {
 	if _, err := l.hostPort(t.Host, t.Port); err != nil {
 		return false

@@ -40,8 +40,8 @@ type activity struct {
 	idleChecks atomic.Int64 // looks in a row that found nothing
 }
 
-// isAlive looks whether bytes moved. Copies that share a pulse look by turns, and one may have moved bytes that it has not
-// yet counted; so it takes a few looks in a row to be dead.
+// isAlive looks whether bytes moved. Copies that share a pulse look by turns, and one may have moved bytes that it has
+// not yet counted; so it takes a few looks in a row to be dead.
 func (p *activity) isAlive(looks int64) bool {
 	now := p.moved.Load()
 	if p.lastMoved.Swap(now) != now {
@@ -51,7 +51,8 @@ func (p *activity) isAlive(looks int64) bool {
 	return p.idleChecks.Add(1) < looks
 }
 
-// copyBounded copies at most limit bytes from src, which is fed by conn, until its end. It gives up when the pulse is dead.
+// copyBounded copies at most limit bytes from src, which is fed by conn, until its end. It gives up when the pulse is
+// dead.
 func copyBounded(dst io.Writer, src io.Reader, conn net.Conn, limits RelayLimits, limit int64, p *activity, looks int64) (int64, error) {
 	left := &io.LimitedReader{R: src, N: limit}
 	for {

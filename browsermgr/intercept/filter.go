@@ -30,8 +30,8 @@ const (
 	maxPending = 256
 )
 
-// RequestFilter is a [page.Observer] that holds every request of the pages of one connection until a gate has judged it. Beside it
-// nobody may let requests go on; see emulate.Emulator.RequestsIntercepted.
+// RequestFilter is a [page.Observer] that holds every request of the pages of one connection until a gate has judged
+// it. Beside it nobody may let requests go on; see emulate.Emulator.RequestsIntercepted.
 type RequestFilter struct {
 	policy  RequestPolicy
 	profile string
@@ -63,9 +63,9 @@ func (j *RequestFilter) Close() error {
 }
 
 // Attach has the requests of a new session held. That is sent at once, so that it comes before what those who answer
-// challenges ask of the same domain. The first time, the browser is asked the same: it holds what no session of a tab does,
-// requests of workers that are shared between pages and the first ones of frames that get a process of their own without a
-// request. What a tab's session holds is held there once more.
+// challenges ask of the same domain. The first time, the browser is asked the same: it holds what no session of a tab
+// does, requests of workers that are shared between pages and the first ones of frames that get a process of their own
+// without a request. What a tab's session holds is held there once more.
 func (j *RequestFilter) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	everything := proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}}
 	j.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// RefusedHeader is the header by which the proxy marks an answer that is a refusal; its value names the rule. FailedHeader
-// marks one that says that the server was not reached.
+// RefusedHeader is the header by which the proxy marks an answer that is a refusal; its value names the rule.
+// FailedHeader marks one that says that the server was not reached.
 const (
 	RefusedHeader = "X-Clank-Refused"
 	FailedHeader  = "X-Clank-Failed"
@@ -21,16 +21,16 @@ const (
 
 // Attributor is told which tab a refused request came from. Its methods must not block.
 type Attributor interface {
-	// AttributeRefusal says that the tab with that CDP target id has asked for the address, as a document of its own or of a frame
-	// or not, and was refused or could not connect.
+	// AttributeRefusal says that the tab with that CDP target id has asked for the address, as a document of its own or
+	// of a frame or not, and was refused or could not connect.
 	AttributeRefusal(profile, target, address string, document bool)
 }
 
 const (
 	// maxOpenRequests bounds how many requests of a connection are remembered.
 	maxOpenRequests = 4096
-	// maxEndedRequests bounds how many of them have ended without the headers of their answer, and how many headers are known
-	// without their request: Chromium tells the two from different processes, in any order.
+	// maxEndedRequests bounds how many of them have ended without the headers of their answer, and how many headers are
+	// known without their request: Chromium tells the two from different processes, in any order.
 	maxEndedRequests = 64
 )
 
@@ -119,7 +119,8 @@ func (w *RefusalObserver) addOpen(key string, r openRequest) {
 	w.open[key] = r
 }
 
-// handleResponse looks for answers that are the proxy's own. Those to requests across origins are told as extra information only.
+// handleResponse looks for answers that are the proxy's own. Those to requests across origins are told as extra
+// information only.
 func (w *RefusalObserver) handleResponse(t *page.Tab, ev cdp.Event) {
 	type answer struct {
 		Headers map[string]string `json:"headers"`
@@ -150,8 +151,8 @@ func (w *RefusalObserver) handleResponse(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// handleFailure tells of requests that got no connection: a refused tunnel looks like that. What fails because it crosses origins
-// may have had an answer, whose headers are told before or after.
+// handleFailure tells of requests that got no connection: a refused tunnel looks like that. What fails because it
+// crosses origins may have had an answer, whose headers are told before or after.
 func (w *RefusalObserver) handleFailure(t *page.Tab, ev cdp.Event) {
 	var p struct {
 		RequestID string    `json:"requestId"`

@@ -19,9 +19,9 @@ var connectRounds = []struct{ limit, pause time.Duration }{
 	{9 * time.Second, 0},
 }
 
-// ConnectEndpoint finds the browser's LayerWebSocket and has dial open it, up to three times. dial keeps to its context and to the
-// bound that it is given for the handshake and first commands. What it returns is the caller's. The error is an *[Error];
-// a provider's rate limit, a refused login and ErrEndpointBlocked end the tries at once.
+// ConnectEndpoint finds the browser's LayerWebSocket and has dial open it, up to three times. dial keeps to its context
+// and to the bound that it is given for the handshake and first commands. What it returns is the caller's. The error is
+// an *[Error]; a provider's rate limit, a refused login and ErrEndpointBlocked end the tries at once.
 func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint, dial func(ctx context.Context, t DialTarget, bound time.Duration) (T, error)) (T, error) {
 	var zero T
 	var failure *ConnectError
@@ -96,8 +96,9 @@ type ProbeResult struct {
 	Err     error  // why it is not ready; nil if it is, or if only a connection would tell
 }
 
-// Probe looks at an endpoint once and keeps no connection. A hosted browser, a bare LayerWebSocket on another machine that
-// answers no discovery, is not connected to: there each connection is a session, which may be limited and cost money.
+// Probe looks at an endpoint once and keeps no connection. A hosted browser, a bare LayerWebSocket on another machine
+// that answers no discovery, is not connected to: there each connection is a session, which may be limited and cost
+// money.
 func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 	var p ProbeResult
 	t := dialTargetOf(e.url)

@@ -41,7 +41,8 @@ type Connector struct {
 	Allow func(ctx context.Context, address *url.URL) error
 }
 
-// Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls itself.
+// Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls
+// itself.
 func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, version string, err error) {
 	limit := cmp.Or(c.HTTPTimeout, DefaultDiscoveryTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nothing within %s", limit))

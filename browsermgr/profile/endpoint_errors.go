@@ -74,7 +74,8 @@ func (e *RateLimitError) Error() string {
 	return fmt.Sprintf("%s refused with HTTP 429, its rate limit; do not retry at once: %s", e.Host, way)
 }
 
-// presentableError makes an error of the network fit to be shown: without the address, which may hold a secret, and short.
+// presentableError makes an error of the network fit to be shown: without the address, which may hold a secret, and
+// short.
 func presentableError(ctx context.Context, host string, err error) error {
 	if status, ok := errors.AsType[*cdp.StatusError](err); ok {
 		return statusError(host, status.Code)

@@ -62,7 +62,8 @@ func TestAdvertisedAddressIsRepaired(t *testing.T) {
 	for _, tc := range []struct{ asked, advertised, want string }{
 		{"http://127.0.0.1:9000", "ws://127.0.0.1:9000/devtools/browser/1", "ws://127.0.0.1:9000/devtools/browser/1"},
 		{"http://box:9000", "ws://127.0.0.1:9222/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
-		// CVE-2026-28395: an address of all interfaces made a relay listen on all of them. Here it means the host that was asked.
+		// CVE-2026-28395: an address of all interfaces made a relay listen on all of them. Here it means the host that
+		// was asked.
 		{"http://box:9000", "ws://0.0.0.0/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
 		{"http://box:9000", "ws://[::ffff:0.0.0.0]:9222/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
 		{"https://box", "ws://[::]:3000/devtools/browser/1", "wss://box/devtools/browser/1"},
@@ -441,8 +442,8 @@ func TestAdvisorySecretsSentToATriedPort(t *testing.T) {
 	}
 }
 
-// A browser elsewhere, asked where its WebSocket is, could lead to hosts of the operator's network: by what it names, or
-// by a redirect.
+// A browser elsewhere, asked where its WebSocket is, could lead to hosts of the operator's network: by what it names,
+// or by a redirect.
 func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	visited := make(chan string, 8)
 	inside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { visited <- r.URL.Path }))

@@ -125,8 +125,8 @@ func CloseObservers(observers []page.Observer) error {
 	return err
 }
 
-// ReapOrphans ends and removes what a former run that died has left, in the directories that the pattern matches and in the
-// temporary ones. What cannot be cleared is told when it is needed.
+// ReapOrphans ends and removes what a former run that died has left, in the directories that the pattern matches and in
+// the temporary ones. What cannot be cleared is told when it is needed.
 func ReapOrphans(ctx context.Context, pattern string, logger *slog.Logger) {
 	dirs, err := filepath.Glob(pattern)
 	if err != nil {

@@ -67,7 +67,8 @@ type Profile struct {
 	Stored bool `json:"-"`
 }
 
-// Endpoint returns the address of the profile's browser, if it names one. An outdated direct address gives way to the port.
+// Endpoint returns the address of the profile's browser, if it names one. An outdated direct address gives way to the
+// port.
 func (p Profile) Endpoint() (Endpoint, error) {
 	if p.CDPURL == "" {
 		return Endpoint{}, nil

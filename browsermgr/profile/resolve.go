@@ -29,7 +29,8 @@ type Config struct {
 	Cleanup TabCleanup
 }
 
-// TabCleanup says when tabs are closed that were opened for somebody; see browsermgr.Lease.NewTab. The zero value is the default.
+// TabCleanup says when tabs are closed that were opened for somebody; see browsermgr.Lease.NewTab. The zero value is
+// the default.
 type TabCleanup struct {
 	Disabled    bool
 	IdleAfter   time.Duration // unused for so long; 2 h
@@ -117,8 +118,8 @@ const (
 // headlessVariables are the environment's say, ours first.
 var headlessVariables = []string{"CLANK_BROWSER_HEADLESS", "OPENCLAW_BROWSER_HEADLESS"}
 
-// ResolveHeadless decides between a browser with a window and one without: what was asked for counts before the environment,
-// the profile, the settings, and whether there is a display.
+// ResolveHeadless decides between a browser with a window and one without: what was asked for counts before the
+// environment, the profile, the settings, and whether there is a display.
 func (pl Resolved) ResolveHeadless(asked *bool) (headless bool, source string) {
 	if asked != nil {
 		return *asked, HeadlessFromRequest

@@ -9,8 +9,8 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-// Status is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
-// there is nothing to say.
+// Status is what is known of one profile and its browser, in the form of the control API. Pointers are nil where there
+// is nothing to say.
 type Status struct {
 	Enabled                bool        `json:"enabled"`
 	Profile                string      `json:"profile"`

@@ -41,8 +41,8 @@ type TabNames struct {
 	lastUsed   string              // target of the tab used last
 }
 
-// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that one
-// takes over its names: if only these two changed, or they are the only ones of their address that did.
+// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that
+// one takes over its names: if only these two changed, or they are the only ones of their address that did.
 func (b *TabNames) Sync(pages []OpenTab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

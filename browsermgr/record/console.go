@@ -31,8 +31,8 @@ type Location struct {
 	ColumnNumber int    `json:"columnNumber"`
 }
 
-// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster than
-// anybody wants to know.
+// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster
+// than anybody wants to know.
 type consoleMessage struct {
 	params json.RawMessage // of the event
 	entry  *ConsoleEntry   // instead, if the event was large
@@ -92,8 +92,8 @@ func (l *tabLog) holdsObjects() bool {
 	return l.previews%100 == 0
 }
 
-// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they are
-// all forgotten afterwards.
+// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they
+// are all forgotten afterwards.
 func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
 	var messages []consoleMessage
 	r.mu.Lock()

@@ -179,7 +179,8 @@ func httpVersion(protocol string) string {
 	return "HTTP/1.1"
 }
 
-// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become several.
+// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become
+// several.
 func headerPairs(headers map[string]string) []HARPair {
 	list := []HARPair{}
 	for name, joined := range headers {

@@ -59,7 +59,8 @@ type traceFixture struct {
 	dir      string
 }
 
-// openTraced connects to a browser; the test's end closes what was opened and checks that nothing is left of running traces.
+// openTraced connects to a browser; the test's end closes what was opened and checks that nothing is left of running
+// traces.
 func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 	tb.Helper()
 	w := traceFixture{recorder: record.NewRecorder(), dir: tb.TempDir()}

@@ -197,8 +197,8 @@ const (
 	maxHeaders     = 128
 )
 
-// RedactBody removes secrets from the body of a message. mime is its content type, which may be wrong. It reports false if
-// the body is not text: then nothing of it is told.
+// RedactBody removes secrets from the body of a message. mime is its content type, which may be wrong. It reports false
+// if the body is not text: then nothing of it is told.
 func RedactBody(mime, body string) (string, bool) {
 	if !utf8.ValidString(body) || strings.ContainsRune(body, 0) {
 		return "", false
@@ -230,8 +230,8 @@ func stringEnd(s string) int {
 	}
 }
 
-// redactJSON removes the values of members whose name is that of a secret. The text need not be valid or whole, and stays as
-// it is written otherwise.
+// redactJSON removes the values of members whose name is that of a secret. The text need not be valid or whole, and
+// stays as it is written otherwise.
 func redactJSON(s string) string {
 	var b strings.Builder
 	for s != "" {

@@ -134,8 +134,8 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize bytes of
-// them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
+// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize
+// bytes of them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
 func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	found := []Request{}
 	r.mu.Lock()

@@ -198,8 +198,8 @@ func (r *traceRun) setShown(id string, s shownDocument) {
 // formatVersion is that of the lines below, as the viewer counts.
 const formatVersion = 10
 
-// The lines of trace.trace, named as the viewer names them. Times are milliseconds since a moment before the trace began,
-// wall times since 1970.
+// The lines of trace.trace, named as the viewer names them. Times are milliseconds since a moment before the trace
+// began, wall times since 1970.
 type (
 	contextOptions struct {
 		Version       int            `json:"version"`

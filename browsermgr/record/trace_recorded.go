@@ -40,7 +40,8 @@ func (r *traceRun) handleRecorded(n Recorded) {
 	}
 }
 
-// keptTypes are the kinds of requests whose answers are worth their room: what the documents in the trace show, and data.
+// keptTypes are the kinds of requests whose answers are worth their room: what the documents in the trace show, and
+// data.
 var keptTypes = map[string]bool{"stylesheet": true, "image": true, "font": true, "xhr": true, "fetch": true}
 
 // maxTraceBody is the size from which a body is left out.

@@ -14,7 +14,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// traceRun is one trace while it runs. What it is told is written by goroutines of its own, so that nobody waits for the disk.
+// traceRun is one trace while it runs. What it is told is written by goroutines of its own, so that nobody waits for
+// the disk.
 type traceRun struct {
 	spool       *traceSpool
 	opts        TraceOptions

@@ -48,15 +48,16 @@ type Tracer struct {
 	lastError error // why the last trace ended without being stopped
 }
 
-// NewTracer makes a Tracer whose traces are kept under dir while they run. The recorder must observe the same connection, and
-// both are given to page.Connect. A nil log discards.
+// NewTracer makes a Tracer whose traces are kept under dir while they run. The recorder must observe the same
+// connection, and both are given to page.Connect. A nil log discards.
 func NewTracer(dir string, recorder *Recorder, log *slog.Logger) *Tracer {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Tracer{dir: dir, recorder: recorder, log: log}
 }
 
 // Start begins a trace of all tabs of the browser, those that come later included. It goes on until [Tracer.Stop] or
-// [Tracer.Abort], or until the connection ends, when nothing is left of it. The error wraps [ErrTraceRunning] if one runs.
+// [Tracer.Abort], or until the connection ends, when nothing is left of it. The error wraps [ErrTraceRunning] if one
+// runs.
 func (t *Tracer) Start(b *page.Browser, opts TraceOptions) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -174,9 +175,9 @@ func (t *Tracer) Event(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// BeginAction notes that an action begins in the tab, with the document before it, and returns what notes its end. Without a
-// trace both do nothing. What is typed or filled in is not written down; nor are secrets in addresses. The document is
-// given no more than Options.DocumentLimit; ctx ends that, too.
+// BeginAction notes that an action begins in the tab, with the document before it, and returns what notes its end.
+// Without a trace both do nothing. What is typed or filled in is not written down; nor are secrets in addresses. The
+// document is given no more than Options.DocumentLimit; ctx ends that, too.
 func (t *Tracer) BeginAction(ctx context.Context, tab *page.Tab, action string, params any) (end func(error)) {
 	r := t.running()
 	if r == nil {

@@ -76,8 +76,8 @@ func navigateActions(to, url string) ([]computeruse.Action, error) {
 	return singleAction(computeruse.Action{Kind: computeruse.ActNavigate, URL: to})
 }
 
-// browserTool returns the tool of the loop that a member of the browser toolset
-// stands for, with its input; "" for others.
+// browserTool returns the tool of the loop that a member of the browser toolset stands for, with its input; "" for
+// others.
 func browserTool(member string, in memberInput) (name string, arguments json.RawMessage) {
 	switch member {
 	case "get_page_text":

@@ -13,8 +13,7 @@ import (
 	"clank/llm/anthropic"
 )
 
-// skippedText answers calls after one that failed, in the words the models know
-// from their vendor.
+// skippedText answers calls after one that failed, in the words the models know from their vendor.
 const skippedText = "Not executed: an earlier computer action in this turn failed."
 
 const (
@@ -23,8 +22,7 @@ const (
 	noAnswerText = "Not executed: the work was stopped before it."
 )
 
-// defaultSize is the screen that beta tools are told of before a picture was
-// seen.
+// defaultSize is the screen that beta tools are told of before a picture was seen.
 var defaultSize = image.Pt(1280, 800)
 
 // conversation is one conversation.
@@ -45,8 +43,7 @@ type openCall struct {
 	screen  bool // it is answered with a picture
 }
 
-// Begin implements computeruse.Model. Of a memory of other tools or of another
-// model only what was said is kept.
+// Begin implements computeruse.Model. Of a memory of other tools or of another model only what was said is kept.
 func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
 	t := &conversation{model: m, brief: b, size: defaultSize}
 	if len(b.Memory) > 0 {
@@ -142,8 +139,8 @@ func onScreen(use anthropic.ToolUse) bool {
 	return use.Toolset != "" || use.Name == toolsetComputer
 }
 
-// readActions returns the actions of a call. A call that cannot be read becomes an action that is answered with
-// the reason.
+// readActions returns the actions of a call. A call that cannot be read becomes an action that is answered with the
+// reason.
 func (t *conversation) readActions(use anthropic.ToolUse, in memberInput, err error) []computeruse.Action {
 	member := use.Name
 	if use.Toolset == "" {

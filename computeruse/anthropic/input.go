@@ -16,8 +16,7 @@ import (
 	"clank/llm/anthropic"
 )
 
-// memberInput is what the members of both toolsets and of the beta tools take,
-// together.
+// memberInput is what the members of both toolsets and of the beta tools take, together.
 type memberInput struct {
 	Action          string          `json:"action"` // of a beta tool
 	Coordinate      looseNumbers    `json:"coordinate"`
@@ -179,8 +178,8 @@ func heldKeys(text string) []string {
 	return keyChord(strings.TrimSpace(text))
 }
 
-// appendInput adds what has happened to the conversation: answers to the open calls
-// first, then what the person says, then a picture that belongs to no call.
+// appendInput adds what has happened to the conversation: answers to the open calls first, then what the person says,
+// then a picture that belongs to no call.
 func (t *conversation) appendInput(in computeruse.Input) {
 	content, shown := t.callAnswers(in)
 	t.open = nil
@@ -205,9 +204,8 @@ func (t *conversation) appendInput(in computeruse.Input) {
 	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: content})
 }
 
-// callAnswers returns the results of the open calls, in their order. The picture of the
-// screen goes with the last action that was done and shows nothing of its own;
-// shown says whether there was one.
+// callAnswers returns the results of the open calls, in their order. The picture of the screen goes with the last
+// action that was done and shows nothing of its own; shown says whether there was one.
 func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Content, shown bool) {
 	outcomes := map[string]computeruse.CallResult{}
 	for _, o := range in.Outcomes {
@@ -255,8 +253,8 @@ func toolAnswer(c openCall, r llm.ToolResult) anthropic.Content {
 	return anthropic.NewResult(c.id, c.toolset, r.Text, anthropic.NewImages(r.Images), r.IsError)
 }
 
-// screenshotBlock returns the picture of the screen. Where the vendor can be told so, it must
-// not shrink it: clicks would miss.
+// screenshotBlock returns the picture of the screen. Where the vendor can be told so, it must not shrink it: clicks
+// would miss.
 func (t *conversation) screenshotBlock(s *computeruse.Screenshot) anthropic.ImageBlock {
 	if isToolset(t.model.tools) {
 		return anthropic.NewImage(s.Image).Unscaled()

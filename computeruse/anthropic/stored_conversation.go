@@ -8,15 +8,14 @@ import (
 	"clank/llm/anthropic"
 )
 
-// maxPictures is how many of the newest pictures are sent again. Those that the
-// model has not seen yet are always sent.
+// maxPictures is how many of the newest pictures are sent again. Those that the model has not seen yet are always sent.
 const maxPictures = 3
 
 // removedImageText stands where a picture was.
 const removedImageText = "(an earlier picture)"
 
-// dropOldImages takes older pictures out of the conversation until at most keep are
-// left, and says after which messages it will not change any more.
+// dropOldImages takes older pictures out of the conversation until at most keep are left, and says after which messages
+// it will not change any more.
 func (t *conversation) dropOldImages(keep int) (stable []int) {
 	left, first := keep, len(t.messages) // first message that holds a picture
 	newest := len(t.messages) - 1
@@ -45,8 +44,8 @@ func (t *conversation) dropOldImages(keep int) (stable []int) {
 	return nil
 }
 
-// dropImagesIn keeps the last pictures of a message, at most keep, and says how
-// many are left. Blocks are replaced, not changed: a question may hold them.
+// dropImagesIn keeps the last pictures of a message, at most keep, and says how many are left. Blocks are replaced, not
+// changed: a question may hold them.
 func dropImagesIn(m *anthropic.Message, keep int) (left int) {
 	over := imageCount(*m) - keep
 	if over <= 0 {
@@ -89,8 +88,7 @@ func imagesInBlocks(blocks []anthropic.Content) int {
 	return n
 }
 
-// storedConversation is a conversation as it is stored, without pictures: whoever goes on
-// begins with a new one.
+// storedConversation is a conversation as it is stored, without pictures: whoever goes on begins with a new one.
 type storedConversation struct {
 	Tools    Tools           `json:"tools"`
 	Owner    string          `json:"owner"` // whose thinking it holds

@@ -310,8 +310,7 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	}
 }
 
-// Whatever is found as a memory is gone on with or refused, and then kept as it
-// is.
+// Whatever is found as a memory is gone on with or refused, and then kept as it is.
 func FuzzMemory(f *testing.F) {
 	for _, memory := range []string{
 		`{"dialect":"gemini generateContent 1","model":"gemini:gemini-3.5-flash","contents":[{"role":"user","parts":[{"text":"go"}]},` +

@@ -77,8 +77,8 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	return turn, nil
 }
 
-// addInput takes in what the model is told next. A call that nobody has acknowledged
-// cannot be answered; then the conversation begins anew without it.
+// addInput takes in what the model is told next. A call that nobody has acknowledged cannot be answered; then the
+// conversation begins anew without it.
 func (t *conversation) addInput(in computeruse.Input) {
 	if unacknowledged(in, t.state.Open) {
 		t.restart("(What was said so far, in words:)")

@@ -14,8 +14,8 @@ import (
 var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
-// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case ASCII
-// without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
+// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case
+// ASCII without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
 // standard with what no name in the DNS has. why says in words what is wrong with a host.
 func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	if rest, ok := strings.CutPrefix(raw, "["); ok {
@@ -115,8 +115,8 @@ func isNumber(label string) bool {
 	return ok
 }
 
-// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all the
-// bytes that are left.
+// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all
+// the bytes that are left.
 func parseIPv4(parts []string) (netip.Addr, bool) {
 	if len(parts) > 4 {
 		return netip.Addr{}, false

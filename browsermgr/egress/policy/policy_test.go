@@ -63,8 +63,8 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://10.0.0.1/", "", policy.RulePrivate},
 			{"https://localhost/", "", policy.RuleLocalName},
 		}},
-		// CVE-2026-43527: what nobody had configured was allowed, the operator's network too. The later answer, to allow listed
-		// names only, was taken back.
+		// CVE-2026-43527: what nobody had configured was allowed, the operator's network too. The later answer, to
+		// allow listed names only, was taken back.
 		"nothing set, and the operator's network": {policy.Rules{}, []ask{
 			{"http://192.168.0.1/", "", policy.RulePrivate},
 			{"http://router.example/", "192.168.0.1", policy.RulePrivate},
@@ -380,9 +380,6 @@ func ExamplePolicy_CheckURL() {
 		}
 		fmt.Println(raw, "may be reached")
 	}
-	// Output:
-	// https://example.com/ may be reached
-	// http://printer.local/ may be reached
-	// http://0x7f.1/ is refused by rule private-address
-	// file:///etc/passwd is refused by rule scheme
+	// Output: https://example.com/ may be reached http://printer.local/ may be reached http://0x7f.1/ is refused by
+	// rule private-address file:///etc/passwd is refused by rule scheme
 }

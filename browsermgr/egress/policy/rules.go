@@ -15,9 +15,11 @@ import (
 type PrivateAccess int
 
 const (
-	// PrivateUnset refuses private addresses and allows public host names, whose addresses are judged when they are resolved.
+	// PrivateUnset refuses private addresses and allows public host names, whose addresses are judged when they are
+	// resolved.
 	PrivateUnset PrivateAccess = iota
-	// PrivateAllowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be reached.
+	// PrivateAllowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be
+	// reached.
 	PrivateAllowed
 	// PrivateStrict refuses private addresses, and host names unless AllowedHosts or HostAllowlist has them.
 	PrivateStrict
@@ -25,10 +27,11 @@ const (
 
 // Rules are what the operator's settings say. The zero value refuses private addresses and allows public hosts.
 //
-// A host in a list is a name or an address in any spelling, or "*.x" for all names below x but not x itself; ":port" after
-// it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
+// A host in a list is a name or an address in any spelling, or "*.x" for all names below x but not x itself; ":port"
+// after it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
 type Rules struct {
-	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or false.
+	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or
+	// false.
 	PrivateNetwork PrivateAccess
 	// AllowedHosts (allowedHostnames) skip the check for private addresses, whatever they resolve to.
 	AllowedHosts []string
@@ -40,12 +43,12 @@ type Rules struct {
 	// AllowBenchmark (allowRfc2544BenchmarkRange) allows 198.18.0.0/15, AllowULA (allowIpv6UniqueLocalRange) allows
 	// fc00::/7. Proxies that answer for made-up addresses use them. Metadata services in there stay refused.
 	AllowBenchmark, AllowULA bool
-	// Ports are refused, unless an entry of AllowedHosts names the host with the port. Chromium refuses its own list
-	// of restricted ports besides.
+	// Ports are refused, unless an entry of AllowedHosts names the host with the port. Chromium refuses its own list of
+	// restricted ports besides.
 	Ports []PortRange
 	// Own are the listeners of this program, which no page may reach whatever the other fields say. A loopback or
-	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; who listens
-	// on all interfaces lists the interfaces' addresses as well.
+	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; who listens on
+	// all interfaces lists the interfaces' addresses as well.
 	Own []netip.AddrPort
 }
 

@@ -22,8 +22,8 @@ type Device struct {
 
 const landscape = " landscape"
 
-// Devices lists the names of all devices, in the order of the list. Those that can be turned are there twice, the second
-// time with " landscape".
+// Devices lists the names of all devices, in the order of the list. Those that can be turned are there twice, the
+// second time with " landscape".
 func Devices() []string {
 	var names []string
 	for _, m := range deviceModels {
@@ -35,8 +35,8 @@ func Devices() []string {
 	return names
 }
 
-// FindDevice finds a device by its name, whatever its case and spaces. An unknown name is an error that
-// offers the nearest ones; no name at all is one that wraps page.ErrInvalid.
+// FindDevice finds a device by its name, whatever its case and spaces. An unknown name is an error that offers the
+// nearest ones; no name at all is one that wraps page.ErrInvalid.
 func FindDevice(name string) (Device, error) {
 	wanted := foldName(name)
 	if wanted == "" {
@@ -126,16 +126,16 @@ func (d Device) orientation() *proto.EmulationScreenOrientation {
 	return &proto.EmulationScreenOrientation{Type: proto.EmulationScreenOrientationTypePortraitPrimary}
 }
 
-// userAgent is what a device says of itself: the user agent, navigator.platform and the client hints. Browsers that send no
-// hints have none.
+// userAgent is what a device says of itself: the user agent, navigator.platform and the client hints. Browsers that
+// send no hints have none.
 type userAgent struct {
 	text     string
 	platform string
 	hints    *proto.EmulationUserAgentMetadata
 }
 
-// userAgentFor writes what the device says when its browser has the version of the running one. product is Chromium's own, such
-// as Chrome/156.0.8078.79.
+// userAgentFor writes what the device says when its browser has the version of the running one. product is Chromium's
+// own, such as Chrome/156.0.8078.79.
 func (m deviceModel) userAgentFor(product string) userAgent {
 	_, full, _ := strings.Cut(product, "/")
 	major, _, _ := strings.Cut(full, ".")

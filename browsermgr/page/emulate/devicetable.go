@@ -15,8 +15,8 @@ const (
 	otherFamily // its user agent is fixed
 )
 
-// deviceModel is a row of the list. Sizes are CSS pixels: the viewport upright and lying (zero if it cannot be turned), and the
-// screen upright.
+// deviceModel is a row of the list. Sizes are CSS pixels: the viewport upright and lying (zero if it cannot be turned),
+// and the screen upright.
 type deviceModel struct {
 	Name          string
 	family        deviceFamily
@@ -30,8 +30,8 @@ type deviceModel struct {
 	Scale         float64 // device pixels for each CSS pixel
 }
 
-// deviceModels are the devices under the names that testing tools have made common. The numbers are what the makers publish, less
-// what the browser's own bars take where that is known.
+// deviceModels are the devices under the names that testing tools have made common. The numbers are what the makers
+// publish, less what the browser's own bars take where that is known.
 var deviceModels = []deviceModel{
 	{"iPad (gen 5)", iPad, "12.2", "iPad", 768, 1024, 1024, 768, 768, 1024, 2},
 	{"iPad (gen 6)", iPad, "12.2", "iPad", 768, 1024, 1024, 768, 768, 1024, 2},

@@ -18,14 +18,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// SetOffline takes the network away from all pages of the tab's context, or gives it back. Requests of dedicated and shared
-// workers that run already are not covered.
+// SetOffline takes the network away from all pages of the tab's context, or gives it back. Requests of dedicated and
+// shared workers that run already are not covered.
 func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) error {
 	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline }, &contextSettings{offline: true})
 }
 
-// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names
-// and values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
+// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names and
+// values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
 func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, headers map[string]string) error {
 	for name, value := range headers {
 		if !validHeader(name, value) {
@@ -43,9 +43,9 @@ type Credentials struct {
 	Password string
 }
 
-// SetCredentials sets what servers that ask the pages of the tab's context for a name and a password are told; nil clears it.
-// A server that refuses them once is not told again for the same request. While they are set, each request takes a
-// little longer.
+// SetCredentials sets what servers that ask the pages of the tab's context for a name and a password are told; nil
+// clears it. A server that refuses them once is not told again for the same request. While they are set, each request
+// takes a little longer.
 func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentials) error {
 	if c != nil && c.Username == "" && c.Password == "" {
 		return fault.Invalidf("username is required")
@@ -93,7 +93,8 @@ func (s *Emulator) answerChallenge(c *Credentials, request string) *proto.FetchA
 	}
 }
 
-// ParseOrigin reduces a web address to its origin as browsers write it: scheme, host and, if it is not the scheme's own, port.
+// ParseOrigin reduces a web address to its origin as browsers write it: scheme, host and, if it is not the scheme's
+// own, port.
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -157,8 +158,8 @@ func (g *Geolocation) request() proto.Request {
 	return proto.EmulationSetGeolocationOverride{Latitude: &g.Latitude, Longitude: &g.Longitude, Accuracy: &g.Accuracy}
 }
 
-// SetGeolocation sets the place of the tab's context and grants its site the permission to ask for it. With nil both this and
-// all permissions granted in the context are taken back.
+// SetGeolocation sets the place of the tab's context and grants its site the permission to ask for it. With nil both
+// this and all permissions granted in the context are taken back.
 func (s *Emulator) SetGeolocation(ctx context.Context, t *page.Tab, g *Geolocation) error {
 	if g == nil {
 		if err := s.resetPermissions(ctx, t); err != nil {
@@ -199,9 +200,9 @@ type GrantResult struct {
 	Method      string   `json:"grantMethod"` // cdp
 }
 
-// GrantPermissions lets an origin do without asking what permissions name, in the words of CDP's Browser.PermissionType, as long as
-// the context lives or until Geolocation clears them. What was granted to the origin before stays granted. If the
-// browser does not know one of optional, all of these are left out.
+// GrantPermissions lets an origin do without asking what permissions name, in the words of CDP's
+// Browser.PermissionType, as long as the context lives or until Geolocation clears them. What was granted to the origin
+// before stays granted. If the browser does not know one of optional, all of these are left out.
 func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin string, permissions, optional []string, limit time.Duration) (GrantResult, error) {
 	site, err := ParseOrigin(origin)
 	if err != nil {

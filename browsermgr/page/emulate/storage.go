@@ -29,15 +29,15 @@ const (
 	SessionStorage StorageKind = "session"
 )
 
-// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process decides what it
-// may reach.
+// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process
+// decides what it may reach.
 const worldName = "clank-storage"
 
 // storageLimit bounds one look into a storage.
 const storageLimit = 10 * time.Second
 
-// Storage reads the storage of the origin that the tab's main frame shows: all entries, or, if key is given, at most the
-// one with exactly this key.
+// Storage reads the storage of the origin that the tab's main frame shows: all entries, or, if key is given, at most
+// the one with exactly this key.
 func (s *Emulator) Storage(ctx context.Context, t *page.Tab, kind StorageKind, key *string) (map[string]string, error) {
 	const read = `function (kind, key) {
 		const store = kind === 'local' ? localStorage : sessionStorage;
@@ -154,7 +154,8 @@ func (s *Emulator) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 	return res.Cookies, nil
 }
 
-// CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and Path.
+// CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and
+// Path.
 type CookieParams struct {
 	Name     string   `json:"name"`
 	Value    *string  `json:"value"` // required, may be empty
@@ -209,8 +210,8 @@ func (c *CookieParams) Validate() error {
 	return nil
 }
 
-// SetCookie sets a cookie in the tab's browser context. What Chromium refuses, such as a __Host- cookie with a domain, is
-// an error that wraps page.ErrInvalid.
+// SetCookie sets a cookie in the tab's browser context. What Chromium refuses, such as a __Host- cookie with a domain,
+// is an error that wraps page.ErrInvalid.
 func (s *Emulator) SetCookie(ctx context.Context, t *page.Tab, c *CookieParams) error {
 	if err := c.Validate(); err != nil {
 		return err

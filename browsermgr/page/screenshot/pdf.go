@@ -20,8 +20,8 @@ const pdfLimit = 60 * time.Second
 // errHiddenContent says that a page cannot be printed.
 var errHiddenContent = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or go to another page")
 
-// PrintPDF prints the page on A4, without margins and with its backgrounds. A page that shows what pictures must not show is not
-// printed.
+// PrintPDF prints the page on A4, without margins and with its backgrounds. A page that shows what pictures must not
+// show is not printed.
 func PrintPDF(ctx context.Context, t *page.Tab) ([]byte, error) {
 	const inch = 25.4
 	width, height, none := 210/inch, 297/inch, 0.0
@@ -51,8 +51,8 @@ const (
 	highlightDuration = 2 * time.Second
 )
 
-// Highlight outlines an element of a snapshot for two seconds, scrolled into view, and returns at once. It is an animation:
-// no attribute of the page changes, and it ends by itself.
+// Highlight outlines an element of a snapshot for two seconds, scrolled into view, and returns at once. It is an
+// animation: no attribute of the page changes, and it ends by itself.
 func Highlight(ctx context.Context, t *page.Tab, ref string) error {
 	if ref == "" {
 		return fault.Invalidf("ref is required")

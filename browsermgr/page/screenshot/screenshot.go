@@ -59,10 +59,10 @@ type Image struct {
 	Truncated bool
 }
 
-// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels and
-// [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll positions it
-// had before. A picture of the viewport without labels does not wait for a running action; if a dialog is open the error
-// is a *page.DialogError.
+// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels
+// and [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll
+// positions it had before. A picture of the viewport without labels does not wait for a running action; if a dialog is
+// open the error is a *page.DialogError.
 func TakeScreenshot(ctx context.Context, t *page.Tab, o Options) (Image, error) {
 	if o.FullPage && (o.Ref != "" || o.Element != "") {
 		return Image{}, fault.Invalidf("fullPage is not supported for element screenshots")
@@ -218,8 +218,8 @@ func hideBars(ctx context.Context, t *page.Tab, before viewportGeometry) error {
 	return err
 }
 
-// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any case, and
-// Chromium draws it smaller with less effort, and up to a size that its textures can hold.
+// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any
+// case, and Chromium draws it smaller with less effort, and up to a size that its textures can hold.
 const sharpnessLimit = 4 * MaxSide
 
 func shrinkFactor(longest float64) float64 {

@@ -232,8 +232,8 @@ func refCases() []testCase {
 	)
 }
 
-// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and again after it
-// was removed.
+// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and again after
+// it was removed.
 func refAfterChanges(s *suite, sc refScope) {
 	s.openScope()
 	s.wantEqual("tabs", len(s.tabs()), 1) // frames of other sites are none

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// routeContractCases returns the table of routes, gone through as such: who needs which fields, what each answer holds, who tells of tabs and
-// profiles that are not there.
+// routeContractCases returns the table of routes, gone through as such: who needs which fields, what each answer holds,
+// who tells of tabs and profiles that are not there.
 func routeContractCases() []testCase {
 	return append(requestCases(slices.Concat(neededFields(), answeredFields(), everyRoute())), timesThatAreNone()...)
 }
@@ -163,8 +163,8 @@ func aimedRequest(route string, more m) requestCase {
 	return x
 }
 
-// authCases returns the cases about who is let in: the order of the checks, credentials, cross-site requests,
-// hosts, sizes.
+// authCases returns the cases about who is let in: the order of the checks, credentials, cross-site requests, hosts,
+// sizes.
 func authCases() []testCase {
 	bearer := func(text string) http.Header { return http.Header{"Authorization": {text}} }
 	with := func(pairs ...string) http.Header {

@@ -109,8 +109,8 @@ func uploadByClick(s *suite) {
 	}
 }
 
-// dialogCases returns the cases of alert, confirm and prompt: nothing waits for them, and nothing dismisses them
-// by itself.
+// dialogCases returns the cases of alert, confirm and prompt: nothing waits for them, and nothing dismisses them by
+// itself.
 func dialogCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "an unknown dialog", Path: "/hooks/dialog", Page: "/dialogs", Body: m{"accept": true, "dialogId": "d99"}, Status: 500, Contains: []string{"not pending"}},

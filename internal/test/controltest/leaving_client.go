@@ -12,9 +12,9 @@ import (
 	"clank/internal/test/npm"
 )
 
-// leavingClientCases returns the cases of what becomes of files when a client goes away, when two want the same
-// file, and when a file cannot be put where it should: transfers end, nothing half-done stays, and nobody gets
-// what another asked for.
+// leavingClientCases returns the cases of what becomes of files when a client goes away, when two want the same file,
+// and when a file cannot be put where it should: transfers end, nothing half-done stays, and nobody gets what another
+// asked for.
 func leavingClientCases() []testCase {
 	gone := func(name, path string, body m) testCase {
 		return testCase{Name: "the client leaves during " + name, Run: func(s *suite) { leavesDuring(s, path, body) }}

@@ -172,8 +172,8 @@ func orphanedBrowser(s *suite) {
 	s.openPage("/plain")
 }
 
-// profileReportCases returns the cases of what is reported about profiles, browsers and tabs, and that profiles
-// share nothing.
+// profileReportCases returns the cases of what is reported about profiles, browsers and tabs, and that profiles share
+// nothing.
 func profileReportCases() []testCase {
 	return []testCase{
 		{Name: "a doctor's report of a browser that does not run", Run: doctorAtRest},

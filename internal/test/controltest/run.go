@@ -22,7 +22,8 @@ const caseLimit = 30 * time.Second
 type testCase struct {
 	Name string
 	Run  func(s *suite)
-	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its settings.
+	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its
+	// settings.
 	Program bool
 }
 
@@ -66,8 +67,9 @@ func caseLanes() [][]caseGroup {
 	}
 }
 
-// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different ports. If Bin of
-// what it returns is empty, the server runs in this process and takes no env; its fields are set but for those of the process.
+// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different
+// ports. If Bin of what it returns is empty, the server runs in this process and takes no env; its fields are set but
+// for those of the process.
 type StartFunc func(tb testing.TB, number int, env ...string) *running.Clank
 
 // Program starts the built program at bin.
@@ -99,9 +101,9 @@ func Program(bin string) StartFunc {
 	}
 }
 
-// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its groups run in order,
-// beside those of the other lanes. Cases that need the built program are left out where there is none. cache is the folder in which
-// programs of others are installed.
+// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its
+// groups run in order, beside those of the other lanes. Cases that need the built program are left out where there is
+// none. cache is the folder in which programs of others are installed.
 func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	t.Helper()
 	var good, bad atomic.Int64
@@ -229,8 +231,7 @@ func describedRoutes(s *suite) {
 	}
 }
 
-// serverCases returns the cases with servers other than the usual one: with another environment, with other
-// settings.
+// serverCases returns the cases with servers other than the usual one: with another environment, with other settings.
 func serverCases() []testCase {
 	return []testCase{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
 }

@@ -46,7 +46,8 @@ func nameResolutionAttacks() []attackCase {
 		spot(NameDirect, "fd00:66::1"), spot(NameDirect, "64:ff9b::a42:1"), spot(NameDirect, "2002:a42:1::1"),
 		spot(NameAlias, "10.66.0.1"), spot(NameChain, "192.168.66.1"), spot(nameBehind, "172.16.66.1"),
 	}
-	// The page's own port on the site is closed once the page is there; whoever resolved the name has the other address left.
+	// The page's own port on the site is closed once the page is there; whoever resolved the name has the other address
+	// left.
 	both := []canaryTarget{spot(NameBoth, "10.66.0.1"), spot(NameBoth, "127.0.0.1"), spot(NameSecond, "fd00:66::1")}
 	flip := []canaryTarget{spot(NameFlip, "10.66.0.1"), spot(NameFlip, "127.0.0.1"), spot(NameFlip, "169.254.169.254")}
 	rebind := attackCase{

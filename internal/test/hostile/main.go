@@ -1,9 +1,8 @@
-// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made
-// to send something, run with a bare Chromium and with clank's. A case proves something if the bare browser
-// reached the canary.
+// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made to send
+// something, run with a bare Chromium and with clank's. A case proves something if the bare browser reached the canary.
 //
-// It has a network namespace in which every private address is the range's own, and a name server that
-// changes its mind.
+// It has a network namespace in which every private address is the range's own, and a name server that changes its
+// mind.
 package main
 
 import (
@@ -124,9 +123,8 @@ type testedBrowser struct {
 	close    func(ctx context.Context) error
 }
 
-// commonFlags returns flags for both passes: reports go out at once, sound needs no click, and the check by
-// which Chromium itself holds pages back from local networks is off, since it would hide what the guard lets
-// through.
+// commonFlags returns flags for both passes: reports go out at once, sound needs no click, and the check by which
+// Chromium itself holds pages back from local networks is off, since it would hide what the guard lets through.
 func commonFlags() []string {
 	return []string{
 		"--short-reporting-delay", "--autoplay-policy=no-user-gesture-required",

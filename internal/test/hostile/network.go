@@ -37,8 +37,8 @@ type rangeNetwork struct {
 // InsideNamespace reports whether this process was started by [reenterCommand].
 func InsideNamespace() bool { return os.Getenv(enterEnv) != "" }
 
-// ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it fails where
-// the right to make one is missing.
+// ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it
+// fails where the right to make one is missing.
 func ReenterCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // this very program; the caller waits for it
 	cmd.Env = append(os.Environ(), enterEnv+"=1")
@@ -63,14 +63,15 @@ var privateV4 = []string{
 	"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", "240.0.0.0/4",
 }
 
-// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries 10.66.0.1.
+// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries
+// 10.66.0.1.
 var privateV6 = []string{
 	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "2001:2::66",
 	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
 }
 
-// startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the rules that hold
-// where nobody has set any.
+// startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the
+// rules that hold where nobody has set any.
 func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
 	home, err := os.MkdirTemp("", "clank")
 	if err != nil {
@@ -214,8 +215,8 @@ func destinationKindOf(a netip.Addr) destinationKind {
 	return destinationPublic
 }
 
-// PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header. What routers and
-// neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
+// PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header.
+// What routers and neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
 func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
 	const hopByHop, icmp = 0, 58
 	switch {
@@ -248,7 +249,8 @@ func IsMDNSPacket(packet []byte) bool {
 	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 && binary.BigEndian.Uint16(datagram[2:]) == port
 }
 
-// TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
+// TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other
+// packets.
 func TCPSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
 	const tcp = 6
 	protocol, dst, segment, ok := transport(packet)

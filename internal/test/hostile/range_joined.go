@@ -23,12 +23,12 @@ import (
 	"clank/internal/test/running"
 )
 
-// joinedPassLetter begins the tokens of the pass in which only requests count: a browser connects to where it is about to ask,
-// before it is held back from asking.
+// joinedPassLetter begins the tokens of the pass in which only requests count: a browser connects to where it is about
+// to ask, before it is held back from asking.
 const joinedPassLetter = "r"
 
-// startJoinedBrowser starts a browser as somebody else would, without a proxy, and has clank join it: what its pages ask for is held
-// and judged, which is the best that can be done there.
+// startJoinedBrowser starts a browser as somebody else would, without a proxy, and has clank join it: what its pages
+// ask for is held and judged, which is the best that can be done there.
 func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
 	theirs, err := startBareChromium(ctx, p.makeshiftFlags()...)
 	if err != nil {
@@ -125,8 +125,9 @@ const (
 	flagsSetting   = "agentStack.runtimeConfig.browser.extraArgs"
 )
 
-// attackOwnListeners starts the real program, and has first a bare browser and then the program's own knock at its listeners: the
-// dashboard, the control API, DevTools and the proxy. That is done twice, the second time with private addresses allowed.
+// attackOwnListeners starts the real program, and has first a bare browser and then the program's own knock at its
+// listeners: the dashboard, the control API, DevTools and the proxy. That is done twice, the second time with private
+// addresses allowed.
 func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (err error) {
 	tap, err := recordLoopback()
 	if err != nil {
@@ -194,8 +195,8 @@ func (r *rangeReport) countOwnListeners(o RangeOptions, cases []rangeCase, witho
 	}
 }
 
-// recordLoopbackPacket records what goes over the loopback interface: a packet that brings a case's token to its
-// door is a hit. A request to a proxy has a whole address where others have a path.
+// recordLoopbackPacket records what goes over the loopback interface: a packet that brings a case's token to its door
+// is a hit. A request to a proxy has a whole address where others have a path.
 func (p *rangePass) recordLoopbackPacket(packet []byte) {
 	to, payload, ok := TCPSegment(packet)
 	if !ok {
@@ -322,8 +323,8 @@ func devToolsAttacks() []attackCase {
 	}
 }
 
-// ownListenerAttacks returns attacks on places where the program itself usually listens, and others that every
-// machine may have. Canaries stand there.
+// ownListenerAttacks returns attacks on places where the program itself usually listens, and others that every machine
+// may have. Canaries stand there.
 func ownListenerAttacks() []attackCase {
 	shared := func(name, addr string, port uint16) canaryTarget {
 		return canaryTarget{Name: name, Addr: mustAddr(addr), Shared: port}
@@ -335,9 +336,9 @@ func ownListenerAttacks() []attackCase {
 	return slices.Concat(onTargets(own, requestAttacks()...), onTargets(own[2:3], devToolsAttacks()...))
 }
 
-// ownListenerCases returns cases about the listeners of a running program. They count as hit where a packet
-// brings their token there. The last case is of another sort: a canary on a private address, which must be hit
-// where private addresses are allowed.
+// ownListenerCases returns cases about the listeners of a running program. They count as hit where a packet brings
+// their token there. The last case is of another sort: a canary on a private address, which must be hit where private
+// addresses are allowed.
 func ownListenerCases(list []ownListener) []rangeCase {
 	attacks := append(requestAttacks(),
 		markupAttack(ownListenerGroup, "image", "<img src=http://@hostport@/x/@id@>"),

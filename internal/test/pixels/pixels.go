@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// TargetCenters returns where the targets are on a picture of the page, as somebody sees it who knows their colours, in pixels from its
-// upper left corner: the middle of the first pixel is at 0.5, 0.5. Those that do not show are left out.
+// TargetCenters returns where the targets are on a picture of the page, as somebody sees it who knows their colours, in
+// pixels from its upper left corner: the middle of the first pixel is at 0.5, 0.5. Those that do not show are left out.
 //
 // A pixel at the edge of a target counts for as much of it as the target covers.
 func TargetCenters(picture image.Image) map[string][2]float64 {
@@ -83,8 +83,8 @@ type Target struct {
 // Side is the side of a target in CSS pixels, before the page is zoomed.
 const Side = 16
 
-// Targets returns the targets of the page: at the corners and edges of the viewport, in its middle, in the page
-// that scrolls under them, and in a frame of another site.
+// Targets returns the targets of the page: at the corners and edges of the viewport, in its middle, in the page that
+// scrolls under them, and in a frame of another site.
 func Targets() []Target {
 	return []Target{
 		{"top left", color.RGBA{255, 0, 0, 255}, "position:fixed;left:0;top:0", false},
@@ -97,9 +97,9 @@ func Targets() []Target {
 	}
 }
 
-// listen is the script of both documents. Of each click it tells the top window how far from the middle of the target it
-// was, in pixels of the screen, and which target took it. The place of a click is that of the last move: Chromium rounds that
-// of the click itself.
+// listen is the script of both documents. Of each click it tells the top window how far from the middle of the target
+// it was, in pixels of the screen, and which target took it. The place of a click is that of the last move: Chromium
+// rounds that of the click itself.
 const listen = `
 	let at = null;
 	addEventListener('pointermove', (e) => { at = [e.clientX, e.clientY]; }, true);
