@@ -54,6 +54,26 @@ type Input struct {
 	Final bool
 }
 
+// Outcome returns what became of a [Call].
+func (in Input) Outcome(id string) (o CallResult, known bool) {
+	for _, o := range in.Outcomes {
+		if o.CallID == id {
+			return o, true
+		}
+	}
+	return o, false
+}
+
+// Result returns what a tool call came to.
+func (in Input) Result(id string) (res llm.ToolResult, known bool) {
+	for _, res := range in.Results {
+		if res.ID == id {
+			return res, true
+		}
+	}
+	return res, false
+}
+
 // Screenshot is a picture of the screen in the size of [Mind.Fit].
 type Screenshot struct {
 	Image llm.Image

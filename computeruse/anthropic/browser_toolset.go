@@ -13,16 +13,12 @@ func browserActions(member string, in memberInput, url string) ([]computeruse.Ac
 	if err != nil {
 		return nil, err
 	}
-	where := computeruse.Action{At: at, Ref: ref, Held: heldKeys(in.Modifiers)}
-	a, err := clickActions(member, where)
-	if err != nil {
-		return nil, err
-	}
-	if a != nil {
+	if click, ok := clicks[member]; ok {
 		if at == nil && ref == "" {
 			return nil, errors.New("where? there is no target")
 		}
-		return a, nil
+		click.Kind, click.At, click.Ref, click.Held = computeruse.ActClick, at, ref, heldKeys(in.Modifiers)
+		return singleAction(click)
 	}
 	switch member {
 	case "navigate":
@@ -31,8 +27,7 @@ func browserActions(member string, in memberInput, url string) ([]computeruse.Ac
 		if at == nil && ref == "" {
 			return nil, errors.New("where to? there is no target")
 		}
-		where.Kind = computeruse.ActMove
-		return singleAction(where)
+		return singleAction(computeruse.Action{Kind: computeruse.ActMove, At: at, Ref: ref, Held: heldKeys(in.Modifiers)})
 	case "left_mouse_down":
 		return singleAction(computeruse.Action{Kind: computeruse.ActDown, At: at})
 	case "left_mouse_up":

@@ -21,9 +21,9 @@ func memberActions(member string, in memberInput) ([]computeruse.Action, error) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := clickActions(member, computeruse.Action{At: at, Held: heldKeys(in.Text)})
-	if err != nil || a != nil {
-		return a, err
+	if click, ok := clicks[member]; ok {
+		click.Kind, click.At, click.Held = computeruse.ActClick, at, heldKeys(in.Text)
+		return singleAction(click)
 	}
 	switch member {
 	case "left_click_drag":
@@ -47,24 +47,12 @@ func memberActions(member string, in memberInput) ([]computeruse.Action, error) 
 	return sharedActions(member, in)
 }
 
-// clickActions returns the family of clicks, on what where names; nil for others.
-func clickActions(member string, where computeruse.Action) ([]computeruse.Action, error) {
-	where.Kind = computeruse.ActClick
-	switch member {
-	case "left_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 1
-	case "double_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 2
-	case "triple_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 3
-	case "right_click":
-		where.Button, where.Clicks = computeruse.ButtonRight, 1
-	case "middle_click":
-		where.Button, where.Clicks = computeruse.ButtonMiddle, 1
-	default:
-		return nil, nil
-	}
-	return singleAction(where)
+var clicks = map[string]computeruse.Action{
+	"left_click":   {Button: computeruse.ButtonLeft, Clicks: 1},
+	"double_click": {Button: computeruse.ButtonLeft, Clicks: 2},
+	"triple_click": {Button: computeruse.ButtonLeft, Clicks: 3},
+	"right_click":  {Button: computeruse.ButtonRight, Clicks: 1},
+	"middle_click": {Button: computeruse.ButtonMiddle, Clicks: 1},
 }
 
 // errUnknownMember is a member that there is not.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"clank/computeruse"
-	"clank/llm"
 	"clank/llm/anthropic"
 )
 
@@ -207,26 +206,18 @@ func (t *conversation) appendInput(in computeruse.Input) {
 // callAnswers returns the results of the open calls, in their order. The picture of the screen goes with the last
 // action that was done and shows nothing of its own; shown says whether there was one.
 func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Content, shown bool) {
-	outcomes := map[string]computeruse.CallResult{}
-	for _, o := range in.Outcomes {
-		outcomes[o.CallID] = o
-	}
-	results := map[string]llm.ToolResult{}
-	for _, r := range in.Results {
-		results[r.ID] = r
-	}
 	with := ""
 	for _, c := range t.open {
-		if o, ok := outcomes[c.id]; ok && c.screen && o.Err == "" && !o.Skipped && o.Image == nil && in.Shot != nil {
+		if o, ok := in.Outcome(c.id); ok && c.screen && o.Err == "" && !o.Skipped && o.Image == nil && in.Shot != nil {
 			with = c.id
 		}
 	}
 	for _, c := range t.open {
-		if r, ok := results[c.id]; ok {
-			content = append(content, toolAnswer(c, r))
+		if r, ok := in.Result(c.id); ok {
+			content = append(content, anthropic.NewResult(c.id, c.toolset, r.Text, anthropic.NewImages(r.Images), r.IsError))
 			continue
 		}
-		o, ok := outcomes[c.id]
+		o, ok := in.Outcome(c.id)
 		switch {
 		case !ok:
 			content = append(content, anthropic.NewResult(c.id, c.toolset, noAnswerText, nil, true))
@@ -247,10 +238,6 @@ func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Co
 		}
 	}
 	return content, with != ""
-}
-
-func toolAnswer(c openCall, r llm.ToolResult) anthropic.Content {
-	return anthropic.NewResult(c.id, c.toolset, r.Text, anthropic.NewImages(r.Images), r.IsError)
 }
 
 // screenshotBlock returns the picture of the screen. Where the vendor can be told so, it must not shrink it: clicks

@@ -90,9 +90,9 @@ func (t *conversation) answerCalls(in computeruse.Input) []*gemini.Part {
 		var body map[string]any
 		var images []llm.Image
 		if p.Tool {
-			body, images = resultBody(in.Results, p.ID)
+			body, images = resultBody(in, p.ID)
 		} else {
-			body, images = outcomeBody(in.Outcomes, p.ID)
+			body, images = outcomeBody(in, p.ID)
 			body["url"] = url
 		}
 		if p.Garbled {
@@ -110,14 +110,12 @@ func (t *conversation) answerCalls(in computeruse.Input) []*gemini.Part {
 	return append(parts, words...)
 }
 
-func outcomeBody(outcomes []computeruse.CallResult, id string) (map[string]any, []llm.Image) {
-	i := slices.IndexFunc(outcomes, func(o computeruse.CallResult) bool { return o.CallID == id })
-	if i < 0 {
-		return map[string]any{"error": unknownResultText}, nil
-	}
-	o := outcomes[i]
+func outcomeBody(in computeruse.Input, id string) (map[string]any, []llm.Image) {
+	o, known := in.Outcome(id)
 	body := map[string]any{}
 	switch {
+	case !known:
+		body["error"] = unknownResultText
 	case o.Err != "":
 		body["error"] = o.Err
 	case o.Skipped:
@@ -134,16 +132,15 @@ func outcomeBody(outcomes []computeruse.CallResult, id string) (map[string]any, 
 	return body, nil
 }
 
-func resultBody(results []llm.ToolResult, id string) (map[string]any, []llm.Image) {
-	i := slices.IndexFunc(results, func(r llm.ToolResult) bool { return r.ID == id })
+func resultBody(in computeruse.Input, id string) (map[string]any, []llm.Image) {
+	res, known := in.Result(id)
 	switch {
-	case i < 0:
+	case !known:
 		return map[string]any{"error": unknownResultText}, nil
-	case results[i].IsError:
-		text := cmp.Or(results[i].Text, "the tool failed")
-		return map[string]any{"error": text}, results[i].Images
+	case res.IsError:
+		return map[string]any{"error": cmp.Or(res.Text, "the tool failed")}, res.Images
 	}
-	return map[string]any{"output": results[i].Text}, results[i].Images
+	return map[string]any{"output": res.Text}, res.Images
 }
 
 // readTurn returns an answer in the words of the loop; what it calls is pending from then on.

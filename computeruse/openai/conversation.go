@@ -99,9 +99,8 @@ func (t *conversation) addInput(in computeruse.Input) {
 
 // unacknowledged reports whether a call had a warning to which nobody has agreed.
 func unacknowledged(in computeruse.Input, open []openCall) bool {
-	outcomes, _ := byID(in)
 	for _, c := range open {
-		if len(c.Safety) > 0 && len(outcomes[c.ID].Acknowledged) < len(c.Safety) {
+		if o, _ := in.Outcome(c.ID); len(o.Acknowledged) < len(c.Safety) {
 			return true
 		}
 	}

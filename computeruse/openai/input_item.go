@@ -127,17 +127,16 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	var items []inputItem
 	var rest []inputPart
 	shown := false
-	outcomes, results := byID(in)
 	for _, c := range open {
-		if res, ok := results[c.ID]; ok && !c.Screen {
+		if !c.Screen {
+			res, ok := in.Result(c.ID)
+			if !ok {
+				res = llm.ToolResult{ID: c.ID, Text: "interrupted", IsError: true}
+			}
 			items = append(items, functionOutput(res))
 			continue
 		}
-		if !c.Screen {
-			items = append(items, functionOutput(llm.ToolResult{ID: c.ID, Text: "interrupted", IsError: true}))
-			continue
-		}
-		o, ok := outcomes[c.ID]
+		o, ok := in.Outcome(c.ID)
 		if !ok {
 			o.Err = "interrupted"
 		}
@@ -163,17 +162,6 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 		items = append(items, inputItem{Kind: kindMessage, Parts: rest})
 	}
 	return items
-}
-
-func byID(in computeruse.Input) (map[string]computeruse.CallResult, map[string]llm.ToolResult) {
-	outcomes, results := map[string]computeruse.CallResult{}, map[string]llm.ToolResult{}
-	for _, o := range in.Outcomes {
-		outcomes[o.CallID] = o
-	}
-	for _, r := range in.Results {
-		results[r.ID] = r
-	}
-	return outcomes, results
 }
 
 // resultText returns what the model is told beside the picture.
