@@ -31,9 +31,7 @@ func openOffice(t *testing.T, b *bench, store *sessionstest.Store) *office {
 		DefaultRuntime: browseagent.Runtime,
 		Limits:         func() sessions.Limits { return sessions.Limits{MaxSteps: 10} }, Scopes: &cancel.Scopes{},
 	}}
-	if err := o.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.Open(t.Context()))
 	t.Cleanup(o.close)
 	return o
 }

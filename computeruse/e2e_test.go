@@ -311,9 +311,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 		llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
 		llmtest.Say("all is done"))
 	model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.local = &browseagent.Agent{
 		Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },

@@ -107,12 +107,8 @@ func newReader(t *testing.T) *reader {
 	_, site := real.start(t)
 	for path, text := range map[string]string{"uploads/cv.txt": "hello", "secret.txt": "secret"} {
 		file := filepath.Join(real.files.Dir, path)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return &reader{site: site + "/tasks", refs: map[string]string{}}
 }
@@ -257,9 +253,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		model, err := openai.New(openai.Options{
 			BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.local = &browseagent.Agent{
 			Browser: h.windows, Approver: by, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		}
@@ -307,9 +301,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		server := &control.Server{
 			Manager: real.manager, Features: real.files, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: "secret-of-the-test"},
 		}
-		if err := server.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Open(t.Context()))
 		t.Cleanup(func() {
 			if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -322,9 +314,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		call := func(input string) browsertool.Result {
 			t.Helper()
 			res, err := session.Run(t.Context(), json.RawMessage(input))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return res
 		}
 		tab := ""

@@ -80,9 +80,7 @@ func vendors() []vendor {
 			mind, err := openai.New(openai.Options{Stateless: stateless, Client: openaiclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}
 	}
@@ -95,13 +93,9 @@ func vendors() []vendor {
 			model, err := claudeclient.New(claudeclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mind, err := anthropic.New(model, anthropic.ToolsAuto)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}, byClaude},
 		{"gemini", computeruse.RuntimeGemini, true, func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
@@ -110,13 +104,9 @@ func vendors() []vendor {
 			model, err := geminiclient.New(geminiclient.Options{
 				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mind, err := gemini.New(model)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}, byGemini},
 	}
@@ -231,9 +221,7 @@ func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 				t.Parallel()
 				mind, asked := v.serve(t, append(tt.turns, llmtest.Say("hello"))...)
 				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}})
 				var told *llm.Error
 				switch {
@@ -276,9 +264,7 @@ func TestAStopEndsAQuestionToEveryVendor(t *testing.T) {
 				t.Parallel()
 				mind, asked := v.serve(t, llmtest.SayWithFault("so far so good", f), llmtest.Say("hello"))
 				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				why := errors.New("it took too long for the person")
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)

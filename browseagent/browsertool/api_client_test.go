@@ -96,9 +96,7 @@ func TestALateAnswerIsToldFromACancelledCall(t *testing.T) {
 
 func TestErrorsDoNotShowCredentialsOfTheAddress(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = l.Close()
 	c := &browsertool.APIClient{URL: "http://user:hunter2@" + l.Addr().String() + "/?token=hunter2"}
 	_, _, err = c.Call(t.Context(), "GET", "/", nil, nil)
@@ -425,9 +423,7 @@ func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
 			Enum []string
 		}
 	}
-	if err := json.Unmarshal(d.Schema, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(d.Schema, &schema))
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
 		if !slices.Contains(schema.Properties["kind"].Enum, kind) || !strings.Contains(d.Description, kind+spec.Sketch) {
@@ -456,9 +452,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 			t.Fatalf("%s: %v", d.Schema, err)
 		}
 		comp := jsonschema.NewCompiler()
-		if err := comp.AddResource("mem:///tool.json", doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, comp.AddResource("mem:///tool.json", doc))
 		if _, err := comp.Compile("mem:///tool.json"); err != nil {
 			t.Error(err)
 		}
@@ -485,9 +479,7 @@ func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
 		var s struct {
 			Properties map[string]struct{ Enum []string } `json:"properties"`
 		}
-		if err := json.Unmarshal(d.Schema, &s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(d.Schema, &s))
 		_, fn := s.Properties["fn"]
 		kinds := s.Properties["kind"].Enum
 		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates || strings.Contains(d.Description, "evaluate") != evaluates ||

@@ -280,3 +280,11 @@ func images(r *mcp.CallToolResult) (n int) {
 	}
 	return n
 }
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -127,17 +127,6 @@ func TestErrorsAreToldByWhatTheyWrap(t *testing.T) {
 	}
 }
 
-func TestAPausedLaunchSaysWhenToAskAgain(t *testing.T) {
-	w := httptest.NewRecorder()
-	control.WriteError(w, &browsermgr.BreakerError{Until: time.Now().Add(30 * time.Second)})
-	if got := w.Header().Get("Retry-After"); w.Code != http.StatusConflict || got != "30" && got != "31" {
-		t.Errorf("got %d, Retry-After %q", w.Code, got)
-	}
-	if got := w.Body.String(); !strings.Contains(got, `"reason":"launch_paused"`) {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestAnswersAreJSON(t *testing.T) {
 	for want, value := range map[string]any{
 		`{"ok":true,"targetId":"T"}`: control.TargetAnswer{OKAnswer: control.OKAnswer{OK: true}, TargetID: "T"},

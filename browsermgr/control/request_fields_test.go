@@ -302,23 +302,6 @@ func TestTimesAreHeldBetweenBounds(t *testing.T) {
 			t.Errorf("%s: got %d", body, code)
 		}
 	}
-	code := called(t, "", "", `{"timeoutMs":"soon"}`, func(c *control.Call) {
-		c.Timeout(5*time.Second, time.Second)
-		if _, err := c.Tab(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "timeoutMs") {
-			t.Errorf("a tab is looked for though the time is wrong: %v", err)
-		}
-	})
-	if code != http.StatusOK {
-		t.Errorf("got %d", code)
-	}
-}
-
-func TestBodiesThatAreNoneAreToldAsSuch(t *testing.T) {
-	for body, want := range map[string]int{"{": 400, strings.Repeat(" ", 1<<20+1): 413, `[1]`: 200, "": 200} {
-		if got := called(t, "", "application/json", body, func(*control.Call) {}); got != want {
-			t.Errorf("%.10q: got %d, want %d", body, got, want)
-		}
-	}
 }
 
 func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {

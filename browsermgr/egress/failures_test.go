@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/egress"
+	"clank/internal/test/browsertest"
 )
 
 func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
@@ -106,9 +107,7 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	})
 	resp, err := f.client.Get(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	resp.Body.Close()
 	if resp.Header.Get("X-Clank-Failed") != "" || resp.Header.Get("X-Clank-Refused") != "" {
 		t.Errorf("got %v", resp.Header)

@@ -200,9 +200,7 @@ func TestSpellingsAreJudgedByTheHostThatABrowserFindsInThem(t *testing.T) {
 func compile(tb testing.TB, rules policy.Rules) *policy.Policy {
 	tb.Helper()
 	p, err := policy.Compile(rules)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return p
 }
 
@@ -291,11 +289,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		t, err := p.CheckHostPort("www.example.com", 443)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := p.CheckIP(t, addr); err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
+		must(b, p.CheckIP(t, addr))
 	}
 }

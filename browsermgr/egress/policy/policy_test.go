@@ -287,9 +287,7 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 func TestAdvisoryAnswersThatChange(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	target, err := p.CheckURL("http://rebound.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, step := range []struct{ addr, want string }{
 		{"93.184.215.14", ""},
 		{"127.0.0.1", policy.RulePrivate},
@@ -382,4 +380,12 @@ func ExamplePolicy_CheckURL() {
 	}
 	// Output: https://example.com/ may be reached http://printer.local/ may be reached http://0x7f.1/ is refused by
 	// rule private-address file:///etc/passwd is refused by rule scheme
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
