@@ -378,8 +378,11 @@ func ExamplePolicy_CheckURL() {
 		}
 		fmt.Println(raw, "may be reached")
 	}
-	// Output: https://example.com/ may be reached http://printer.local/ may be reached http://0x7f.1/ is refused by
-	// rule private-address file:///etc/passwd is refused by rule scheme
+	// Output:
+	// https://example.com/ may be reached
+	// http://printer.local/ may be reached
+	// http://0x7f.1/ is refused by rule private-address
+	// file:///etc/passwd is refused by rule scheme
 }
 
 // must ends the test if there is an error.
