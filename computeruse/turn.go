@@ -249,10 +249,8 @@ func (r *run) perform(ctx context.Context, s sessions.Page, p plannedAction, o *
 
 // waitFor waits; it ends with ctx.
 func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

@@ -329,15 +329,13 @@ func (c *Call) Wait(ctx context.Context, result any) error {
 	if c.err != nil {
 		return c.err
 	}
-	timer := time.NewTimer(c.limit)
-	defer timer.Stop()
 	var data []byte
 	select {
 	case data = <-c.ch:
 	case <-ctx.Done():
 		c.s.conn.forgetCall(c.id)
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(c.limit):
 		c.s.conn.forgetCall(c.id)
 		return fmt.Errorf("%w: no reply to %s within %s; it may be busy: stop it or reload", ErrNoAnswer, c.method, c.limit)
 	case <-c.s.conn.done:

@@ -148,11 +148,9 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 	}
 	collectGroup(p.PID)
 	// The crash handler has a session of its own and follows a moment later; it may hold stderr until then.
-	timer := time.NewTimer(stopGrace)
-	defer timer.Stop()
 	select {
 	case <-followed:
-	case <-timer.C:
+	case <-time.After(stopGrace):
 		_ = stderr.Close()
 		<-followed
 	}
@@ -214,12 +212,10 @@ func (p *Process) awaitExit(ctx context.Context) bool {
 }
 
 func (p *Process) awaitDone() error {
-	timer := time.NewTimer(4 * stopGrace)
-	defer timer.Stop()
 	select {
 	case <-p.done:
 		return nil
-	case <-timer.C:
+	case <-time.After(4 * stopGrace):
 		return fmt.Errorf("stop browser (pid %d): %w", p.PID, errStillRunning)
 	}
 }

@@ -50,14 +50,12 @@ func (h *heldTab) Is(name string) bool {
 }
 
 func (h *heldTab) find(ctx context.Context, name string) error {
-	names, ok := h.Profile.TabNames.Default()
-	if name != "" {
-		var err error
-		if names, err = h.Profile.TabNames.Resolve(name); err != nil {
-			return err
-		}
-	} else if !ok {
+	names, err := pickNamed(name)(h.Profile)
+	switch {
+	case err != nil && name == "": // none is open
 		return h.Open(ctx)
+	case err != nil:
+		return err
 	}
 	return h.setTab(names)
 }
@@ -140,15 +138,13 @@ func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	h.Profile.mu.Lock()
 	seat := h.Profile.turnOf(h.Tab.TargetID())
 	h.Profile.mu.Unlock()
-	timer := time.NewTimer(turnTimeout)
-	defer timer.Stop()
 	select {
 	case seat <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-h.Tab.Done():
 		return h.Tab.Err()
-	case <-timer.C:
+	case <-time.After(turnTimeout):
 		return fmt.Errorf("wait for tab %s: %w", h.Names.Name(), errTabBusy)
 	}
 	defer func() { <-seat }()

@@ -148,18 +148,6 @@ func screencastRoutes() []Route {
 	)}
 }
 
-// frameHeader says what the picture that follows is.
-type frameHeader struct {
-	Number     int       `json:"number"`
-	Type       string    `json:"type"` // jpeg, webp or png
-	Width      int       `json:"width"`
-	Height     int       `json:"height"`
-	ViewWidth  float64   `json:"viewWidth"` // of the viewport, in CSS pixels
-	ViewHeight float64   `json:"viewHeight"`
-	Scale      float64   `json:"scale"`
-	At         time.Time `json:"at"`
-}
-
 func serveScreencast(ctx context.Context, c *Call) (any, error) {
 	o := screenshot.WatchOptions{
 		MaxWidth: c.Query.Clamp("maxWidth", 0, 16, 4096), MaxHeight: c.Query.Clamp("maxHeight", 0, 16, 4096),
@@ -228,7 +216,7 @@ func sendFrames(ctx context.Context, h *heldTab, conn *websocket.Conn, view *scr
 }
 
 func sendFrame(ctx context.Context, conn *websocket.Conn, f screenshot.Frame) error {
-	note, err := json.Marshal(frameHeader{f.Number, f.Type, f.Width, f.Height, f.ViewWidth, f.ViewHeight, f.Scale, f.At})
+	note, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}

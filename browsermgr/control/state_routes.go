@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 )
 
@@ -33,6 +34,11 @@ func stateRoutes() []Route {
 
 // stateChange is something to be done to the state of a tab.
 type stateChange func(ctx context.Context, h *heldTab, s *emulate.Emulator) error
+
+// setting returns the change that gives the state a value.
+func setting[V any](set func(*emulate.Emulator, context.Context, *page.Tab, V) error, v V) stateChange {
+	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error { return set(s, ctx, h.Tab, v) }
+}
 
 // settingHandler makes a handler: read says what the request wants, or what is wrong with it.
 func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (TargetAnswer, error) {
@@ -63,9 +69,7 @@ func readOffline(c *Call) stateChange {
 	if !given {
 		c.Body.Fail(fault.Invalidf("offline is required"))
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetOffline(ctx, h.Tab, offline)
-	}
+	return setting((*emulate.Emulator).SetOffline, offline)
 }
 
 func readHeaders(c *Call) stateChange {
@@ -79,9 +83,7 @@ func readHeaders(c *Call) stateChange {
 			headers[name] = text
 		}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetHeaders(ctx, h.Tab, headers)
-	}
+	return setting((*emulate.Emulator).SetHeaders, headers)
 }
 
 func readCredentials(c *Call) stateChange {
@@ -94,9 +96,7 @@ func readCredentials(c *Call) stateChange {
 		}
 		creds = &emulate.Credentials{Username: username, Password: password}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetCredentials(ctx, h.Tab, creds)
-	}
+	return setting((*emulate.Emulator).SetCredentials, creds)
 }
 
 func readGeolocation(c *Call) stateChange {
@@ -111,9 +111,7 @@ func readGeolocation(c *Call) stateChange {
 		}
 		place = &emulate.Geolocation{Latitude: latitude, Longitude: longitude, Accuracy: accuracy, Origin: origin}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetGeolocation(ctx, h.Tab, place)
-	}
+	return setting((*emulate.Emulator).SetGeolocation, place)
 }
 
 var colorSchemes = []string{"dark", "light", "no-preference", "none"}
@@ -123,9 +121,7 @@ func readMedia(c *Call) stateChange {
 	if !slices.Contains(colorSchemes, scheme) {
 		c.Body.Fail(fault.Invalidf("colorScheme must be dark, light, no-preference or none"))
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetColorScheme(ctx, h.Tab, scheme)
-	}
+	return setting((*emulate.Emulator).SetColorScheme, scheme)
 }
 
 func readTimezone(c *Call) stateChange {
@@ -137,9 +133,7 @@ func readTimezone(c *Call) stateChange {
 
 func readLocale(c *Call) stateChange {
 	locale := c.Body.Required("locale")
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetLocale(ctx, h.Tab, locale)
-	}
+	return setting((*emulate.Emulator).SetLocale, locale)
 }
 
 func readDevice(c *Call) stateChange {

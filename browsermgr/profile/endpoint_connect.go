@@ -84,10 +84,8 @@ func (c Connector) targets(ctx context.Context, e Endpoint) func(yield func(Dial
 }
 
 func waitPause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
@@ -207,7 +205,9 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return DialTarget{}, "", discoveryStatus(e.url.Hostname(), resp.StatusCode)
+		// Hosted browsers without discovery answer so.
+		missing := fmt.Errorf("HTTP %d %s instead of the browser's version", resp.StatusCode, http.StatusText(resp.StatusCode))
+		return DialTarget{}, "", statusError(e.url.Hostname(), resp.StatusCode, missing)
 	}
 	var answer struct {
 		Browser   string `json:"Browser"`
@@ -228,20 +228,6 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 		return DialTarget{}, "", err
 	}
 	return dialTargetOf(found), answer.Browser, nil
-}
-
-func discoveryStatus(host string, code int) error {
-	if code == http.StatusTooManyRequests {
-		return &RateLimitError{Host: host}
-	}
-	return &noVersionError{code: code}
-}
-
-// noVersionError is a status that is no success. Hosted browsers without discovery answer so.
-type noVersionError struct{ code int }
-
-func (e *noVersionError) Error() string {
-	return fmt.Sprintf("HTTP %d %s instead of the browser's version", e.code, http.StatusText(e.code))
 }
 
 // versionURL returns where discovery asks. The query stays: it may be what lets us in.
@@ -349,7 +335,7 @@ func (e *RateLimitError) Error() string {
 // short.
 func presentableError(ctx context.Context, host string, err error) error {
 	if status, ok := errors.AsType[*cdp.StatusError](err); ok {
-		return statusError(host, status.Code)
+		return statusError(host, status.Code, &cdp.StatusError{Code: status.Code})
 	}
 	if withURL, ok := errors.AsType[*url.Error](err); ok {
 		err = withURL.Err
@@ -370,11 +356,12 @@ func presentableError(ctx context.Context, host string, err error) error {
 	}
 }
 
-func statusError(host string, code int) error {
+// statusError returns a provider's rate limit, or otherwise.
+func statusError(host string, code int, otherwise error) error {
 	if code == http.StatusTooManyRequests {
 		return &RateLimitError{Host: host}
 	}
-	return &cdp.StatusError{Code: code}
+	return otherwise
 }
 
 // isFinal reports whether trying again is of no use.

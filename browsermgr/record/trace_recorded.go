@@ -173,13 +173,11 @@ func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 // acknowledgeFrames answers pictures when they are due, and all of them when the run ends.
 func (r *traceRun) acknowledgeFrames(ctx context.Context) {
 	for a := range r.acks {
-		timer := time.NewTimer(time.Until(a.due))
 		select {
-		case <-timer.C:
+		case <-time.After(time.Until(a.due)):
 		case <-r.ended:
 		case <-ctx.Done():
 		}
-		timer.Stop()
 		a.frame.Post(proto.PageScreencastFrameAck{SessionID: a.session})
 	}
 }

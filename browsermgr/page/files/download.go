@@ -360,14 +360,12 @@ func (d *Transfers) awaitBegun(ctx context.Context, c *tabTransfers, start time.
 		if left <= 0 {
 			return
 		}
-		timer := time.NewTimer(left)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(left):
 		case <-ctx.Done():
 		case <-c.tab.Browser().Done():
 		}
-		timer.Stop()
 		if ctx.Err() != nil || c.tab.Browser().Err() != nil {
 			return
 		}

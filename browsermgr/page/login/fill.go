@@ -100,10 +100,8 @@ func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResu
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -197,10 +197,8 @@ func (c *Screencasts) Close() error {
 // shared: they must not be changed.
 func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 	if wait := time.Until(v.notBefore); wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return Frame{}, context.Cause(ctx)
 		case <-v.closed:
@@ -510,21 +508,18 @@ func (c *screencast) acknowledge(acked *time.Time) time.Duration {
 	return 0
 }
 
-// Frame is one picture of a live view.
+// Frame is one picture of a live view, of that width and height in pixels. Its JSON tells what it is, without the
+// picture. For input a point of the picture is scaled by the ratio to the view.
 type Frame struct {
-	// Number counts the frames of a cast from 1.
-	Number int
-	Data   []byte
-	Type   string // jpeg, webp or png
-	// Width and Height are those of the picture, in pixels.
-	Width, Height int
-	// ViewWidth and ViewHeight are those of the viewport it shows, in CSS pixels. For input a point of the picture is
-	// scaled by their ratio.
-	ViewWidth, ViewHeight float64
-	// Scale is that of pinching.
-	Scale float64
-	// At is when the page was drawn.
-	At time.Time
+	Number     int       `json:"number"` // counts the frames of a cast from 1
+	Data       []byte    `json:"-"`
+	Type       string    `json:"type"` // jpeg, webp or png
+	Width      int       `json:"width"`
+	Height     int       `json:"height"`
+	ViewWidth  float64   `json:"viewWidth"` // of the viewport it shows, in CSS pixels
+	ViewHeight float64   `json:"viewHeight"`
+	Scale      float64   `json:"scale"` // of pinching
+	At         time.Time `json:"at"`    // when the page was drawn
 }
 
 // applyMask covers what the frame must not show.
