@@ -15,8 +15,7 @@ import (
 // Runtime is the name under which this backend is known in [sessions.Task].
 const Runtime = "local_browser_agent"
 
-// Settings are the values an operator may change while the program runs. A zero
-// field has the default named beside it.
+// Settings are the values an operator may change while the program runs. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
 	MaxSteps         int           // model calls in one task that does not say: 10
@@ -42,8 +41,8 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Agent is the backend. Its exported fields are set before its first use and not
-// changed after; its methods are safe for concurrent use.
+// Agent is the backend. Its exported fields are set before its first use and not changed after; its methods are safe
+// for concurrent use.
 type Agent struct {
 	Browser sessions.Browser
 	// Model returns the model of that name, or the default for "".
@@ -86,8 +85,8 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	}
 }
 
-// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why
-// that could not be used.
+// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why that
+// could not be used.
 func loadState(s sessions.Session) (h *sessionState, unread error) {
 	h = &sessionState{view: pageView{url: s.URL, title: s.Title}}
 	h.history, unread = parseHistory(s.Memory)
@@ -102,8 +101,7 @@ func (h *sessionState) noteOtherRuntime(s sessions.Session) {
 	}
 }
 
-// Close implements [sessions.Backend]. A task that still runs in the session
-// ends.
+// Close implements [sessions.Backend]. A task that still runs in the session ends.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
 	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }

@@ -9,8 +9,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// performApproved performs one understood call within its time, after people were asked
-// where they want to be. The time they take does not count.
+// performApproved performs one understood call within its time, after people were asked where they want to be. The time
+// they take does not count.
 func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a toolArgs) callOutcome {
 	if t.signsIn {
 		return r.fillApproved(ctx, t, a)
@@ -53,8 +53,7 @@ func (r *run) runWithin(ctx context.Context, a toolArgs, do func(context.Context
 	return o
 }
 
-// askPeople asks a question. The decision is a sentence, "" if nobody had to be
-// asked.
+// askPeople asks a question. The decision is a sentence, "" if nobody had to be asked.
 func (r *run) askPeople(ctx context.Context, q sessions.Question) (decision string, err error) {
 	q.Literal = r.caps.Literal && !r.state.history.foreign // such a model may take up earlier words, too
 	return agent.AskApproval(ctx, r.agent.Approver, r.log, r.session, r.task, q)

@@ -20,9 +20,8 @@ const (
 	viewTimeout = 3 * time.Second // for the picture that people see after a step
 )
 
-// runCalls does what the calls of one reply ask for, one after the other, and records
-// the results. An error ends the task; what a tool got wrong goes back to the
-// model.
+// runCalls does what the calls of one reply ask for, one after the other, and records the results. An error ends the
+// task; what a tool got wrong goes back to the model.
 func (r *run) runCalls(ctx context.Context, calls []llm.ToolCall) error {
 	r.emptyReplies++
 	if len(calls) == 0 {
@@ -114,8 +113,8 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 	return o, agent.ContextError(ctx, nil)
 }
 
-// openSessionPage returns the session's page. Notes are set if it had to be opened again,
-// and then the person is told too.
+// openSessionPage returns the session's page. Notes are set if it had to be opened again, and then the person is told
+// too.
 func (r *run) openSessionPage(ctx context.Context) (sessions.Page, []string, error) {
 	v := &r.state.view
 	before := v.url
@@ -141,8 +140,7 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restore
 	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }
 
-// captureForPeople takes the picture that people see after a step; nil if there is none to
-// be had.
+// captureForPeople takes the picture that people see after a step; nil if there is none to be had.
 func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
@@ -154,8 +152,8 @@ func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image 
 	return &shot.Image
 }
 
-// addScreenshot puts a screenshot where it is wanted: before the model if it can see,
-// before those who watch, and into the answer if show is set.
+// addScreenshot puts a screenshot where it is wanted: before the model if it can see, before those who watch, and into
+// the answer if show is set.
 func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	o.view = &img
 	o.images = []llm.Image{img}
@@ -203,8 +201,7 @@ func (r *run) publicInput(t *tool, a toolArgs, raw json.RawMessage) json.RawMess
 // passwordPlaceholder stands for a password that a model typed, in the stored conversation.
 const passwordPlaceholder = "[password]"
 
-// maskStoredPassword keeps a password that the model types, or puts into an address, out of
-// the stored conversation.
+// maskStoredPassword keeps a password that the model types, or puts into an address, out of the stored conversation.
 func (r *run) maskStoredPassword(c llm.ToolCall) {
 	t, a, wrong := findTool(c)
 	if wrong != nil {
@@ -215,8 +212,8 @@ func (r *run) maskStoredPassword(c llm.ToolCall) {
 	}
 }
 
-// inputWithout returns the input of a call without the password in it, for which
-// placeholder stands; raw if there is none.
+// inputWithout returns the input of a call without the password in it, for which placeholder stands; raw if there is
+// none.
 func (r *run) inputWithout(t *tool, a toolArgs, raw json.RawMessage, placeholder string) json.RawMessage {
 	at := a.str("url")
 	switch {

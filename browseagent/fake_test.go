@@ -371,8 +371,7 @@ func results(ms []llm.Message) (rs []llm.ToolResult) {
 	return rs
 }
 
-// checkAnswered fails the test unless every call of the conversation has one
-// answer, in the message that follows.
+// checkAnswered fails the test unless every call of the conversation has one answer, in the message that follows.
 func checkAnswered(t *testing.T, ms []llm.Message) {
 	t.Helper()
 	for i, m := range ms {
@@ -401,4 +400,12 @@ func checkAnswered(t *testing.T, ms []llm.Message) {
 // named returns a reply that calls one tool by its whole name.
 func named(name, input string) func(context.Context, llm.Request) (llm.Reply, error) {
 	return reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "named", Name: name, Input: json.RawMessage(input)}})
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -16,8 +16,8 @@ type history struct {
 	foreign bool // not all that was asked for was typed by a person
 }
 
-// entry is one message and what may be left out of it when it is old. Messages
-// of the same role may follow each other; [history.messages] joins them.
+// entry is one message and what may be left out of it when it is old. Messages of the same role may follow each other;
+// [history.messages] joins them.
 type entry struct {
 	llm.Message
 	Prompt bool         `json:"prompt,omitempty"` // a person's words: a task begins here
@@ -49,17 +49,15 @@ func (h *history) addUserText(text string) {
 	h.entries = append(h.entries, entry{Message: llm.UserText(text)})
 }
 
-// addReply records what the model said. An empty message is left out, because
-// vendors refuse to read one.
+// addReply records what the model said. An empty message is left out, because vendors refuse to read one.
 func (h *history) addReply(m llm.Message) {
 	if len(m.Parts) > 0 {
 		h.entries = append(h.entries, entry{Message: m})
 	}
 }
 
-// normalizeReply returns a reply's message as it can be kept: with the role it has,
-// and with every input a JSON object. An input that is none is malformed; no
-// input at all is an empty one.
+// normalizeReply returns a reply's message as it can be kept: with the role it has, and with every input a JSON object.
+// An input that is none is malformed; no input at all is an empty one.
 func normalizeReply(m llm.Message) llm.Message {
 	m = llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(m.Parts)}
 	for i, p := range m.Parts {
@@ -76,8 +74,8 @@ func normalizeReply(m llm.Message) llm.Message {
 	return m
 }
 
-// addResult records the answer to a call. short is how it reads when what it shows,
-// its section, is old; it is "" if there is nothing to leave out.
+// addResult records the answer to a call. short is how it reads when what it shows, its section, is old; it is "" if
+// there is nothing to leave out.
 func (h *history) addResult(res llm.ToolResult, short, section string) {
 	last := len(h.entries) - 1
 	if last < 0 || h.entries[last].Role != llm.RoleUser {
@@ -108,8 +106,7 @@ func (h *history) maskInput(id string, input json.RawMessage) {
 	}
 }
 
-// answerOpenCalls answers the calls that nobody has answered, so that the conversation
-// can go on.
+// answerOpenCalls answers the calls that nobody has answered, so that the conversation can go on.
 func (h *history) answerOpenCalls(why string) {
 	open := map[string]bool{}
 	var order []string
@@ -133,8 +130,7 @@ func (h *history) answerOpenCalls(why string) {
 	}
 }
 
-// messages returns the conversation as a model with these capabilities can read
-// it. The caller must not change it.
+// messages returns the conversation as a model with these capabilities can read it. The caller must not change it.
 func (h *history) messages(caps llm.Caps) []llm.Message {
 	var ms []llm.Message
 	for _, e := range h.entries {
@@ -152,8 +148,8 @@ func (h *history) messages(caps llm.Caps) []llm.Message {
 	return ms
 }
 
-// messageForCaps returns a copy of m without pictures that the model cannot see. What
-// it can see in messages but not in tool results follows the results.
+// messageForCaps returns a copy of m without pictures that the model cannot see. What it can see in messages but not in
+// tool results follows the results.
 func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 	var parts, pictures []llm.Part
 	for _, p := range m.Parts {
@@ -174,9 +170,8 @@ func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 	return llm.Message{Role: m.Role, Parts: append(parts, pictures...)}
 }
 
-// trim keeps the newest keep page states and pictures in full, and the whole
-// below limit characters as far as the newest exchange allows. It reports whether
-// a whole page state remains, to which later changes can refer.
+// trim keeps the newest keep page states and pictures in full, and the whole below limit characters as far as the
+// newest exchange allows. It reports whether a whole page state remains, to which later changes can refer.
 func (h *history) trim(keep, limit int) bool {
 	states, pictures := 0, 0
 	for i := len(h.entries) - 1; i >= 0; i-- {
@@ -201,8 +196,7 @@ func (h *history) trim(keep, limit int) bool {
 	return h.shortenOrphans()
 }
 
-// shortenOrphans leaves out changes of a page state that is itself left out, and
-// reports whether a whole state remains.
+// shortenOrphans leaves out changes of a page state that is itself left out, and reports whether a whole state remains.
 func (h *history) shortenOrphans() bool {
 	for i := range h.entries {
 		for b := 0; b < len(h.entries[i].Bulk); b++ {
@@ -239,8 +233,8 @@ func (h *history) shortenOldest() bool {
 	return false
 }
 
-// dropOldest drops the oldest task, or of a single task its oldest exchange: a
-// reply and the answers to its calls. The last exchange stays.
+// dropOldest drops the oldest task, or of a single task its oldest exchange: a reply and the answers to its calls. The
+// last exchange stays.
 func (h *history) dropOldest() bool {
 	from, to := 0, h.indexAfter(0, func(e entry) bool { return e.Prompt })
 	if to < 0 {
@@ -291,4 +285,77 @@ func withoutImages(res llm.ToolResult) *llm.ToolResult {
 	res.Images = nil
 	res.Text = fmt.Sprintf("%s\n%s", res.Text, omittedImage)
 	return &res
+}
+
+// memoryVersion is raised when what is stored can no longer be read as before.
+const memoryVersion = 1
+
+// storedHistory is how a conversation is stored: without pictures, opaque parts of the vendors kept.
+type storedHistory struct {
+	Version int     `json:"version"`
+	Dropped bool    `json:"dropped,omitempty"`
+	Typed   bool    `json:"typed,omitempty"` // a person typed all that was asked for
+	Entries []entry `json:"entries"`
+}
+
+// marshal returns the conversation as it is stored.
+func (h *history) marshal() (json.RawMessage, error) {
+	m := storedHistory{Version: memoryVersion, Dropped: h.dropped, Typed: !h.foreign, Entries: make([]entry, 0, len(h.entries))}
+	for _, e := range h.entries {
+		e.Parts = slices.Clone(e.Parts)
+		for i, p := range e.Parts {
+			switch {
+			case e.masked[i] != nil:
+				c := *p.Call
+				c.Input = e.masked[i]
+				e.Parts[i].Call = &c
+			case p.Image != nil:
+				e.Parts[i] = llm.Part{Text: omittedImage}
+			case p.Result != nil && len(p.Result.Images) > 0:
+				e.Parts[i].Result = withoutImages(*p.Result)
+			}
+		}
+		m.Entries = append(m.Entries, e)
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("store the conversation: %w", err)
+	}
+	return raw, nil
+}
+
+// parseHistory returns the stored conversation, ready to go on: calls that were running when it was stored are
+// answered. If it cannot be read the conversation is empty and the error says why.
+func parseHistory(raw json.RawMessage) (history, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return history{}, nil
+	}
+	var m storedHistory
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return history{}, fmt.Errorf("read the stored conversation: %w", err)
+	}
+	if m.Version != memoryVersion {
+		return history{}, fmt.Errorf("read the stored conversation: version %d, not %d", m.Version, memoryVersion)
+	}
+	for i, e := range m.Entries {
+		if err := e.check(); err != nil {
+			return history{}, fmt.Errorf("read the stored conversation: entry %d: %w", i, err)
+		}
+	}
+	h := history{entries: m.Entries, dropped: m.Dropped, foreign: !m.Typed}
+	h.answerOpenCalls("interrupted: the program ended")
+	return h, nil
+}
+
+// check reports what would make the entry unusable.
+func (e entry) check() error {
+	if e.Role != llm.RoleUser && e.Role != llm.RoleAssistant {
+		return fmt.Errorf("unknown role %q", e.Role)
+	}
+	for _, b := range e.Bulk {
+		if b.Part < 0 || b.Part >= len(e.Parts) || e.Parts[b.Part].Result == nil {
+			return fmt.Errorf("part %d is no tool result", b.Part)
+		}
+	}
+	return nil
 }

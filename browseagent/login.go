@@ -10,8 +10,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// Logins fills kept logins into pages. The model never gets to know what they hold. It is implemented by the program that
-// wires this package.
+// Logins fills kept logins into pages. The model never gets to know what they hold. It is implemented by the program
+// that wires this package.
 type Logins interface {
 	// List tells the logins that a task may use.
 	List(ctx context.Context, t sessions.Task) ([]Login, error)
@@ -19,8 +19,8 @@ type Logins interface {
 	// done there in a sentence for the person who is asked. It gives nothing away.
 	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error)
 	// Fill fills user name and password of a login into the page of a session, and with submit sends them. Somebody has
-	// agreed to log in at the origin at; nothing is revealed for another one. The notes say what was done. It checks anew
-	// whether the task may, and whether the page is one that the login is for.
+	// agreed to log in at the origin at; nothing is revealed for another one. The notes say what was done. It checks
+	// anew whether the task may, and whether the page is one that the login is for.
 	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error)
 	// FillCode fills in the login's one-time code at an origin where somebody has agreed to it.
 	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
@@ -69,8 +69,8 @@ func (r *run) checkLogin(name string, code bool) *callOutcome {
 	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name), strings.Join(names, ", "))
 }
 
-// fillApproved asks a person and then uses the login where they were told that it would be used, sent or not: what is filled in
-// can be sent by a click. The time they take does not count.
+// fillApproved asks a person and then uses the login where they were told that it would be used, sent or not: what is
+// filled in can be sent by a click. The time they take does not count.
 func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome {
 	name, code := a.str("entry"), t.name == toolFillCode
 	if wrong := r.checkLogin(name, code); wrong != nil {

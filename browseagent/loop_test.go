@@ -311,9 +311,7 @@ func TestASessionWorksOneTaskAtATime(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), say("ok"))
 	var refusals []error
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if step.Kind != sessions.StepAct || step.Phase != sessions.PhaseBegun {
 			continue
 		}

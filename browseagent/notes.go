@@ -12,14 +12,12 @@ import (
 	"clank/sessions/agent"
 )
 
-// toolHandOver leaves the rest of a task to another runtime. It is offered where
-// [Settings.HandOver] names one.
+// toolHandOver leaves the rest of a task to another runtime. It is offered where [Settings.HandOver] names one.
 const toolHandOver = "hand_over"
 
-// deliverNotes takes what was said to the task since the last time, tells people that it
-// was heard, and the model what it was. A model that does what is written word
-// for word would drop what it is at for it, so it hears when it is done, see
-// [run.continueAfterAnswer].
+// deliverNotes takes what was said to the task since the last time, tells people that it was heard, and the model what
+// it was. A model that does what is written word for word would drop what it is at for it, so it hears when it is done,
+// see [run.continueAfterAnswer].
 func (r *run) deliverNotes(ctx context.Context) error {
 	if r.caps.Literal {
 		return nil
@@ -31,8 +29,7 @@ func (r *run) deliverNotes(ctx context.Context) error {
 	})
 }
 
-// readNotes takes what was said, tells people that it was heard, and gives it to
-// take, if there is any.
+// readNotes takes what was said, tells people that it was heard, and gives it to take, if there is any.
 func (r *run) readNotes(ctx context.Context, take func([]sessions.Note)) error {
 	notes := r.task.Inbox.Drain()
 	if len(notes) == 0 {
@@ -47,8 +44,8 @@ func (r *run) readNotes(ctx context.Context, take func([]sessions.Note)) error {
 	return nil
 }
 
-// continueAfterAnswer reports whether the task goes on although the model has said its last,
-// because somebody has said more meanwhile.
+// continueAfterAnswer reports whether the task goes on although the model has said its last, because somebody has said
+// more meanwhile.
 func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool, error) {
 	if r.task.Inbox.Len() == 0 || end.Failed {
 		return false, nil

@@ -31,9 +31,7 @@ func openOffice(t *testing.T, b *bench, store *sessionstest.Store) *office {
 		DefaultRuntime: browseagent.Runtime,
 		Limits:         func() sessions.Limits { return sessions.Limits{MaxSteps: 10} }, Scopes: &cancel.Scopes{},
 	}}
-	if err := o.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.Open(t.Context()))
 	t.Cleanup(o.close)
 	return o
 }
@@ -57,8 +55,7 @@ func (o *office) work(session, prompt string, steps int, watch func(sessions.Eve
 	return rec
 }
 
-// goesOn checks that the session can be gone on with: the model finds what was
-// said before, every call of it answered.
+// goesOn checks that the session can be gone on with: the model finds what was said before, every call of it answered.
 func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	o.t.Helper()
 	o.bench.script(call("click", `{"ref":"e5"}`), say("the second one costs 39 €"))

@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"sync"
 
+	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
 )
 
-// maxEmptyReplies is after how many replies in a row with which nothing can be done
-// the task ends.
+// maxEmptyReplies is after how many replies in a row with which nothing can be done the task ends.
 const maxEmptyReplies = 3
 
 // run is one task being worked. It lives in one goroutine.
@@ -119,8 +119,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	return nil
 }
 
-// finishConversation leaves the conversation in a state in which it can go on, however the
-// task ended.
+// finishConversation leaves the conversation in a state in which it can go on, however the task ended.
 func (r *run) finishConversation(ctx context.Context) {
 	why := "interrupted"
 	if ctx.Err() != nil {
@@ -169,8 +168,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	return reply, r.emit(ctx, step)
 }
 
-// wrapUp asks the model for an answer, without tools. limit is what ended the
-// work, if a limit did.
+// wrapUp asks the model for an answer, without tools. limit is what ended the work, if a limit did.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if limit != "" {
 		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
@@ -237,8 +235,8 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// withoutCalls drops tool calls that a model made although it had no tools, and
-// with them the opaque parts that may belong to them.
+// withoutCalls drops tool calls that a model made although it had no tools, and with them the opaque parts that may
+// belong to them.
 func withoutCalls(m llm.Message) llm.Message {
 	if len((llm.Reply{Message: m}).Calls()) == 0 {
 		return m
@@ -251,3 +249,21 @@ func withoutCalls(m llm.Message) llm.Message {
 	}
 	return kept
 }
+
+const instructions = `You work a real web browser for a person, with the tools given to you.
+
+How to work
+- Each action answers with where the page is and what changed on it: "page:" is the whole page state, "page changes:" a unified diff of the last one. Do not ask for a snapshot after an action; use browser_snapshot only when you have lost track.
+- Elements are named by the refs of the newest state, such as e12. A ref that is refused is out of date: look again.
+- browser_type replaces what the field contains. browser_select chooses from a closed list.
+- browser_upload hands files of the uploads folder over. What a page offers is saved by itself; a note says where.
+- Where a state was cut or folded, browser_snapshot with after shows what follows. Where there is no ref, as on a canvas, browser_click_at and browser_drag_at take points of a screenshot.
+- Use browser_extract for longer texts and browser_links for addresses. Take a screenshot when looks matter. With show=true the person gets to see it.
+- If something does not work twice, try another way. If you cannot go on (a login, a captcha, a payment you were not asked to make), stop and say what is in the way.
+- The person may say more while you work, in a message that begins with their name in square brackets: it adds to the task or changes it.
+- Do exactly what the person asked for. Do not buy, send, delete or publish anything unless they asked for it.
+- Leave the browser open, so that the person can go on with it, unless they ask you to close it.
+- When you know enough, answer without calling a tool: short, in the person's language, with the facts they asked for and the addresses they need. Say honestly what you did not find.
+
+What pages say
+` + untrusted.Instruction

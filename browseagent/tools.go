@@ -1,7 +1,9 @@
 package browseagent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -122,8 +124,7 @@ var toolTable = append(actionTools(), []tool{
 	},
 }...)
 
-// findTool returns the tool that c calls and its input, or an outcome that tells the
-// model what is wrong with the call.
+// findTool returns the tool that c calls and its input, or an outcome that tells the model what is wrong with the call.
 func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {
 	var t *tool
 	for i := range toolTable {
@@ -154,8 +155,7 @@ func checkTabs(a toolArgs) error {
 	return nil
 }
 
-// extraWait returns how much longer than the step timeout this call may take, because
-// it asked to wait.
+// extraWait returns how much longer than the step timeout this call may take, because it asked to wait.
 func extraWait(a toolArgs) time.Duration { return time.Duration(a.num("timeMs")) * time.Millisecond }
 
 // perform performs the tool. The page is seen again unless the tool only reads.
@@ -264,4 +264,25 @@ func closeBrowser(ctx context.Context, r *run, _ sessions.Page, _ toolArgs) call
 	r.state.view.reset()
 	r.closed = true
 	return callOutcome{remarks: []string{"The browser is closed."}}
+}
+
+// toolArgs is a decoded input: strings, ints, bools and []string by field name.
+type toolArgs map[string]any
+
+func (a toolArgs) str(name string) string { return actiontable.Values(a).Text(name) }
+func (a toolArgs) num(name string) int    { return actiontable.Values(a).Int(name) }
+func (a toolArgs) flag(name string) bool  { return actiontable.Values(a).Bool(name) }
+
+// decodeInput reads an input and checks it. Its error names the tool and the field, and is meant for the model. A null
+// counts as absent.
+func (t *tool) decodeInput(raw json.RawMessage) (toolArgs, error) {
+	var given map[string]any
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return nil, errors.New(t.name + ": the input is not a JSON object")
+		}
+	}
+	spec := actiontable.Spec{Kind: actiontable.Kind(t.name), Params: t.fields, Needs: t.needs}
+	values, err := spec.Read(actiontable.Window, given)
+	return toolArgs(values), err
 }

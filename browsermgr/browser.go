@@ -68,8 +68,7 @@ func (b *browser) connectOptions() page.Options {
 	}
 }
 
-// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not
-// ours.
+// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not ours.
 func (b *browser) exited() <-chan struct{} {
 	if b.process == nil {
 		return nil
@@ -244,12 +243,10 @@ const exitGrace = 5 * time.Second
 func (b *browser) endProcess(crashed bool) {
 	if crashed {
 		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
-		timer := time.NewTimer(exitGrace)
 		select {
 		case <-b.process.Done():
-		case <-timer.C:
+		case <-time.After(exitGrace):
 		}
-		timer.Stop()
 	}
 	// If it still runs it is of no use without a connection. Close hurries this along with a context of its own.
 	if err := b.process.Stop(context.Background()); err != nil {
@@ -307,13 +304,11 @@ func (b *browser) handleEvent(ev page.Event) {
 
 // explainLoss turns the failure of an operation whose browser is gone into what a person can act upon.
 func (b *browser) explainLoss(ctx context.Context, err error) error {
-	timer := time.NewTimer(3 * time.Second)
-	defer timer.Stop()
 	select {
 	case <-b.gone:
 	case <-ctx.Done():
 		return err
-	case <-timer.C:
+	case <-time.After(3 * time.Second):
 		return err
 	}
 	select {

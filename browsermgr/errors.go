@@ -3,6 +3,8 @@ package browsermgr
 import (
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
@@ -20,10 +22,11 @@ var (
 	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
 	ErrNotRunning = errors.New("browser not running")
 	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
-	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or an
-	// *[profile.RateLimitError].
+	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or
+	// an *[profile.RateLimitError].
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the way out.
+	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the
+	// way out.
 	ErrNavigationBlocked = errors.New("navigation blocked by policy")
 )
 
@@ -52,3 +55,111 @@ func wrapUnavailable(profile string, err error) error {
 	}
 	return fmt.Errorf("profile %q: %w: %w", profile, ErrUnavailable, err)
 }
+
+// The breaker opens after so many failures in a row, for so long.
+const (
+	BreakerFailures = 3
+	BreakerPause    = 30 * time.Second
+)
+
+// LaunchBreaker is closed when zero. One goroutine at a time uses it.
+type LaunchBreaker struct {
+	failures int
+	until    time.Time
+	last     error
+}
+
+// Check is an *[BreakerError] while the breaker is open.
+func (b *LaunchBreaker) Check(profile string) error {
+	if b.last == nil || time.Now().After(b.until) {
+		return nil
+	}
+	return &BreakerError{Profile: profile, Failures: b.failures, Until: b.until, Err: b.last}
+}
+
+// RecordFailure counts a failure.
+func (b *LaunchBreaker) RecordFailure(err error) {
+	b.failures++
+	if b.failures >= BreakerFailures {
+		b.last, b.until = err, time.Now().Add(BreakerPause)
+	}
+}
+
+// Open opens the breaker at once: trying again would bother a person.
+func (b *LaunchBreaker) Open(err error) {
+	b.failures, b.last, b.until = max(b.failures, 1), err, time.Now().Add(BreakerPause)
+}
+
+// Close forgets all failures.
+func (b *LaunchBreaker) Close() { *b = LaunchBreaker{} }
+
+// BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
+// [fault.ErrUnavailable] and the last failure.
+type BreakerError struct {
+	Profile  string
+	Failures int
+	Until    time.Time
+	Err      error
+}
+
+func (e *BreakerError) Error() string {
+	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
+		e.Profile, e.Failures, max(time.Until(e.Until), time.Second).Round(time.Second), e.Err)
+}
+
+// Unwrap lets errors.Is find what it wraps.
+func (e *BreakerError) Unwrap() []error { return []error{fault.ErrUnavailable, e.Err} }
+
+// UseCounter counts the operations that run in a browser, and lets it end once. It is safe for concurrent use.
+type UseCounter struct {
+	mu     sync.Mutex
+	ending chan struct{}
+	ended  bool
+	count  int
+	last   time.Time
+}
+
+// NewUseCounter returns a counter for a browser whose use starts now.
+func NewUseCounter() *UseCounter { return &UseCounter{ending: make(chan struct{}), last: time.Now()} }
+
+// Acquire begins an operation; false if the browser is ending. The caller ends it with Leave, or with Away.
+func (u *UseCounter) Acquire() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return false
+	}
+	u.count++
+	return true
+}
+
+// Release ends an operation.
+func (u *UseCounter) Release() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.count--
+	u.last = time.Now()
+}
+
+// ReleaseUnused ends an operation that only looked: it keeps nobody from being idle.
+func (u *UseCounter) ReleaseUnused() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.count--
+}
+
+// TryEnd keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is more than
+// zero and the browser is in use or was used within that time.
+func (u *UseCounter) TryEnd(idle time.Duration) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended || idle > 0 && (u.count > 0 || time.Since(u.last) < idle) {
+		return false
+	}
+	u.ended = true
+	close(u.ending)
+	return true
+}
+
+// Ending returns a channel that is closed when the browser starts to end.
+func (u *UseCounter) Ending() <-chan struct{} { return u.ending }

@@ -13,12 +13,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Profile is one profile, for those who work all tabs of its browser rather than a [Window] of their own.
-// It is safe for concurrent use.
+// Profile is one profile, for those who work all tabs of its browser rather than a [Window] of their own. It is safe
+// for concurrent use.
 type Profile struct{ state *profileState }
 
-// FindProfile returns the profile of that name, or the default one if name is empty. The error wraps [profile.ErrNotFound], and
-// lists those that there are.
+// FindProfile returns the profile of that name, or the default one if name is empty. The error wraps
+// [profile.ErrNotFound], and lists those that there are.
 func (m *Manager) FindProfile(name string) (*Profile, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func (u *Lease) Release() { u.browser.release() }
 // Local reports whether the browser was started by us, on this machine.
 func (u *Lease) Local() bool { return u.browser.isLocal() }
 
-// WebSocketURL returns where the DevTools of the tab with that target id are reached; "" if we did not start the browser, whose
-// address may hold secrets.
+// WebSocketURL returns where the DevTools of the tab with that target id are reached; "" if we did not start the
+// browser, whose address may hold secrets.
 func (u *Lease) WebSocketURL(target string) string {
 	if !u.Local() {
 		return ""
@@ -60,8 +60,8 @@ func (u *Lease) WebSocketURL(target string) string {
 // Joined reports whether it is the browser that a person uses, of the driver existing-session.
 func (u *Lease) Joined() bool { return u.browser.resolved.Mode == profile.ModeJoined }
 
-// Acquire returns the profile's browser. If it does not run it is started, or the error wraps [ErrNotRunning] if launch is
-// false. Other errors are [ErrUnavailable], [ErrInvalid], [ErrDisabled], [ErrClosed] or the end of ctx. The caller
+// Acquire returns the profile's browser. If it does not run it is started, or the error wraps [ErrNotRunning] if launch
+// is false. Other errors are [ErrUnavailable], [ErrInvalid], [ErrDisabled], [ErrClosed] or the end of ctx. The caller
 // releases it.
 func (p *Profile) Acquire(ctx context.Context, launch bool) (*Lease, error) {
 	if !launch {
@@ -88,8 +88,8 @@ type StartOptions struct {
 	Headless *bool
 }
 
-// Start sees to it that the profile's browser runs and answers: one that does not is started again. For a browser that a
-// person uses, it asks that person again also after a refusal.
+// Start sees to it that the profile's browser runs and answers: one that does not is started again. For a browser that
+// a person uses, it asks that person again also after a refusal.
 func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
 		return err
@@ -135,9 +135,9 @@ func (b *browser) ping(ctx context.Context, limit time.Duration) error {
 	return b.conn.RootSession().BeginWithin(limit, proto.BrowserGetVersion{}).Wait(ctx, nil)
 }
 
-// Stop ends the profile's browser, in the way that keeps cookies. stopped is false if none ran. A browser that we did not
-// start is left alone: the connection to it is dropped, and stopped is true; in a person's browser the tabs that we opened
-// are closed.
+// Stop ends the profile's browser, in the way that keeps cookies. stopped is false if none ran. A browser that we did
+// not start is left alone: the connection to it is dropped, and stopped is true; in a person's browser the tabs that we
+// opened are closed.
 func (p *Profile) Stop(ctx context.Context) (stopped bool, err error) {
 	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
 		return false, err
@@ -163,7 +163,8 @@ func (p *profileState) stopWithTurn(ctx context.Context) (stopped bool, err erro
 	return true, nil
 }
 
-// resolve returns how the profile is stored, and what that means now. One that runs and is not on the list any more is as it was.
+// resolve returns how the profile is stored, and what that means now. One that runs and is not on the list any more is
+// as it was.
 func (p *profileState) resolve() (profile.Resolved, error) {
 	stored, err := p.manager.store.Find(p.name)
 	if b := p.current(); errors.Is(err, profile.ErrNotFound) && b != nil {

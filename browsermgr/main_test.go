@@ -99,7 +99,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and c.
+// sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and
+// c.
 func sharedManager(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	if shared == nil {

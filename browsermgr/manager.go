@@ -40,28 +40,29 @@ type Manager struct {
 	Logger *slog.Logger
 	// Config, if set, is asked at each start what holds for all profiles, unless one says otherwise.
 	Config func() profile.Config
-	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the browser is
-	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
+	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the
+	// browser is started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
 	NewObservers func(local bool) []page.Observer
-	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked
-	// at each start; "" lets the browser do without.
+	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is
+	// asked at each start; "" lets the browser do without.
 	Proxy func(ctx context.Context, profile string) (address string, err error)
-	// WatchRefusals, if set, notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
-	// which is called once, waits for late refusals and returns the first.
+	// WatchRefusals, if set, notes what the tab with that CDP target id is refused from now on, so that windows can
+	// tell it. finish, which is called once, waits for late refusals and returns the first.
 	WatchRefusals func(profile, target string) (finish func(ctx context.Context) error)
-	// ExplainFailure, if set, says why a document did not load in the tab with that CDP target id, of which a browser behind a proxy
-	// knows no more than that; nil if it does not know either. address is what was asked for, since is when.
+	// ExplainFailure, if set, says why a document did not load in the tab with that CDP target id, of which a browser
+	// behind a proxy knows no more than that; nil if it does not know either. address is what was asked for, since is
+	// when.
 	ExplainFailure func(profile, target, address string, since time.Time) error
-	// NewGuardObservers, if set, makes the observers that keep an eye on what the pages of a connection reach. They come before those of
-	// Observe, and are closed as those are.
+	// NewGuardObservers, if set, makes the observers that keep an eye on what the pages of a connection reach. They
+	// come before those of Observe, and are closed as those are.
 	NewGuardObservers func(profile string, local bool) []page.Observer
 	// RefusalCount, if set, counts what the pages of a profile were refused.
 	RefusalCount func(profile string) uint64
-	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load, as far as it is
-	// known then: pages are to be kept from it. It may be told the same one again.
+	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load,
+	// as far as it is known then: pages are to be kept from it. It may be told the same one again.
 	OnDevToolsPort func(port int)
-	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
-	// error refuses to connect.
+	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name;
+	// its error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
 	// Redact, Hidden and Holds, if set, keep secrets out of what browsers tell, show and copy; see [page.Options].
 	Redact      func(message []byte) []byte
@@ -250,8 +251,8 @@ func (m *Manager) Status() []BrowserStatus {
 	return list
 }
 
-// Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When ctx
-// ends the browsers are killed. Closing twice is no error.
+// Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When
+// ctx ends the browsers are killed. Closing twice is no error.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	if m.opened && !m.isClosed() {

@@ -14,8 +14,9 @@ import (
 	"clank/sessions"
 )
 
-// Screenshot takes a picture of the current viewport. Coordinates are counted from its upper left corner. The picture has device scale factor times pinch as many pixels in a row. CSS zoom is the
-// page's own business and changes neither. Chromium draws nothing while a dialog is open: that is a [*page.DialogError].
+// Screenshot takes a picture of the current viewport. Coordinates are counted from its upper left corner. The picture
+// has device scale factor times pinch as many pixels in a row. CSS zoom is the page's own business and changes neither.
+// Chromium draws nothing while a dialog is open: that is a [*page.DialogError].
 func (w *Window) Screenshot(ctx context.Context) (shot sessions.Screenshot, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
 		if open := tab.Dialogs().Pending; len(open) > 0 {
@@ -48,9 +49,10 @@ const webpTimeout = 15 * time.Second
 // errNoPage says that there is nothing to film.
 var errNoPage = errors.New("no page is open")
 
-// CaptureWebP returns a picture of the current viewport as lossy WebP, of a quality of 1 to 99, for video, and the address of the page. A scale
-// under 1 makes it that much smaller than the page is in device pixels. It waits for no action and starts nothing: a window without
-// an open page is an error. What pictures must not show is covered. Behind a dialog, which is a [*page.DialogError], nothing is drawn.
+// CaptureWebP returns a picture of the current viewport as lossy WebP, of a quality of 1 to 99, for video, and the
+// address of the page. A scale under 1 makes it that much smaller than the page is in device pixels. It waits for no
+// action and starts nothing: a window without an open page is an error. What pictures must not show is covered. Behind
+// a dialog, which is a [*page.DialogError], nothing is drawn.
 func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error) {
 	w.mu.Lock()
 	b, tab, closed := w.browser, w.tabs.Current(), w.closed

@@ -2,14 +2,22 @@ package browsermgr_test
 
 import (
 	"context"
+	"errors"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 
@@ -127,5 +135,211 @@ func TestPopupsBelongToWhomTheirOpenerBelongs(t *testing.T) {
 	b.Touch("popup")
 	if _, noted := b.Owner("popup"); noted {
 		t.Error("a forgotten tab came back")
+	}
+}
+
+// rounds returns how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the
+// long form.
+func rounds(t *testing.T, variable string, short int) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil {
+		return short
+	}
+	return n
+}
+
+// held is what a program may leak.
+type held struct {
+	descriptors, goroutines, processes, temporary int
+	names                                         []string // of the temporary files
+}
+
+func holds(t *testing.T, temp, home string) held {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("descriptors are counted in /proc")
+	}
+	files, err := os.ReadDir(temp)
+	browsertest.Must(t, err)
+	h := held{len(fds), runtime.NumGoroutine(), len(processesOf(t, home)), len(files), nil}
+	for _, f := range files {
+		h.names = append(h.names, f.Name())
+	}
+	return h
+}
+
+func (h held) within(limit held) bool {
+	return h.descriptors <= limit.descriptors && h.goroutines <= limit.goroutines && h.processes <= limit.processes && h.temporary <= limit.temporary
+}
+
+// tempDir returns a temporary directory with a path short enough for Chromium's socket.
+func tempDir(t *testing.T) string {
+	t.Helper()
+	temp, err := os.MkdirTemp("", "leak") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
+	browsertest.Must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(temp) })
+	t.Setenv("TMPDIR", temp)
+	return temp
+}
+
+func TestRestartsLeaveNothingBehind(t *testing.T) {
+	temp := tempDir(t)
+	m := manager(t, nil)
+	p := findProfile(t, m, "")
+	restart := func() {
+		t.Helper()
+		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+		if !stop(t, p) {
+			t.Fatal("it did not run")
+		}
+	}
+	restart()
+	before := holds(t, temp, m.Home)
+	for range rounds(t, "CLANK_LEAK_RESTARTS", 1) {
+		restart()
+	}
+	after := before
+	defer func() { t.Logf("before %+v, after %+v", before, after) }()
+	eventually(t, "nothing more is held than before", func() bool {
+		after = holds(t, temp, m.Home)
+		return after.within(before)
+	})
+}
+
+func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
+	base := site(t)
+	temp := tempDir(t)
+	m := manager(t, nil)
+	u := use(t, findProfile(t, m, ""))
+	cycle := func() {
+		t.Helper()
+		tab := open(t, u, base+"/")
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
+			t.Fatal(err)
+		}
+		browsertest.Must(t, tab.Close(t.Context()))
+	}
+	for range 3 {
+		cycle()
+	}
+	before := holds(t, temp, m.Home)
+	before.descriptors, before.goroutines, before.processes = before.descriptors+4, before.goroutines+8, before.processes+2 // kept-alive connections of the site, spare renderers
+	for range rounds(t, "CLANK_LEAK_CYCLES", 5) {
+		cycle()
+	}
+	after := before
+	defer func() { t.Logf("allowed %+v, after %+v", before, after) }()
+	eventually(t, "nothing more is held than before", func() bool {
+		after = holds(t, temp, m.Home)
+		return after.within(before)
+	})
+}
+
+var errBroken = errors.New("broken")
+
+func isOpen(b *browsermgr.LaunchBreaker) bool { return b.Check("work") != nil }
+
+func TestItOpensAfterFailuresInARowForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b browsermgr.LaunchBreaker
+		for n := range browsermgr.BreakerFailures {
+			if isOpen(&b) {
+				t.Fatalf("it is open after %d failures", n)
+			}
+			b.RecordFailure(errBroken)
+		}
+		err := b.Check("work")
+		if !errors.Is(err, fault.ErrUnavailable) || !errors.Is(err, errBroken) {
+			t.Errorf("got %v", err)
+		}
+		for _, want := range []string{`profile "work"`, "3 times", "for 30s", "broken"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q does not say %q", err, want)
+			}
+		}
+		time.Sleep(browsermgr.BreakerPause + 1) //nolint:forbidigo // the clock of the bubble
+		if isOpen(&b) {
+			t.Error("it is open for ever")
+		}
+		b.RecordFailure(errBroken)
+		if !isOpen(&b) {
+			t.Error("it takes more than one further failure")
+		}
+	})
+}
+
+func TestASuccessForgetsFailures(t *testing.T) {
+	var b browsermgr.LaunchBreaker
+	for range browsermgr.BreakerFailures - 1 {
+		b.RecordFailure(errBroken)
+	}
+	b.Close()
+	b.RecordFailure(errBroken)
+	if isOpen(&b) {
+		t.Error("failures before a success count")
+	}
+}
+
+func TestOneRefusalHoldsIt(t *testing.T) {
+	var b browsermgr.LaunchBreaker
+	b.Open(errBroken)
+	if err := b.Check("user"); !errors.Is(err, errBroken) {
+		t.Errorf("got %v, want that it is held", err)
+	}
+	b.Close()
+	if isOpen(&b) {
+		t.Error("it is open after it was closed")
+	}
+}
+
+func TestWhatIsInUseIsNotIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := browsermgr.NewUseCounter()
+		if u.TryEnd(time.Minute) {
+			t.Fatal("a new one is idle")
+		}
+		if !u.Acquire() {
+			t.Fatal("a new one cannot be used")
+		}
+		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
+		if u.TryEnd(time.Minute) {
+			t.Error("one in use is idle")
+		}
+		u.Release()
+		if u.TryEnd(time.Minute) {
+			t.Error("one that was just used is idle")
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble
+		if !u.Acquire() {
+			t.Fatal("an idle one cannot be looked at")
+		}
+		u.ReleaseUnused()
+		if !u.TryEnd(time.Minute) {
+			t.Error("a look counts as use")
+		}
+		if u.Acquire() || u.TryEnd(0) {
+			t.Error("one that has ended goes on")
+		}
+		<-u.Ending()
+	})
+}
+
+func TestOneOfManyEndsIt(t *testing.T) {
+	u := browsermgr.NewUseCounter()
+	u.Acquire()
+	var wins atomic.Int32
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if u.TryEnd(0) {
+				wins.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := wins.Load(); n != 1 {
+		t.Errorf("%d have ended it", n)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"clank/browsermgr/page"
 )
 
-// windowTabs is the tabs of one window. The zero value is empty. Its owner guards it: it is not safe for concurrent use.
+// windowTabs is the tabs of one window. The zero value is empty. Its owner guards it: it is not safe for concurrent
+// use.
 type windowTabs struct {
 	tabs     []*page.Tab
 	selected []*page.Tab // in the order in which they were last current; the last one is current
@@ -36,8 +37,8 @@ func (s *windowTabs) Has(tab *page.Tab) bool { return slices.Contains(s.tabs, ta
 // All returns the tabs, as they were added.
 func (s *windowTabs) All() []*page.Tab { return slices.Clone(s.tabs) }
 
-// Current returns the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be called for
-// them.
+// Current returns the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be
+// called for them.
 func (s *windowTabs) Current() *page.Tab {
 	for len(s.selected) > 0 {
 		tab := s.selected[len(s.selected)-1]
@@ -99,8 +100,8 @@ func (s *windowTabs) SetStartURL(url string) { s.lastURL = url }
 // LastURL returns where a window without a tab opens again.
 func (s *windowTabs) LastURL() string { return s.lastURL }
 
-// State returns the address and title of the current page, and a line for each tab, the current one's beginning with "*".
-// Without tabs it is the address at which the window opens again; and that of the lost page alone if gone.
+// State returns the address and title of the current page, and a line for each tab, the current one's beginning with
+// "*". Without tabs it is the address at which the window opens again; and that of the lost page alone if gone.
 func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
 	current := s.lastSelected()
 	switch {

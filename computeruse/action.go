@@ -1,8 +1,15 @@
 package computeruse
 
 import (
+	"cmp"
 	"image"
+	"math"
+	"strconv"
+	"strings"
 	"time"
+
+	"clank/internal/untrusted"
+	"clank/sessions/agent"
 )
 
 // ActionKind says what an [Action] does.
@@ -44,11 +51,9 @@ const (
 	ButtonForward Button = "forward"
 )
 
-// Action is one thing that mouse or keyboard do. Points are pixels of the
-// picture that was sent, or cells of Grid; they may lie outside, and mean the
-// middle of their pixel or cell.
-// Keys are names as the vendor's model wrote them. Which fields a kind reads
-// stands with it.
+// Action is one thing that mouse or keyboard do. Points are pixels of the picture that was sent, or cells of Grid; they
+// may lie outside, and mean the middle of their pixel or cell. Keys are names as the vendor's model wrote them. Which
+// fields a kind reads stands with it.
 type Action struct {
 	Kind   ActionKind
 	At     *image.Point
@@ -67,4 +72,113 @@ type Action struct {
 	For    time.Duration
 	Region image.Rectangle
 	URL    string
+}
+
+// actionResult is what came of something that was done to the page, or read from it.
+type actionResult struct {
+	err      error  // it failed; the text may be a page's
+	refused  string // it was not done because somebody or something said no; a sentence of ours
+	decision string // what was decided, if people were asked
+	remark   string // ours
+	notes    []string
+	body     string // what was read
+}
+
+func (d *actionResult) failed() bool { return d.err != nil || d.refused != "" }
+
+// add takes in what came of a later part of the same act.
+func (d *actionResult) add(o actionResult) {
+	d.err, d.refused, d.remark, d.body = o.err, o.refused, o.remark, o.body
+	d.decision = cmp.Or(o.decision, d.decision)
+	d.notes = append(d.notes, o.notes...)
+}
+
+// text returns what the model reads, or "" if there is nothing to report. Text from untrusted sources is marked.
+func (d *actionResult) text() string {
+	var ours, theirs []string
+	for _, s := range []string{d.refused, d.decision, d.remark} {
+		if s != "" {
+			ours = append(ours, s)
+		}
+	}
+	if d.err != nil {
+		ours = append(ours, "It failed.")
+		theirs = append(theirs, "error: "+untrusted.CleanLine(d.err.Error(), maxNote))
+	}
+	for _, n := range d.notes {
+		theirs = append(theirs, "note: "+untrusted.CleanLine(n, maxNote))
+	}
+	if d.body != "" {
+		theirs = append(theirs, untrusted.Clean(d.body))
+	}
+	if len(theirs) > 0 {
+		ours = append(ours, untrusted.Wrap(strings.Join(theirs, "\n")))
+	}
+	return strings.Join(ours, "\n")
+}
+
+// summary returns what people read about the result.
+func (d *actionResult) summary() string {
+	var rest string
+	switch {
+	case d.err != nil:
+		rest = d.err.Error()
+	case d.refused != "":
+		rest = d.refused
+	case d.body != "":
+		rest = agent.Truncate(d.body, 500)
+	default:
+		rest = strings.Join(d.notes, "; ")
+	}
+	return strings.TrimSpace(strings.TrimSpace(d.decision+" "+d.remark) + " " + rest)
+}
+
+// CSSPoint is a place of the viewport in CSS pixels.
+type CSSPoint struct{ X, Y float64 }
+
+// ScreenGeometry is how the picture that a model sees lies on the viewport.
+type ScreenGeometry struct {
+	Picture       image.Point // pixels
+	Width, Height float64     // CSS pixels
+}
+
+// Known reports whether a picture was seen, so that its points mean something.
+func (g ScreenGeometry) Known() bool {
+	return g.Picture.X > 0 && g.Picture.Y > 0 && g.Width > 0 && g.Height > 0
+}
+
+// ToViewport returns the place under the middle of a pixel, inside of the viewport.
+func (g ScreenGeometry) ToViewport(p image.Point) CSSPoint {
+	return CSSPoint{
+		clampInside((float64(p.X)+0.5)*g.Width/float64(g.Picture.X), g.Width),
+		clampInside((float64(p.Y)+0.5)*g.Height/float64(g.Picture.Y), g.Height),
+	}
+}
+
+// ToPicture returns the pixel over a place.
+func (g ScreenGeometry) ToPicture(p CSSPoint) image.Point {
+	return image.Pt(int(p.X*float64(g.Picture.X)/g.Width), int(p.Y*float64(g.Picture.Y)/g.Height))
+}
+
+// ScaleDistance returns a distance of the picture in CSS pixels, bounded.
+func (g ScreenGeometry) ScaleDistance(p image.Point) CSSPoint {
+	const most = 20000
+	bound := func(v float64) float64 { return math.Max(-most, math.Min(most, v)) }
+	return CSSPoint{
+		bound(float64(p.X) * g.Width / float64(g.Picture.X)),
+		bound(float64(p.Y) * g.Height / float64(g.Picture.Y)),
+	}
+}
+
+// Center returns the place in the middle.
+func (g ScreenGeometry) Center() CSSPoint { return CSSPoint{g.Width / 2, g.Height / 2} }
+
+// clampInside clamps v to what lies inside of a side of this length.
+func clampInside(v, length float64) float64 {
+	return math.Max(0, math.Min(v, length-math.Min(0.5, length/2)))
+}
+
+// String returns how a path of the control API has it.
+func (p CSSPoint) String() string {
+	return strconv.FormatFloat(p.X, 'f', -1, 64) + "," + strconv.FormatFloat(p.Y, 'f', -1, 64)
 }

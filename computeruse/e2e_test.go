@@ -23,8 +23,8 @@ import (
 	"clank/sessions"
 )
 
-// house is the whole way of a task: a Manager with its database, a runtime with
-// its vendor's server, and a real browser.
+// house is the whole way of a task: a Manager with its database, a runtime with its vendor's server, and a real
+// browser.
 type house struct {
 	*sessions.Manager
 	t       *testing.T
@@ -41,8 +41,7 @@ type house struct {
 	mind    func(computeruse.Model) computeruse.Model
 }
 
-// newHouse opens one whose model plays these moves. It shuts at the end of the
-// test.
+// newHouse opens one whose model plays these moves. It shuts at the end of the test.
 func newHouse(t *testing.T, v vendor, consent sessions.Approver, moves ...move) *house {
 	t.Helper()
 	h := prepare(t, v, consent)
@@ -312,9 +311,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 		llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
 		llmtest.Say("all is done"))
 	model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.local = &browseagent.Agent{
 		Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"clank/internal/untrusted"
 	"clank/sessions"
 	"clank/sessions/agent"
 )
@@ -50,8 +51,8 @@ func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 
 var errReleaseActs = errors.New("letting go would set off what nobody agreed to")
 
-// release lets go of a key or button without setting off what people decide about:
-// a button of the mouse is let go elsewhere then, which is no click.
+// release lets go of a key or button without setting off what people decide about: a button of the mouse is let go
+// elsewhere then, which is no click.
 func (r *run) release(ctx context.Context, s sessions.Page, up screenMove) error {
 	if r.agent.Approver == nil {
 		_, err := s.Act(ctx, up.kind, up.args)
@@ -77,4 +78,31 @@ func (r *run) pointerPosition() CSSPoint {
 		return r.screenshot.Center()
 	}
 	return r.state.pointer
+}
+
+// open returns the session's screen. If it had to be opened again, the model and the person are told.
+func (r *run) open(ctx context.Context) (sessions.Page, error) {
+	before := r.state.url
+	s, restored, lost, err := r.openAt(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	r.screen = s
+	if !restored || before == "" {
+		return s, nil
+	}
+	r.screenshotCurrent, r.state.pointer, r.state.releases = false, CSSPoint{}, nil
+	note := agent.ReopenedNotice(before, lost)
+	if lost != nil {
+		r.state.url, r.state.title = "", ""
+	}
+	r.state.memory.Next.addUserText("About the browser:\n" + untrusted.Wrap(untrusted.CleanLine(note, maxNote)))
+	return s, r.notice(ctx, note)
+}
+
+func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, restored bool, lost, err error) {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
+	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }

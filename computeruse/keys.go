@@ -11,9 +11,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// keyNames is, for each key of the control
-// API the names by which models call it, in lower case and without underscores.
-// It has those of OpenAI, of X11 keysyms as xdotool takes them, and of Gemini.
+// keyNames is, for each key of the control API the names by which models call it, in lower case and without
+// underscores. It has those of OpenAI, of X11 keysyms as xdotool takes them, and of Gemini.
 const keyNames = `
 Enter: enter return kpenter linefeed numpadenter
 Escape: escape esc

@@ -2,7 +2,9 @@ package computeruse_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"image"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +17,9 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
+	"clank/computeruse"
+	"clank/internal/test/computerusetest"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -27,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// real is the browser of all tests here that need a real one, and the site that
-// it shows. Both start with the first of them.
+// real is the browser of all tests here that need a real one, and the site that it shows. Both start with the first of
+// them.
 var real realBrowser
 
 type realBrowser struct {
@@ -105,8 +110,7 @@ func (b *realBrowser) close() error {
 	return b.manager.Close(context.Background())
 }
 
-// desk is a form and a canvas at fixed places. The page writes down what is done
-// with it.
+// desk is a form and a canvas at fixed places. The page writes down what is done with it.
 const desk = `<!doctype html><meta charset=utf-8><title>Desk</title><link rel=icon href=data:,>
 <style>body > * {position:fixed; left:20px; width:200px; height:30px; margin:0}</style>
 <input id=who aria-label="Your name" style="top:20px">
@@ -147,4 +151,117 @@ func (w windows) done(t *testing.T, session string) string {
 		t.Errorf("read what was done: %v", err)
 	}
 	return strings.Trim(strings.TrimPrefix(strings.Join(notes, ""), "result: "), `"`)
+}
+
+// bench is an agent with everything around it in memory.
+type bench struct {
+	agent   *computeruse.Agent
+	browser *computerusetest.Browser
+	mind    *computerusetest.Model
+	session sessions.Session
+	task    sessions.Task
+}
+
+func newBench(t *testing.T, turns ...computeruse.Turn) *bench {
+	t.Helper()
+	b := &bench{browser: &computerusetest.Browser{}, mind: &computerusetest.Model{}}
+	b.mind.Script = script(turns...)
+	b.agent = &computeruse.Agent{
+		Browser: b.browser,
+		Model:   func(context.Context, string) (computeruse.Model, error) { return b.mind, nil },
+	}
+	b.session = sessions.Session{ID: "s1", Runtime: computeruse.RuntimeOpenAI}
+	b.task = sessions.Task{ID: "t1", SessionID: "s1", Prompt: "look around"}
+	t.Cleanup(func() {
+		for _, f := range b.mind.Faults() {
+			t.Errorf("the mind: %s", f)
+		}
+	})
+	return b
+}
+
+// script plays turns one after the other.
+func script(turns ...computeruse.Turn) func(context.Context, int, computeruse.Input) (computeruse.Turn, error) {
+	return func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+		if n >= len(turns) {
+			return computeruse.Turn{}, errors.New("the script has ended")
+		}
+		return turns[n], nil
+	}
+}
+
+// do returns a turn of one call.
+func do(actions ...computeruse.Action) computeruse.Turn {
+	return computeruse.Turn{
+		Calls: []computeruse.Call{{ID: "c1", Actions: actions}}, Stop: llm.StopTools, Usage: llm.Usage{Calls: 1, InputTokens: 10},
+	}
+}
+
+func use(name, input string) computeruse.Turn {
+	return computeruse.Turn{Tools: []llm.ToolCall{{ID: "f1", Name: name, Input: []byte(input)}}, Stop: llm.StopTools}
+}
+
+func say(text string) computeruse.Turn { return computeruse.Turn{Text: text, Stop: llm.StopEnd} }
+
+func click(x, y int) computeruse.Action {
+	return computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: x, Y: y}}
+}
+
+// run works the task; each may be nil.
+func (b *bench) run(ctx context.Context, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
+	for step, err := range b.agent.Run(ctx, b.session, b.task) {
+		if err != nil {
+			return steps, err
+		}
+		steps = append(steps, step)
+		if step.Memory != nil {
+			b.session.Memory = step.Memory
+		}
+		if step.URL != "" {
+			b.session.URL, b.session.Title = step.URL, step.Title
+		}
+		if each != nil && !each(step) {
+			return steps, nil
+		}
+	}
+	return steps, nil
+}
+
+// answer works the task, which must end with an answer.
+func (b *bench) answer(t *testing.T) (sessions.Step, []sessions.Step) {
+	t.Helper()
+	steps, err := b.run(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("the task failed: %v", err)
+	}
+	last := steps[len(steps)-1]
+	if last.Kind != sessions.StepAnswer {
+		t.Fatalf("the last step is %+v, want an answer", last)
+	}
+	return last, steps
+}
+
+func (b *bench) acts() string {
+	if s := b.browser.Screen(); s != nil {
+		return strings.Join(s.Acts(), "; ")
+	}
+	return ""
+}
+
+// told returns what the model was told before question n.
+func (b *bench) told(t *testing.T, n int) computeruse.Input {
+	t.Helper()
+	asked := b.mind.Asked()
+	if n >= len(asked) {
+		t.Fatalf("the model was asked %d times, want more than %d", len(asked), n)
+	}
+	return asked[n]
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -8,16 +8,15 @@ import (
 	"clank/llm"
 )
 
-// Model is a vendor's model that works a screen, ready to be asked. Its methods
-// are safe for concurrent use.
+// Model is a vendor's model that works a screen, ready to be asked. Its methods are safe for concurrent use.
 type Model interface {
 	// Name is "provider:model", as people write it in settings.
 	Name() string
-	// Fit is the size in which the model wants to see a screen of the given
-	// size; never larger than it, and of the same shape.
+	// Fit is the size in which the model wants to see a screen of the given size; never larger than it, and of the same
+	// shape.
 	Fit(screen image.Point) image.Point
-	// Begin begins a conversation, or goes on with the one that memory (of
-	// [Talk.Memory]) is of. It asks the vendor nothing.
+	// Begin begins a conversation, or goes on with the one that memory (of [Talk.Memory]) is of. It asks the vendor
+	// nothing.
 	Begin(b ConversationOptions) (Conversation, error)
 }
 
@@ -32,28 +31,47 @@ type ConversationOptions struct {
 
 // Conversation is one conversation. It is used by one goroutine at a time.
 //
-// Next tells the model what has happened since its last turn and blocks until
-// its whole answer is there. When ctx ends it returns at once with
-// [context.Cause] of ctx. Other failures are an [*llm.Error]; the conversation
-// can go on after one: what was told is kept and told again with the next call.
+// Next tells the model what has happened since its last turn and blocks until its whole answer is there. When ctx ends
+// it returns at once with [context.Cause] of ctx. Other failures are an [*llm.Error]; the conversation can go on after
+// one: what was told is kept and told again with the next call.
 //
-// Memory is what Begin needs to go on, in another process even. Pictures that
-// the model will not need again are not part of it.
+// Memory is what Begin needs to go on, in another process even. Pictures that the model will not need again are not
+// part of it.
 type Conversation interface {
 	Next(ctx context.Context, in Input) (Turn, error)
 	Memory() (json.RawMessage, error)
 }
 
-// Input is what a model is told at the beginning of a turn. Every [Call] and
-// every tool call of the turn before is answered, in their order.
+// Input is what a model is told at the beginning of a turn. Every [Call] and every tool call of the turn before is
+// answered, in their order.
 type Input struct {
 	Says     []string // by the person: the task first, later what they say to it
 	Outcomes []CallResult
 	Results  []llm.ToolResult
 	Shot     *Screenshot // the screen now; nil = it could not be seen
-	// Final asks for an answer without calls, where the vendor knows a way to say
-	// so. Calls that come all the same are not done.
+	// Final asks for an answer without calls, where the vendor knows a way to say so. Calls that come all the same are
+	// not done.
 	Final bool
+}
+
+// Outcome returns what became of a [Call].
+func (in Input) Outcome(id string) (o CallResult, known bool) {
+	for _, o := range in.Outcomes {
+		if o.CallID == id {
+			return o, true
+		}
+	}
+	return o, false
+}
+
+// Result returns what a tool call came to.
+func (in Input) Result(id string) (res llm.ToolResult, known bool) {
+	for _, res := range in.Results {
+		if res.ID == id {
+			return res, true
+		}
+	}
+	return res, false
 }
 
 // Screenshot is a picture of the screen in the size of [Mind.Fit].
@@ -73,8 +91,7 @@ type CallResult struct {
 	Acknowledged []SafetyWarning // what a person has agreed to
 }
 
-// Turn is a model's answer. Without calls it is the last: Text is for the
-// person.
+// Turn is a model's answer. Without calls it is the last: Text is for the person.
 type Turn struct {
 	Calls     []Call
 	Tools     []llm.ToolCall
@@ -82,13 +99,13 @@ type Turn struct {
 	Reasoning string // readable summary, where the vendor gives one
 	Stop      llm.StopReason
 	Usage     llm.Usage
-	// Notices are what the person should know about the conversation itself, such
-	// as that its vendor has lost the earlier part.
+	// Notices are what the person should know about the conversation itself, such as that its vendor has lost the
+	// earlier part.
 	Notices []string
 }
 
-// Call is a batch of actions that are answered together. A vendor whose actions
-// are answered one by one has one in each.
+// Call is a batch of actions that are answered together. A vendor whose actions are answered one by one has one in
+// each.
 type Call struct {
 	ID      string
 	Actions []Action

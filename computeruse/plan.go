@@ -36,8 +36,7 @@ type plannedAction struct {
 	mouse CSSPoint      // where the mouse is after it
 }
 
-// planActions checks a whole batch before its first side effect. The error is for the
-// model.
+// planActions checks a whole batch before its first side effect. The error is for the model.
 func planActions(actions []Action, g ScreenGeometry, mouse CSSPoint) ([]plannedAction, error) {
 	switch {
 	case len(actions) == 0:
@@ -170,8 +169,8 @@ func (p *plannedAction) planOnRef(held []string) error {
 	}
 }
 
-// toPixels brings points from the grid to the picture, for people and records,
-// and returns where exactly the points lie.
+// toPixels brings points from the grid to the picture, for people and records, and returns where exactly the points
+// lie.
 func (p *plannedAction) toPixels(g ScreenGeometry) (at CSSPoint, path []CSSPoint) {
 	fine := g
 	if p.Grid.X > 0 && p.Grid.Y > 0 {

@@ -20,7 +20,8 @@ import (
 	"clank/sessions"
 )
 
-// tasks has something for each action that pictures, refs and points are for. It writes down what reaches it, across loads.
+// tasks has something for each action that pictures, refs and points are for. It writes down what reaches it, across
+// loads.
 const tasks = `<!doctype html><meta charset=utf-8><title>Tasks</title><link rel=icon href=data:,>
 <style>body > * {position:fixed; left:20px; width:150px; height:30px; margin:0}</style>
 <input type=file aria-label=Files style="top:20px" onchange="note('file ' + files[0].name + ' ' + files[0].size)">
@@ -41,8 +42,8 @@ onpageshow = (e) => note(e.persisted ? 'back_forward' : performance.getEntriesBy
 box.onscroll = () => { if (log.at(-1) !== 'scroll') note('scroll'); };
 </script>`
 
-// everyAction is done by each backend in its way: the name of a tool and its input, in which <Card> is the ref of Card. A
-// screen without a tool clicks at a point.
+// everyAction is done by each backend in its way: the name of a tool and its input, in which <Card> is the ref of Card.
+// A screen without a tool clicks at a point.
 var everyAction = []struct{ local, screen, single string }{
 	{`browser_open {"url":"SITE"}`, `navigate {"url":"SITE"}`, `{"action":"navigate","targetUrl":"SITE"}`},
 	{`browser_snapshot {}`, `read_page {}`, `{"action":"snapshot"}`},
@@ -106,12 +107,8 @@ func newReader(t *testing.T) *reader {
 	_, site := real.start(t)
 	for path, text := range map[string]string{"uploads/cv.txt": "hello", "secret.txt": "secret"} {
 		file := filepath.Join(real.files.Dir, path)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return &reader{site: site + "/tasks", refs: map[string]string{}}
 }
@@ -256,9 +253,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		model, err := openai.New(openai.Options{
 			BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.local = &browseagent.Agent{
 			Browser: h.windows, Approver: by, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		}
@@ -306,9 +301,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		server := &control.Server{
 			Manager: real.manager, Features: real.files, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: "secret-of-the-test"},
 		}
-		if err := server.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Open(t.Context()))
 		t.Cleanup(func() {
 			if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -321,9 +314,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		call := func(input string) browsertool.Result {
 			t.Helper()
 			res, err := session.Run(t.Context(), json.RawMessage(input))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return res
 		}
 		tab := ""

@@ -105,9 +105,7 @@ func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
 func decoded(t *testing.T, data []byte) image.Point {
 	t.Helper()
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return image.Pt(c.Width, c.Height)
 }
 
@@ -184,9 +182,7 @@ func drawn(t *testing.T, size image.Point, noise bool) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -238,13 +234,9 @@ func TestAPartIsCutFromTheWholePicture(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&b, img))
 	part, err := computeruse.CropImage(b.Bytes(), image.Rect(60, 25, 50, 20), image.Pt(100, 50)) // corners in any order
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, _, err := image.Decode(bytes.NewReader(part.Data))
 	if err != nil || got.Bounds().Size() != image.Pt(100, 50) {
 		t.Fatalf("got %v, %v; want it as large as fits", got, err)
@@ -261,9 +253,7 @@ func TestAPartIsCutFromTheWholePicture(t *testing.T) {
 
 func TestPixelsAreReadFromPicturesInJPEG(t *testing.T) {
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20)), nil))
 	if img, _, err := computeruse.FitImage(b.Bytes(), same); err != nil || img.MediaType != "image/jpeg" {
 		t.Errorf("got %s, %v", img.MediaType, err)
 	}

@@ -13,15 +13,14 @@ import (
 // memoryVersion is raised when what is stored can no longer be read as before.
 const memoryVersion = 1
 
-// What is kept of earlier tasks beside the conversation itself, for a mind that
-// cannot go on with it.
+// What is kept of earlier tasks beside the conversation itself, for a mind that cannot go on with it.
 const (
 	maxSaid      = 6
 	maxSaidChars = 1500
 )
 
-// storedConversation is what is kept of a session: the conversation as its mind keeps it, what
-// the mind must be told next, and what was said so far.
+// storedConversation is what is kept of a session: the conversation as its mind keeps it, what the mind must be told
+// next, and what was said so far.
 type storedConversation struct {
 	Version int             `json:"version"`
 	Runtime string          `json:"runtime"` // tells it from memories of other backends
@@ -39,8 +38,8 @@ type earlierTask struct {
 	Answer string `json:"answer,omitempty"`
 }
 
-// pendingInput is what the model is told at the beginning of its next turn, and which
-// of its calls are not answered yet.
+// pendingInput is what the model is told at the beginning of its next turn, and which of its calls are not answered
+// yet.
 type pendingInput struct {
 	Says     []string         `json:"says,omitempty"`
 	Outcomes []CallResult     `json:"outcomes,omitempty"`
@@ -81,8 +80,7 @@ func removeFirst(all []string, s string) []string {
 	return all
 }
 
-// answerOpen answers the calls that nobody has answered, so that the conversation can
-// go on.
+// answerOpen answers the calls that nobody has answered, so that the conversation can go on.
 func (p *pendingInput) answerOpen(why string) {
 	for _, id := range p.Calls {
 		p.Outcomes = append(p.Outcomes, CallResult{CallID: id, Err: why})
@@ -128,8 +126,7 @@ func (m *storedConversation) setAnswer(text string) {
 	}
 }
 
-// recap tells a mind that does not know the conversation what was said in it; ""
-// if nothing was.
+// recap tells a mind that does not know the conversation what was said in it; "" if nothing was.
 func (m *storedConversation) recap() string {
 	if len(m.Said) == 0 {
 		return ""
@@ -168,8 +165,7 @@ func (m *storedConversation) learnCredentials(t Turn) {
 	}
 }
 
-// setConversation takes in the conversation. Whoever goes on with it reads that a password
-// was typed, and not which.
+// setConversation takes in the conversation. Whoever goes on with it reads that a password was typed, and not which.
 func (m *storedConversation) setConversation(talk json.RawMessage) {
 	m.Talk = m.secrets.RedactJSON(talk, maskForModel)
 }
@@ -185,9 +181,8 @@ func (m *storedConversation) marshal() (json.RawMessage, error) {
 	return m.secrets.RedactJSON(raw, maskForModel), nil
 }
 
-// parseConversation returns what was stored, ready to go on: calls that were running when
-// it was stored are answered. If it cannot be read it is empty, and the error says
-// why.
+// parseConversation returns what was stored, ready to go on: calls that were running when it was stored are answered.
+// If it cannot be read it is empty, and the error says why.
 func parseConversation(raw json.RawMessage) (storedConversation, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return storedConversation{}, nil

@@ -13,8 +13,7 @@ import (
 	"clank/sessions"
 )
 
-// form is a screen that says what it has where: a button under the mouse, and
-// what has the focus.
+// form is a screen that says what it has where: a button under the mouse, and what has the focus.
 type form struct {
 	*computerusetest.Screen
 	role, name string // of the focus
@@ -122,8 +121,7 @@ func TestAModelThatReadsThatAPasswordWasTypedDoesNotTypeThat(t *testing.T) {
 	}
 }
 
-// careful is a screen on which pressing and letting go of what buys is told
-// apart from the rest.
+// careful is a screen on which pressing and letting go of what buys is told apart from the rest.
 type careful struct {
 	*computerusetest.Screen
 	kinds []string // what buys

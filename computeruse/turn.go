@@ -29,9 +29,8 @@ const (
 	tooManyText = "Not executed: there are too many calls in this turn."
 )
 
-// runTurn does what one turn asks for, in order, and takes one picture after it. An
-// error ends the task; what went wrong on the page goes back to the model. refused
-// is set if the task ends because a person did not agree.
+// runTurn does what one turn asks for, in order, and takes one picture after it. An error ends the task; what went
+// wrong on the page goes back to the model. refused is set if the task ends because a person did not agree.
 func (r *run) runTurn(ctx context.Context, t Turn) (refused *agent.Outcome, err error) {
 	next := &r.state.memory.Next
 	r.emptyReplies++
@@ -86,8 +85,7 @@ func (r *run) runTurn(ctx context.Context, t Turn) (refused *agent.Outcome, err 
 	return nil, r.captureAfter(ctx, hex.EncodeToString(done.Sum(nil)))
 }
 
-// captureAfter takes the picture if none was taken since the last act, and counts how
-// often the model repeats itself.
+// captureAfter takes the picture if none was taken since the last act, and counts how often the model repeats itself.
 func (r *run) captureAfter(ctx context.Context, done string) error {
 	if !r.screenshotCurrent {
 		s, err := r.open(ctx)
@@ -251,10 +249,8 @@ func (r *run) perform(ctx context.Context, s sessions.Page, p plannedAction, o *
 
 // waitFor waits; it ends with ctx.
 func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

@@ -1,9 +1,14 @@
 package computeruse_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image"
 	"math"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,11 +16,13 @@ import (
 	"clank/computeruse/anthropic"
 	"clank/computeruse/gemini"
 	"clank/computeruse/openai"
+	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	claudeclient "clank/llm/anthropic"
 	geminiclient "clank/llm/gemini"
 	openaiclient "clank/llm/openai"
+	"clank/sessions"
 )
 
 // move is one turn of a model, whoever its vendor is.
@@ -73,9 +80,7 @@ func vendors() []vendor {
 			mind, err := openai.New(openai.Options{Stateless: stateless, Client: openaiclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}
 	}
@@ -88,13 +93,9 @@ func vendors() []vendor {
 			model, err := claudeclient.New(claudeclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mind, err := anthropic.New(model, anthropic.ToolsAuto)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}, byClaude},
 		{"gemini", computeruse.RuntimeGemini, true, func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
@@ -103,13 +104,9 @@ func vendors() []vendor {
 			model, err := geminiclient.New(geminiclient.Options{
 				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mind, err := gemini.New(model)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return mind, server.Requests
 		}, byGemini},
 	}
@@ -167,4 +164,128 @@ func byGemini(m move, width, height float64) llmtest.Reply {
 		return called("take_screenshot", `{}`)
 	}
 	return called(m.act, m.text)
+}
+
+// BenchmarkBatch measures the loop's time for a batch of a click and a text, with a model that answers at once and a
+// screen in memory: with an image sent as it is, one that is scaled down, and one that did not change.
+func BenchmarkBatch(b *testing.B) {
+	for _, bc := range []struct {
+		name  string
+		ratio float64
+		still bool
+	}{{"as it is", 1, false}, {"scaled", 2, false}, {"unchanged", 2, true}} {
+		b.Run(bc.name, func(b *testing.B) {
+			mind := &computerusetest.Model{Size: image.Pt(1280, 800)}
+			mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+				if !b.Loop() {
+					return say("done"), nil
+				}
+				return do(click(n%1000, n/1000), computeruse.Action{Kind: computeruse.ActType, Text: "lamp"}), nil
+			}
+			agent := &computeruse.Agent{
+				Browser: &computerusetest.Browser{New: func() *computerusetest.Screen {
+					return &computerusetest.Screen{Size: image.Pt(1280, 800), Ratio: bc.ratio, Still: bc.still}
+				}},
+				Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil },
+			}
+			b.ReportAllocs()
+			task := sessions.Task{ID: "t1", Prompt: "go", MaxSteps: 1 << 30}
+			for step, err := range agent.Run(b.Context(), sessions.Session{ID: "s1"}, task) {
+				if err != nil || step.Failed {
+					b.Fatal(err, step.Text)
+				}
+			}
+		})
+	}
+}
+
+func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
+	t.Parallel()
+	broken := func(f llmtest.Fault) []llmtest.Turn { return []llmtest.Turn{llmtest.SayWithFault("so far so good", f)} }
+	long := map[string]string{"Retry-After": "600"}
+	trouble := llmtest.Fail(http.StatusInternalServerError, "", "oops")
+	for name, tt := range map[string]struct {
+		turns []llmtest.Turn
+		kind  llm.ErrorKind // of the failure
+		stop  llm.StopReason
+	}{
+		"asked too often":   {broken(llmtest.Fault{Status: http.StatusTooManyRequests, Message: "slow down", Header: long}), llm.ErrRateLimited, ""},
+		"in trouble":        {[]llmtest.Turn{trouble, trouble, trouble}, llm.ErrUnavailable, ""},
+		"the stream is cut": {broken(llmtest.Fault{At: 2, Cut: llmtest.CutClose}), llm.ErrCutOff, ""},
+		"no JSON":           {[]llmtest.Turn{llmtest.Answer(llmtest.Reply{Events: []string{`{"type":`}})}, llm.ErrMalformed, ""},
+		"nothing said":      {[]llmtest.Turn{llmtest.Answer(llmtest.Reply{})}, "", llm.StopEnd},
+		"refused":           {[]llmtest.Turn{llmtest.Answer(llmtest.Reply{Refusal: "I do not do that."})}, "", "refused"},
+	} {
+		for _, v := range vendors() {
+			t.Run(name+", "+v.name, func(t *testing.T) {
+				t.Parallel()
+				mind, asked := v.serve(t, append(tt.turns, llmtest.Say("hello"))...)
+				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
+				must(t, err)
+				turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}})
+				var told *llm.Error
+				switch {
+				case tt.kind == "" && (err != nil || len(turn.Calls)+len(turn.Tools) != 0):
+					t.Fatalf("got %+v, %v; want an answer without calls", turn, err)
+				case tt.stop == "refused" && turn.Stop != llm.StopRefused && turn.Stop != llm.StopFilter:
+					t.Errorf("it ended by %q, want a refusal", turn.Stop)
+				case tt.kind != "" && (!errors.As(err, &told) || told.Kind != tt.kind):
+					t.Fatalf("err = %v, want one of the kind %s", err, tt.kind)
+				}
+				goesOn(t, talk, asked)
+			})
+		}
+	}
+}
+
+// goesOn fails the test unless the conversation does, and what was told in vain is told again, once.
+func goesOn(t *testing.T, talk computeruse.Conversation, asked func() []llmtest.Request) {
+	t.Helper()
+	turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}})
+	if err != nil || turn.Text != "hello" {
+		t.Errorf("afterwards: %+v, %v; want it to go on", turn, err)
+	}
+	all := asked()
+	last := string(all[len(all)-1].Body)
+	if n := strings.Count(last, "find a lamp"); n != 1 && !strings.Contains(last, "previous_response_id") {
+		t.Errorf("the task was told %d times, want once:\n%s", n, last)
+	}
+}
+
+func TestAStopEndsAQuestionToEveryVendor(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]llmtest.Fault{
+		"before the answer": {Hang: llmtest.BeforeHeaders}, "in the answer": {Hang: llmtest.InStream, At: 2}, "between tries": {
+			Status: http.StatusServiceUnavailable, Header: map[string]string{"Retry-After": "25"},
+		},
+	} {
+		for _, v := range vendors() {
+			t.Run(name+", "+v.name, func(t *testing.T) {
+				t.Parallel()
+				mind, asked := v.serve(t, llmtest.SayWithFault("so far so good", f), llmtest.Say("hello"))
+				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
+				must(t, err)
+				why := errors.New("it took too long for the person")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				ended := make(chan error, 1)
+				go func() {
+					_, err := talk.Next(ctx, computeruse.Input{Says: []string{"find a lamp"}})
+					ended <- err
+				}()
+				for len(asked()) == 0 { // until the question is there
+					select {
+					case err := <-ended:
+						t.Fatalf("it ended by itself: %v", err)
+					case <-time.After(time.Millisecond):
+					}
+				}
+				cancel(why)
+				if err := <-ended; !errors.Is(err, why) {
+					t.Errorf("err = %v, want why it was stopped", err)
+				}
+				goesOn(t, talk, asked)
+			})
+		}
+	}
 }

@@ -111,8 +111,7 @@ func pickFields(answer map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// startStopHandler makes the handler that starts or stops a browser and tells how it
-// is after that.
+// startStopHandler makes the handler that starts or stops a browser and tells how it is after that.
 func startStopHandler(path string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
 		if _, err := c.post(ctx, path, nil); err != nil {
@@ -228,10 +227,9 @@ func runsScript(act map[string]any, depth int) bool {
 	})
 }
 
-// mayDropTarget decides whether an act on a tab that is gone may be tried once
-// more without naming the tab: only in a browser that somebody else runs, whose
-// ids change behind our back; only for what changes nothing; and only when
-// there is no second tab that could be hit.
+// mayDropTarget decides whether an act on a tab that is gone may be tried once more without naming the tab: only in a
+// browser that somebody else runs, whose ids change behind our back; only for what changes nothing; and only when there
+// is no second tab that could be hit.
 func (c *toolCall) mayDropTarget(ctx context.Context, err error) bool {
 	in := callInput(c.act)
 	if !isTabGone(err) || in.str("targetId") == "" || !slices.Contains([]string{"hover", "scrollIntoView", "wait"}, in.str("kind")) {

@@ -14,34 +14,28 @@ import (
 	"time"
 )
 
-// Failures without an answer. Everything else that [APIClient.Call] returns is the
-// cause of the context's end.
+// Failures without an answer. Everything else that [APIClient.Call] returns is the cause of the context's end.
 var (
-	// ErrAPIUnreachable is that nothing listens, or that the connection broke
-	// before an answer came.
+	// ErrAPIUnreachable is that nothing listens, or that the connection broke before an answer came.
 	ErrAPIUnreachable = errors.New("the browser control service cannot be reached")
 	// ErrAPITimedOut is that the service was there and did not answer in time.
 	ErrAPITimedOut = errors.New("the browser control service did not answer in time")
-	// ErrAPIBadAnswer is that something answered that is not this API, or in a way
-	// that cannot be read.
+	// ErrAPIBadAnswer is that something answered that is not this API, or in a way that cannot be read.
 	ErrAPIBadAnswer = errors.New("the answer of the browser control service cannot be read")
 )
 
-// MaxAPIAnswer is how large an answer may be, in bytes: several files of 10 MiB in
-// base64.
+// MaxAPIAnswer is how large an answer may be, in bytes: several files of 10 MiB in base64.
 const MaxAPIAnswer = 64 << 20
 
-// APIClient calls one control API. It is safe for concurrent use once its fields
-// are set.
+// APIClient calls one control API. It is safe for concurrent use once its fields are set.
 type APIClient struct {
 	URL   string       // of the API, such as "http://127.0.0.1:18791"
 	Token string       // bearer token; none is sent if it is empty
 	HTTP  *http.Client // nil for one that uses no proxy and follows no redirects
 }
 
-// Call sends one request. query and body may be nil; body is encoded as JSON.
-// An answer that is not JSON is returned as {"error": text} if its status is
-// not 2xx, and is [ErrAPIBadAnswer] otherwise. An err of nil means that the API, or
+// Call sends one request. query and body may be nil; body is encoded as JSON. An answer that is not JSON is returned as
+// {"error": text} if its status is not 2xx, and is [ErrAPIBadAnswer] otherwise. An err of nil means that the API, or
 // what stands before it, answered.
 func (c *APIClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	req, err := c.request(ctx, method, path, query, body)
@@ -106,8 +100,8 @@ const askHeader = "X-Clank-Ask"
 
 type askKey struct{}
 
-// WithAskID marks the calls made with the context as ones on behalf of a model: id, which is opaque, names those who are
-// asked about what they set off.
+// WithAskID marks the calls made with the context as ones on behalf of a model: id, which is opaque, names those who
+// are asked about what they set off.
 func WithAskID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, askKey{}, id)
 }
@@ -126,8 +120,7 @@ func (c *APIClient) host() string {
 	return "its address"
 }
 
-// directHTTP is shared, so that connections are kept. Redirects are not followed:
-// they would carry the token elsewhere.
+// directHTTP is shared, so that connections are kept. Redirects are not followed: they would carry the token elsewhere.
 var directHTTP = &http.Client{
 	Transport: &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,

@@ -9,11 +9,10 @@ import (
 	"clank/llm"
 )
 
-// ControlAPI is one control API. Call sends a request and returns the status and
-// the JSON of the answer; query and body may be nil. err is nil whenever the API
-// answered, whatever it said. Otherwise it is the cause of ctx's end, or wraps
-// one of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says by itself
-// what went wrong. [*APIClient] and the node client are Callers.
+// ControlAPI is one control API. Call sends a request and returns the status and the JSON of the answer; query and body
+// may be nil. err is nil whenever the API answered, whatever it said. Otherwise it is the cause of ctx's end, or wraps
+// one of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says by itself what went wrong. [*APIClient]
+// and the node client are Callers.
 type ControlAPI interface {
 	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
 }
@@ -22,24 +21,21 @@ type ControlAPI interface {
 type Tool struct {
 	Targets Targets
 
-	// EvaluateEnabled says whether scripts of the model may run; nil means
-	// they may. While it is false the tool refuses them, whatever the control
-	// API would do.
+	// EvaluateEnabled says whether scripts of the model may run; nil means they may. While it is false the tool refuses
+	// them, whatever the control API would do.
 	EvaluateEnabled func() bool
 
-	// ApprovalWait is how much longer a call may take because people are asked about what it sets off; nil means not at all.
-	// Who they are is said with the context, see [WithAskID].
+	// ApprovalWait is how much longer a call may take because people are asked about what it sets off; nil means not at
+	// all. Who they are is said with the context, see [WithAskID].
 	ApprovalWait func() time.Duration
 
-	// SnapshotMode is the mode of snapshots that name none: "efficient", or ""
-	// (nil) for full ones.
+	// SnapshotMode is the mode of snapshots that name none: "efficient", or "" (nil) for full ones.
 	SnapshotMode func() string
 
 	// Records offers cookies, HTTP archives and traces, too. People are asked before the model gets them.
 	Records bool
 
-	// Vision describes screenshots to models that cannot see; nil if nobody
-	// can.
+	// Vision describes screenshots to models that cannot see; nil if nobody can.
 	Vision *Vision
 }
 
@@ -52,9 +48,8 @@ type Result struct {
 	Images  []llm.Image // for the model
 	IsError bool        // the call failed; Text says why
 
-	// Details are the parts of the control API's answer that programs want,
-	// raw. They may repeat what pages say, so they are not for a model;
-	// "externalContent" says so.
+	// Details are the parts of the control API's answer that programs want, raw. They may repeat what pages say, so
+	// they are not for a model; "externalContent" says so.
 	Details map[string]any
 }
 

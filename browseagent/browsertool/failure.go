@@ -41,8 +41,8 @@ func (a *serviceError) Error() string { return a.text }
 // pagelessRoutes are the routes whose answers quote no page.
 var pagelessRoutes = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
 
-// readServiceError reads an answer with an error status. The text of a rate limit
-// is left out: it is often a third party's, and full of keys and addresses.
+// readServiceError reads an answer with an error status. The text of a rate limit is left out: it is often a third
+// party's, and full of keys and addresses.
 func readServiceError(status int, answer map[string]any) *serviceError {
 	in := callInput(answer)
 	a := &serviceError{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
@@ -79,8 +79,8 @@ func explainNoAnswer(ctx context.Context, err error) error {
 
 // failedResult returns the result of a call that failed.
 //
-// What the control API says of a page may quote it, so it stands between
-// markers; what it says of itself, and what this package says, does not.
+// What the control API says of a page may quote it, so it stands between markers; what it says of itself, and what this
+// package says, does not.
 func failedResult(err error) Result {
 	r := Result{IsError: true, Details: map[string]any{}}
 	a, ok := errors.AsType[*serviceError](err)

@@ -2,7 +2,10 @@ package browsertool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,12 +14,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/llm"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// api is a control API by script: what it answers to "METHOD /path", and what
-// it was asked.
+// api is a control API by script: what it answers to "METHOD /path", and what it was asked.
 type api struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -121,3 +127,164 @@ func content(t *testing.T, text string) string {
 }
 
 var png = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
+
+// TestMain serves MCP on its own pipes when a test starts the test program again as a server.
+func TestMain(m *testing.M) {
+	address := os.Getenv("CLANK_TEST_CONTROL")
+	if address == "" {
+		os.Exit(m.Run())
+	}
+	s := &browsertool.MCPServer{Tool: tool(address, os.Getenv("CLANK_TEST_MEDIA")), Browser: &agent{}, Version: "test"}
+	if err := s.ServePipes(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func tool(address, media string) *browsertool.Tool {
+	host := &browsertool.Target{API: &browsertool.APIClient{URL: address, Token: "secret"}, Media: []string{media}}
+	return &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}, Records: true}
+}
+
+// control is a control API for the tests of MCP.
+type control struct {
+	*api
+	opened int
+	closed []string
+	hung   chan string // a call that hangs has begun
+	left   chan string // and was given up
+}
+
+func newControl(t *testing.T) *control {
+	t.Helper()
+	c := &control{api: newAPI(t), hung: make(chan string, 10), left: make(chan string, 10)}
+	c.on("GET /snapshot", 200, `{"ok":true,"format":"ai","snapshot":"- button \"Go\" [ref=e1]","refs":{"e1":{}}}`)
+	c.on("GET /profiles", 404, `{"error":"profile not found"}`)
+	c.on("POST /screenshot", 200, `{"path":"`+c.file("a.png", png)+`","targetId":"T"}`)
+	c.on("GET /console", 200, fmt.Sprintf(`{"messages":[{"text":%q}]}`, strings.Repeat("x", 256<<10)))
+	c.handle("POST /tabs/open", func(w http.ResponseWriter, _ *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.opened++
+		_, _ = fmt.Fprintf(w, `{"targetId":"T%d"}`, c.opened)
+	})
+	for _, id := range []string{"T1", "T2"} {
+		c.handle("DELETE /tabs/"+id, func(w http.ResponseWriter, _ *http.Request) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.closed = append(c.closed, id)
+			_, _ = io.WriteString(w, `{"ok":true}`)
+		})
+	}
+	c.handle("POST /act", func(_ http.ResponseWriter, r *http.Request) {
+		c.hung <- r.URL.Path
+		<-r.Context().Done()
+		c.left <- r.URL.Path
+	})
+	return c
+}
+
+// givenUp waits until a call that hangs was given up: soon, which is before its own time is over.
+func (c *control) givenUp(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.left:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a call goes on")
+	}
+}
+
+// awaitEnd waits until these tabs were closed.
+func (c *control) awaitEnd(t *testing.T, tabs string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); c.ends() != tabs; {
+		if time.Now().After(deadline) {
+			t.Fatalf("closed %q", c.ends())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// ends returns the tabs that were closed.
+func (c *control) ends() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.closed, " ")
+}
+
+// agent is a Browser by script: it tells two lines and answers, or waits to be stopped when the query is "hang".
+type agent struct {
+	left chan error // may be nil
+}
+
+func (a *agent) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
+	switch query {
+	case "hang":
+		progress("waiting")
+		<-ctx.Done()
+		if a.left != nil {
+			a.left <- context.Cause(ctx)
+		}
+		return browsertool.BrowseAnswer{}, context.Cause(ctx)
+	case "fail":
+		return browsertool.BrowseAnswer{Text: "no such flight", Failed: true}, nil
+	case "break":
+		return browsertool.BrowseAnswer{}, errors.New("no model is set up")
+	case "flood":
+		for i := range 10_000 {
+			progress(fmt.Sprint("line ", i))
+		}
+		return browsertool.BrowseAnswer{Text: "flooded"}, nil
+	}
+	progress("opening\nthe page")
+	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + session, Images: []llm.Image{{MediaType: "image/png", Data: png}}}, nil
+}
+
+func within(t *testing.T, what string, done <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s did not happen", what)
+		return nil
+	}
+}
+
+// call calls a tool that must answer.
+func call(t *testing.T, c *mcp.ClientSession, name string, args map[string]any) *mcp.CallToolResult {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return r
+}
+
+// text returns the text of a result.
+func text(r *mcp.CallToolResult) string {
+	var s strings.Builder
+	for _, c := range r.Content {
+		if c, ok := c.(*mcp.TextContent); ok {
+			s.WriteString(c.Text)
+		}
+	}
+	return s.String()
+}
+
+func images(r *mcp.CallToolResult) (n int) {
+	for _, c := range r.Content {
+		if c, ok := c.(*mcp.ImageContent); ok && c.MIMEType == "image/png" && string(c.Data) == string(png) {
+			n++
+		}
+	}
+	return n
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/untrusted"
 	"clank/sessions/access"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MCPHTTP serves a [Server] as streamable MCPHTTP at the path /mcp. Its fields are set
-// before Open.
+// MCPHTTP serves a [Server] as streamable MCPHTTP at the path /mcp. Its fields are set before Open.
 type MCPHTTP struct {
 	Server *MCPServer
 	Addr   string // host and port; the host must be a loopback address
@@ -33,10 +33,9 @@ type MCPHTTP struct {
 	served   sync.WaitGroup
 }
 
-// sessionVersions are the versions of the protocol in which a client has a session
-// over MCPHTTP, and can be asked something while a call runs. In later ones nobody
-// could say when the tabs of a client are no longer needed, and an action that
-// is held until a person has decided would have to be begun anew.
+// sessionVersions are the versions of the protocol in which a client has a session over MCPHTTP, and can be asked
+// something while a call runs. In later ones nobody could say when the tabs of a client are no longer needed, and an
+// action that is held until a person has decided would have to be begun anew.
 var sessionVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
 // Open listens. Close must follow if it returns nil.
@@ -84,8 +83,8 @@ func (h *MCPHTTP) Close() error {
 	return err
 }
 
-// guard lets through who has the token and is not a web page: a page reaches
-// loopback with another site's origin, or under a name of its own.
+// guard lets through who has the token and is not a web page: a page reaches loopback with another site's origin, or
+// under a name of its own.
 func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -102,4 +101,76 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// progressReporter tells a client how a task goes. A client that reads slowly misses lines once progressBacklog wait
+// for it; it never holds up the task.
+type progressReporter struct {
+	lines chan string // nil if the client does not want to know
+	done  chan struct{}
+	quit  chan struct{}
+}
+
+const progressBacklog = 100
+
+// startProgress begins to tell. end must be called.
+func startProgress(ctx context.Context, req *mcp.CallToolRequest) *progressReporter {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return &progressReporter{}
+	}
+	p := &progressReporter{lines: make(chan string, progressBacklog), done: make(chan struct{}), quit: make(chan struct{})}
+	go p.run(ctx, req.Session, token)
+	return p
+}
+
+func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token any) {
+	defer close(p.done)
+	n := 0.0
+	tell := func(line string) bool {
+		n++
+		return to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: untrusted.CleanLine(line, maxProgressLine)}) == nil
+	}
+	for {
+		select {
+		case line := <-p.lines:
+			if !tell(line) {
+				return // the client is gone; the call's context tells the task
+			}
+		case <-p.quit:
+			for len(p.lines) > 0 {
+				if !tell(<-p.lines) {
+					return
+				}
+			}
+			return
+		}
+	}
+}
+
+// say passes a line on, in place of the oldest that waits if there is no room.
+func (p *progressReporter) say(line string) {
+	if p.lines == nil {
+		return
+	}
+	for {
+		select {
+		case p.lines <- line:
+			return
+		default:
+		}
+		select {
+		case <-p.lines:
+		default:
+		}
+	}
+}
+
+// end returns when the last line is told, so that none comes after the answer.
+func (p *progressReporter) end() {
+	if p.lines == nil {
+		return
+	}
+	close(p.quit)
+	<-p.done
 }

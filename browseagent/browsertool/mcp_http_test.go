@@ -17,9 +17,7 @@ import (
 func open(t *testing.T, s *browsertool.MCPServer, idle time.Duration) *browsertool.MCPHTTP {
 	t.Helper()
 	h := &browsertool.MCPHTTP{Server: s, Addr: "127.0.0.1:0", Valid: knows("secret"), Idle: idle}
-	if err := h.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Open(t.Context()))
 	return h
 }
 
@@ -35,9 +33,7 @@ func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func dial(t *testing.T, h *browsertool.MCPHTTP, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	c, err := tryDial(t.Context(), h, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -155,14 +151,10 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the call's own time
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Mcp-Session-Id", c.ID())
 	res, err := (&http.Client{Transport: bearer{}}).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = res.Body.Close()
 	api.givenUp(t)
 	_ = c.Close()
@@ -210,9 +202,7 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 			target = strings.TrimSuffix(target, "/mcp") + path
 		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		if tt.token != "" {

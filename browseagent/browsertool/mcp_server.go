@@ -3,9 +3,11 @@ package browsertool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -15,16 +17,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TaskBrowser sends an agent out. Browse does what query says and returns what the
-// agent found; session is the SessionID of an earlier Answer to go on with, or
-// "". progress may be called from any goroutine until Browse returns, with one
-// line about what happens. When ctx ends, Browse ends soon with its cause.
+// TaskBrowser sends an agent out. Browse does what query says and returns what the agent found; session is the
+// SessionID of an earlier Answer to go on with, or "". progress may be called from any goroutine until Browse returns,
+// with one line about what happens. When ctx ends, Browse ends soon with its cause.
 type TaskBrowser interface {
 	Browse(ctx context.Context, query, session string, progress func(line string)) (BrowseAnswer, error)
 }
 
-// BrowseAnswer is what came of a browse. What the agent says may repeat what pages
-// say.
+// BrowseAnswer is what came of a browse. What the agent says may repeat what pages say.
 type BrowseAnswer struct {
 	Text      string
 	SessionID string // to go on with; "" if nothing stays open
@@ -32,13 +32,13 @@ type BrowseAnswer struct {
 	Failed    bool // the agent could not do it; Text says why
 }
 
-// MCPServer is what is offered, on whatever transport. Its fields are set before
-// it serves; Tool or Browser may be nil, and is not offered then.
+// MCPServer is what is offered, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
+// and is not offered then.
 type MCPServer struct {
 	Tool    *Tool
 	Browser TaskBrowser
-	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until leave
-	// is called; nil leaves them as they are.
+	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until
+	// leave is called; nil leaves them as they are.
 	Approval func(ctx context.Context, ask AskFunc) (call context.Context, leave func())
 	Version  string
 	Log      *slog.Logger // nil logs nothing
@@ -131,8 +131,8 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	return srv
 }
 
-// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and
-// structured content to models, and details are raw.
+// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and structured
+// content to models, and details are raw.
 func mcpResult(r Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: mcpContent(r.Text, r.Images), IsError: r.IsError}
 	if len(r.Details) > 0 {
@@ -184,4 +184,91 @@ func (s *MCPServer) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 		text += "\n\n[session_id: " + a.SessionID + " stays open]"
 	}
 	return &mcp.CallToolResult{Content: mcpContent(text, a.Images), IsError: a.Failed}, nil
+}
+
+// errClientGone is why the calls of a client end with its session.
+var errClientGone = errors.New("the client's session ends")
+
+// clientRegistry knows the clients: what runs for each, and the tabs that each opened, which are closed when its
+// session ends.
+type clientRegistry struct {
+	tool *Tool
+	log  *slog.Logger
+
+	mu      sync.Mutex
+	clients map[*mcp.ServerSession]*mcpClient
+	ended   error // set when all sessions end
+	wait    sync.WaitGroup
+}
+
+// mcpClient is one client's session. calls holds what ends each call under way.
+type mcpClient struct {
+	browser *Session
+	calls   map[*context.CancelCauseFunc]struct{}
+}
+
+// begin enters a call of a client. The context ends with ctx, or when the client's session does; done must be called at
+// the call's end.
+func (r *clientRegistry) begin(ctx context.Context, of *mcp.ServerSession) (c *mcpClient, call context.Context, done func()) {
+	call, cancel := context.WithCancelCause(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c = r.clients[of]; c == nil {
+		c = &mcpClient{browser: &Session{Tool: r.tool}, calls: map[*context.CancelCauseFunc]struct{}{}}
+		if r.clients == nil {
+			r.clients = map[*mcp.ServerSession]*mcpClient{}
+		}
+		r.clients[of] = c
+		r.wait.Go(func() { r.end(of, c.browser) })
+	}
+	if r.ended != nil {
+		cancel(r.ended)
+	}
+	c.calls[&cancel] = struct{}{}
+	return c, call, func() {
+		r.mu.Lock()
+		delete(c.calls, &cancel)
+		r.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// stop ends the calls of the client whose session has this id. The library waits for them before it ends the session.
+func (r *clientRegistry) stop(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for of, c := range r.clients {
+		if of.ID() == id {
+			c.cancel(errClientGone)
+		}
+	}
+}
+
+// stopAll ends all calls, also those that come yet.
+func (r *clientRegistry) stopAll(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = why
+	for _, c := range r.clients {
+		c.cancel(why)
+	}
+}
+
+func (c *mcpClient) cancel(why error) {
+	for cancel := range c.calls {
+		(*cancel)(why)
+	}
+}
+
+// end waits for the end of a client's session and closes the tabs it opened.
+func (r *clientRegistry) end(of *mcp.ServerSession, s *Session) {
+	_ = of.Wait() // why it ended is told by who serves it
+	r.mu.Lock()
+	delete(r.clients, of)
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if err := s.Close(ctx); err != nil && r.log != nil {
+		r.log.Warn("tabs of an mcp session stay open", "error", err)
+	}
 }

@@ -1,24 +1,31 @@
 package browsertool
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"sync"
+	"time"
 
+	"clank/internal/untrusted"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServePipes serves one client over in and out, one JSON message a line, until
-// the client closes its side (nil) or ctx ends (its cause). It closes both, and
-// the tabs that the client opened. A line that is no message, or is longer than
-// 1 MiB, is answered with an error and does not end the session.
+// ServePipes serves one client over in and out, one JSON message a line, until the client closes its side (nil) or ctx
+// ends (its cause). It closes both, and the tabs that the client opened. A line that is no message, or is longer than 1
+// MiB, is answered with an error and does not end the session.
 func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	r := &clientRegistry{tool: s.Tool, log: s.Log}
 	defer r.wait.Wait()
 	w := newPipeWriter(out)
 	defer w.stop()
-	// Neither a call under way nor a client that does not read keeps us from
-	// ending.
+	// Neither a call under way nor a client that does not read keeps us from ending.
 	defer context.AfterFunc(ctx, func() {
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
@@ -32,3 +39,184 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 	}
 	return err
 }
+
+// AskFunc asks the person at a client whether something may be done. text says it in our words, detail in those of a
+// page. The error says that the client cannot ask its person, or is gone.
+type AskFunc func(ctx context.Context, text, detail string) (allowed bool, err error)
+
+// approvalSchema is the form that a client shows: one box to tick.
+var approvalSchema = json.RawMessage(`{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}`)
+
+// elicitor returns the way to the person at a client: elicitation of the protocol.
+func elicitor(of *mcp.ServerSession) AskFunc {
+	return func(ctx context.Context, text, detail string) (bool, error) {
+		message := untrusted.CleanLine(text, maxProgressLine) + "?"
+		if detail != "" {
+			message += "\nThe page calls it: “" + untrusted.CleanLine(detail, maxProgressLine) + "”"
+		}
+		res, err := of.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: approvalSchema})
+		if err != nil {
+			return false, fmt.Errorf("ask the person at the client: %w", err)
+		}
+		allow, _ := res.Content["allow"].(bool)
+		return res.Action == "accept" && allow, nil
+	}
+}
+
+// pipeWriter writes to a pipe from a goroutine of its own, so that a write into a full pipe can be given up.
+type pipeWriter struct {
+	out       io.WriteCloser
+	work      chan pendingWrite
+	abandoned chan struct{} // closed when nobody waits for writes any more
+	ended     chan struct{} // closed when the goroutine has ended
+	once      sync.Once
+	closed    sync.Once
+}
+
+type pendingWrite struct {
+	data []byte
+	done chan error // of capacity 1
+}
+
+func newPipeWriter(out io.WriteCloser) *pipeWriter {
+	p := &pipeWriter{out: out, work: make(chan pendingWrite), abandoned: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		for {
+			select {
+			case w := <-p.work:
+				_, err := p.out.Write(w.data)
+				w.done <- err
+			case <-p.abandoned:
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// Write writes all of data before anything else is written, or fails.
+func (p *pipeWriter) Write(data []byte) (int, error) {
+	w := pendingWrite{data: data, done: make(chan error, 1)}
+	select {
+	case p.work <- w:
+	case <-p.abandoned:
+		return 0, io.ErrClosedPipe
+	}
+	select {
+	case err := <-w.done:
+		if err != nil {
+			return 0, err
+		}
+		return len(data), nil
+	case <-p.abandoned:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+// abandon lets go of writes that wait, and of the pipe.
+func (p *pipeWriter) abandon() {
+	p.once.Do(func() { close(p.abandoned) })
+	_ = p.Close()
+}
+
+// Close closes the pipe. A write under way may end with an error.
+func (p *pipeWriter) Close() error {
+	var err error
+	p.closed.Do(func() { err = p.out.Close() })
+	return err
+}
+
+// stop ends the goroutine, and waits for it where closing the pipe ends a write. A terminal's or a parent's pipe may
+// not; then the process's end does.
+func (p *pipeWriter) stop() {
+	p.abandon()
+	select {
+	case <-p.ended:
+	case <-writeGrace():
+	}
+}
+
+// writeGrace returns how long the end waits for a write that nobody reads.
+func writeGrace() <-chan time.Time { return time.After(time.Second) }
+
+// messageReader passes on the lines of a pipe that are messages, and answers the others with an error, because the
+// library ends the session at the first.
+type messageReader struct {
+	in   io.ReadCloser
+	buf  *bufio.Reader
+	out  io.Writer
+	rest []byte
+}
+
+func newMessageReader(in io.ReadCloser, out io.Writer) *messageReader {
+	return &messageReader{in: in, buf: bufio.NewReaderSize(in, 64<<10), out: out}
+}
+
+// Read implements io.Reader.
+func (f *messageReader) Read(p []byte) (int, error) {
+	for len(f.rest) == 0 {
+		line, err := f.line()
+		if errors.Is(err, bufio.ErrTooLong) {
+			f.rejectLine(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is longer than %d bytes", maxFrame))
+			continue
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if code, text := checkMessage(line); text != "" {
+				f.rejectLine(code, text)
+			} else {
+				f.rest = append(line, '\n')
+			}
+		}
+		if err != nil && len(f.rest) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
+}
+
+// line reads one line. One that is too long is read to its end and dropped.
+func (f *messageReader) line() ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := f.buf.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxFrame; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long && err == nil:
+			return nil, bufio.ErrTooLong
+		case long:
+			return nil, err
+		}
+		return line, err
+	}
+}
+
+// checkMessage says what is wrong with a line; text is "" if nothing is.
+func checkMessage(line []byte) (code int64, text string) {
+	if !json.Valid(line) {
+		return jsonrpc.CodeParseError, "the line is not JSON"
+	}
+	if line[0] != '{' {
+		return jsonrpc.CodeInvalidRequest, "send one message a line; batches are not understood"
+	}
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message"
+	}
+	return 0, ""
+}
+
+// rejectLine answers a line that is no message. That it cannot is found out by the next real answer.
+func (f *messageReader) rejectLine(code int64, text string) {
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, text)
+	_, _ = f.out.Write([]byte(answer + "\n"))
+}
+
+// Close closes the pipe.
+func (f *messageReader) Close() error { return f.in.Close() }

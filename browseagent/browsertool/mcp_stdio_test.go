@@ -2,15 +2,20 @@ package browsertool_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/test/npm"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,9 +37,7 @@ func connect(t *testing.T, s *browsertool.MCPServer, o *mcp.ClientOptions) (*mcp
 	t.Helper()
 	in, out, _, done := pipes(t, s)
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c, done
 }
@@ -43,9 +46,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 	t.Parallel()
 	c, _ := connect(t, &browsertool.MCPServer{Tool: tool("", ""), Browser: &agent{}}, nil)
 	list, err := c.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
@@ -62,9 +63,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 		t.Error(d)
 	}
 	raw, err := json.Marshal(list.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tokens := float64(len(raw)) / 3.5
 	t.Logf("%d bytes, about %.0f tokens", len(raw), tokens)
 	if tokens >= 3000 {
@@ -116,9 +115,7 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 	})
 	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": " what? ", "session_id": "7"}, Meta: mcp.Meta{"progressToken": "p1"}}
 	r, err := c.CallTool(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.IsError || images(r) != 1 || !strings.Contains(text(r), "42[[MARKER_SANITIZED]]") && !strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
 		t.Errorf("got %s", text(r))
 	}
@@ -289,9 +286,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	answers, told := 0, 0
 	for answers < calls+1 {
 		line, err := slow.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var m struct {
 			ID     int
 			Method string
@@ -314,5 +309,70 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	stop(why) // while the answer waits to be read
 	if err := within(t, "the end", done); !errors.Is(err, why) {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// peer installs the protocol's SDK for JavaScript in a directory of its own. That takes the network, so it is done only
+// where CLANK_PEERS asks for it.
+func peer(t *testing.T) (node, modules string) {
+	t.Helper()
+	if os.Getenv("CLANK_PEERS") == "" {
+		t.Skip("the peer is installed from the network: CLANK_PEERS=1 or make test-peers does that")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal("there is no node to run the peer with")
+	}
+	modules = t.TempDir()
+	must(t, npm.Install(t.Context(), modules, "@modelcontextprotocol/sdk@1.32.2"))
+	return node, modules
+}
+
+// TestAPeerOfOtherHandsUnderstandsUs has a client that nobody here wrote use both transports. A stop in it reaches the
+// agent, or the peer's later calls would wait.
+func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
+	t.Parallel()
+	node, modules := peer(t)
+	self, err := os.Executable()
+	must(t, err)
+	hints := map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
+	want := map[string]any{
+		"hints": []any{hints, hints}, "instructions": true, "offered": true, "steps": []any{"1 opening the page"},
+		"tools": []any{"browser:object", "browser_browse:object"}, "snapshot": true, "image": "image image/png 11", "failed": true,
+		"browse": true, "progress": "waiting", "cancelled": "stopped", "after": false,
+	}
+	for _, kind := range []string{"stdio", "http"} {
+		t.Run(kind, func(t *testing.T) {
+			api, left := newControl(t), make(chan error, 1)
+			target := self
+			if kind == "http" {
+				h := open(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media), Browser: &agent{left: left}}, 0)
+				defer func() { _ = h.Close() }()
+				target = h.URL()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, node, "testdata/peer.mjs", kind, target, modules)
+			cmd.Env = append(os.Environ(), "CLANK_TEST_CONTROL="+api.URL, "CLANK_TEST_MEDIA="+api.media)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			var got map[string]any
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+			if kind == "http" {
+				if err := within(t, "the stop", left); err == nil {
+					t.Error("the agent was not stopped")
+				}
+			}
+			api.awaitEnd(t, "T1")
+		})
 	}
 }

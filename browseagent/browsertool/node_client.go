@@ -14,21 +14,78 @@ import (
 	"time"
 )
 
-// NodeClient calls the control API of another machine through its [Proxy]. It is
-// safe for concurrent use once its fields are set.
+// NodePath is where [Proxy] serves.
+const NodePath = "/browser.proxy"
+
+// Limits of the exchange.
+const (
+	DefaultNodeTimeout = 20 * time.Second       // for the node's work, when the request names none
+	MaxNodeTimeout     = 10 * time.Minute       // that a request may ask for
+	NodeSlack          = 5 * time.Second        // that the caller waits longer than the node works
+	MaxNodeFile        = 10 << 20               // bytes of one file
+	MaxNodeFiles       = 20                     // copied with one answer
+	nodeProbeTimeout   = 750 * time.Millisecond // for the status that a timeout is told with
+	maxNodeRequest     = 1 << 20                // bytes
+)
+
+// nodeRequest is what travels to the node. Times are in milliseconds.
+type nodeRequest struct {
+	Method    string         `json:"method"`
+	Path      string         `json:"path"`
+	Query     map[string]any `json:"query,omitempty"`
+	Body      any            `json:"body,omitempty"`
+	TimeoutMs int64          `json:"timeoutMs,omitempty"`
+	Profile   string         `json:"profile,omitempty"`
+}
+
+// nodeReply is what travels back when the control API answered without an error.
+type nodeReply struct {
+	Result  json.RawMessage `json:"result"`
+	Files   []nodeFile      `json:"files,omitempty"`
+	Skipped []skippedFile   `json:"skipped,omitempty"`
+}
+
+// nodeFile is one file that the result names, by the path it has on the node.
+type nodeFile struct {
+	Path     string `json:"path"`
+	Base64   []byte `json:"base64"`
+	MimeType string `json:"mimeType"`
+}
+
+// skippedFile is a file that the result names and that was not copied.
+type skippedFile struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// nodeRefusal is an answer of the node itself, not of its control API.
+type nodeRefusal struct {
+	Status int    `json:"-"`
+	Error  string `json:"error"`
+	Code   string `json:"code"`
+}
+
+// Codes of refusals.
+const (
+	codeInvalid   = "NODE_INVALID_REQUEST"
+	codeForbidden = "NODE_FORBIDDEN"
+	codeTimeout   = "NODE_TIMEOUT"
+	codeUpstream  = "NODE_UPSTREAM"
+)
+
+// NodeClient calls the control API of another machine through its [Proxy]. It is safe for concurrent use once its
+// fields are set.
 type NodeClient struct {
 	Proxy *APIClient // where the proxy is, and its token
 
-	// Dir is where files that answers name are stored, under names of their
-	// own. It must exist. It and what is in it belong to whoever set it.
+	// Dir is where files that answers name are stored, under names of their own. It must exist. It and what is in it
+	// belong to whoever set it.
 	Dir string
 }
 
-// Call has the shape of [APIClient.Call] and its errors. The node is given
-// what time ctx has left, less [Slack]; without a deadline [DefaultNodeTimeout].
-// Paths in the answer are those of the copies in Dir; a file that could not be
-// copied is listed under "fileErrors" of the answer, with its path as it is on
-// the node.
+// Call has the shape of [APIClient.Call] and its errors. The node is given what time ctx has left, less [Slack];
+// without a deadline [DefaultNodeTimeout]. Paths in the answer are those of the copies in Dir; a file that could not be
+// copied is listed under "fileErrors" of the answer, with its path as it is on the node.
 func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	within := DefaultNodeTimeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -8,31 +8,33 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"clank/browsermgr/page/action/actiontable"
 )
 
-// NodeProxy serves POST [Path] in front of a control API. Its fields are set before
-// it serves. It refuses every request while Token is empty.
+// NodeProxy serves POST [Path] in front of a control API. Its fields are set before it serves. It refuses every request
+// while Token is empty.
 type NodeProxy struct {
 	Control ControlAPI // the control API of this machine, with the token for it
 	Token   string     // the bearer token of those who may call here; not the control API's
 
-	// AllowProfiles are the profiles that others may use; none listed means
-	// all. DefaultProfile names the one used when a request names none; it is
-	// needed only together with AllowProfiles.
+	// AllowProfiles are the profiles that others may use; none listed means all. DefaultProfile names the one used when
+	// a request names none; it is needed only together with AllowProfiles.
 	AllowProfiles  []string
 	DefaultProfile func() string
 
-	// FileRoots are the directories from which files that an answer names are
-	// copied to the caller. A file elsewhere is not.
+	// FileRoots are the directories from which files that an answer names are copied to the caller. A file elsewhere is
+	// not.
 	FileRoots []string
 }
 
-// ServeHTTP answers with {result, files?, skipped?}, or with the status and
-// the error of the control API, or with an error of its own that has a code
-// beginning NODE_. The work ends when the caller goes away.
+// ServeHTTP answers with {result, files?, skipped?}, or with the status and the error of the control API, or with an
+// error of its own that has a code beginning NODE_. The work ends when the caller goes away.
 func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
@@ -164,4 +166,196 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
+}
+
+// checkedRequest is a request that may go to the control API.
+type checkedRequest struct {
+	method, path string
+	query        url.Values
+	body         any
+	profile      string // the one it is for; "" if no rule asks for one
+}
+
+// normalizeRoute brings a method and a path to the one form that is judged and then sent, so that both are surely the
+// same.
+func normalizeRoute(method, p string) (string, string, *nodeRefusal) {
+	method = strings.ToUpper(strings.TrimSpace(method))
+	if method == "" {
+		method = http.MethodGet
+	}
+	if !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, method) {
+		return "", "", invalidRequest("the method must be GET, POST or DELETE")
+	}
+	p = strings.TrimSpace(p)
+	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\") {
+		return "", "", invalidRequest("the path must begin with / and hold no query")
+	}
+	plain, err := url.PathUnescape(p)
+	if err != nil || strings.ContainsAny(plain, "%?#\\") || strings.ContainsFunc(plain, isOddRune) {
+		return "", "", invalidRequest("the path holds characters that no route has")
+	}
+	return method, path.Clean(plain), nil
+}
+
+func isOddRune(r rune) bool {
+	return r == unicode.ReplacementChar || r > unicode.MaxASCII || !unicode.IsPrint(r)
+}
+
+// changesProfiles says whether a route changes the node's profiles, which nobody does from afar.
+func changesProfiles(method, p string) bool {
+	if method == http.MethodGet {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(p, "/")), "/")
+	return slices.Contains([]string{"profiles", "reset-profile", "system-profile-import", "browser.proxy"}, first)
+}
+
+// checkRequest decides on a request and makes it unambiguous: where profiles are limited, the one it is for is named in
+// the query and nowhere else.
+func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
+	method, route, no := normalizeRoute(r.Method, r.Path)
+	if no != nil {
+		return checkedRequest{}, no
+	}
+	if changesProfiles(method, route) {
+		return checkedRequest{}, forbiddenRequest("profiles of a node cannot be created, reset, imported or deleted from another machine; do it on the node itself")
+	}
+	query, no := queryValues(r.Query)
+	if no != nil {
+		return checkedRequest{}, no
+	}
+	g := checkedRequest{method: method, path: route, query: query, body: r.Body}
+	named := []string{query.Get("profile"), strings.TrimSpace(r.Profile)}
+	body, isObject := r.Body.(map[string]any)
+	if isObject {
+		for key, v := range body {
+			if strings.EqualFold(key, "profile") {
+				named = append(named, scalarText(v))
+				delete(body, key)
+			}
+		}
+	}
+	if g.profile, no = p.requestedProfile(named); no != nil {
+		return checkedRequest{}, no
+	}
+	query.Del("profile")
+	if g.profile != "" {
+		query.Set("profile", g.profile)
+	}
+	return g, nil
+}
+
+// requestedProfile returns the profile that a request is for, if all that it names are allowed: the query's before the
+// envelope's before the body's.
+func (p *NodeProxy) requestedProfile(named []string) (string, *nodeRefusal) {
+	chosen := ""
+	for _, name := range named {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if no := p.checkProfile(name); no != nil {
+			return "", no
+		}
+		if chosen == "" {
+			chosen = name
+		}
+	}
+	if chosen != "" || len(p.AllowProfiles) == 0 {
+		return chosen, nil
+	}
+	if p.DefaultProfile != nil {
+		chosen = strings.TrimSpace(p.DefaultProfile())
+	}
+	if chosen == "" {
+		return "", forbiddenRequest("this node allows some profiles only; name one of them: " + strings.Join(p.AllowProfiles, ", "))
+	}
+	return chosen, p.checkProfile(chosen)
+}
+
+func (p *NodeProxy) checkProfile(name string) *nodeRefusal {
+	if len(p.AllowProfiles) == 0 || slices.Contains(p.AllowProfiles, name) {
+		return nil
+	}
+	return forbiddenRequest(fmt.Sprintf("this node does not share its profile %q; it shares: %s", name, strings.Join(p.AllowProfiles, ", ")))
+}
+
+// queryValues turns a JSON object into a query. Names that differ from "profile" in case only are refused: who reads
+// them how is not ours to guess.
+func queryValues(in map[string]any) (url.Values, *nodeRefusal) {
+	query := url.Values{}
+	for key, v := range in {
+		if key != "profile" && strings.EqualFold(strings.TrimSpace(key), "profile") {
+			return nil, invalidRequest("write the query's profile in small letters")
+		}
+		switch v.(type) {
+		case nil:
+		case string, bool, json.Number:
+			query.Set(key, scalarText(v))
+		default:
+			return nil, invalidRequest("the query may hold strings, numbers and booleans only")
+		}
+	}
+	return query, nil
+}
+
+// scalarText is a decoded text, number or boolean as text; "" for anything else.
+func scalarText(v any) string {
+	text, _ := actiontable.ScalarText(v)
+	return text
+}
+
+func invalidRequest(text string) *nodeRefusal {
+	return &nodeRefusal{Status: http.StatusBadRequest, Error: text, Code: codeInvalid}
+}
+
+func forbiddenRequest(text string) *nodeRefusal {
+	return &nodeRefusal{Status: http.StatusForbidden, Error: text, Code: codeForbidden}
+}
+
+// visitPaths calls visit for each place in result where an answer names a file: path, imagePath, download.path and
+// downloads[].path. What visit returns becomes the new path. result is changed in place.
+func visitPaths(result map[string]any, visit func(string) string) {
+	one := func(in map[string]any, key string) {
+		if s, ok := in[key].(string); ok && s != "" {
+			in[key] = visit(s)
+		}
+	}
+	one(result, "path")
+	one(result, "imagePath")
+	if d, ok := result["download"].(map[string]any); ok {
+		one(d, "path")
+	}
+	if list, ok := result["downloads"].([]any); ok {
+		for _, v := range list {
+			if d, ok := v.(map[string]any); ok {
+				one(d, "path")
+			}
+		}
+	}
+}
+
+// collectFiles reads the files that result names.
+func (p *NodeProxy) collectFiles(result json.RawMessage) (files []nodeFile, left []skippedFile) {
+	var object map[string]any
+	if json.Unmarshal(result, &object) != nil {
+		return nil, nil
+	}
+	seen := map[string]bool{}
+	visitPaths(object, func(name string) string {
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+		data, err := ReadMedia(p.FileRoots, name, MaxNodeFile)
+		if err == nil && len(files) == MaxNodeFiles {
+			err = fmt.Errorf("more than %d files", MaxNodeFiles)
+		}
+		if err != nil {
+			left = append(left, skippedFile{Path: name, Error: err.Error()})
+		} else {
+			files = append(files, nodeFile{Path: name, Base64: data, MimeType: detectMediaType(name, data)})
+		}
+		return name
+	})
+	return files, left
 }

@@ -143,9 +143,7 @@ func TestOnlySharedProfilesAreReached(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), "POST", r.address+browsertool.NodePath, strings.NewReader(text))
 		req.Header.Set("Authorization", "bearer outer")
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer res.Body.Close()
 		b, _ := io.ReadAll(res.Body)
 		return res.StatusCode, string(b)
@@ -202,9 +200,7 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 			req.Header.Set(tt.header, tt.value)
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res.Body.Close()
 		if res.StatusCode != tt.want {
 			t.Errorf("%s: got %d, want %d", name, res.StatusCode, tt.want)
@@ -229,19 +225,13 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(answer) })
 	put := func(name string, data []byte) string {
 		p := filepath.Join(r.media, name)
-		if err := os.WriteFile(p, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(p, data, 0o600))
 		return p
 	}
 	png := append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("s3cret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(secret, filepath.Join(r.media, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("s3cret"), 0o600))
+	must(t, os.Symlink(secret, filepath.Join(r.media, "link")))
 	answer = map[string]any{
 		"path": put("a.png", png), "imagePath": put("big", make([]byte, browsertool.MaxNodeFile+1)),
 		"download": map[string]any{"path": put("full", make([]byte, browsertool.MaxNodeFile)), "url": "http://x"},
@@ -263,9 +253,7 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		Downloads       []struct{ Path string }
 		FileErrors      []struct{ Path, Error string }
 	}
-	if err := json.Unmarshal(raw, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &got))
 	if b, err := os.ReadFile(got.Path); err != nil || !bytes.Equal(b, png) || filepath.Dir(got.Path) != r.client.Dir || filepath.Ext(got.Path) != ".png" {
 		t.Errorf("the picture is %q at %s: %v", b, got.Path, err)
 	}
@@ -296,9 +284,7 @@ func TestAdvisoryFilesOfAnySizeThroughANode(t *testing.T) {
 	var path string
 	r := newRig(t, func(w http.ResponseWriter, q *http.Request) { say(map[string]any{"ok": true, "path": path})(w, q) })
 	path = filepath.Join(r.media, "huge.png")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o600))
 	if err := os.Truncate(path, 8<<30); err != nil { // a hole: it takes no room
 		t.Fatal(err)
 	}
@@ -370,9 +356,8 @@ func TestANodeWhoseControlServiceIsGoneSaysSo(t *testing.T) {
 	}
 }
 
-// FuzzProxy checks with the router that Go programs use that no spelling of a
-// method and a path reaches a route that changes profiles, and that no spelling
-// of a request reaches a profile that is not shared.
+// FuzzProxy checks with the router that Go programs use that no spelling of a method and a path reaches a route that
+// changes profiles, and that no spelling of a request reaches a profile that is not shared.
 func FuzzProxy(f *testing.F) {
 	for _, s := range [][3]string{
 		{"POST", "/profiles/create", `{"profile":"private"}`},
@@ -418,8 +403,7 @@ func FuzzProxy(f *testing.F) {
 	})
 }
 
-// inProcess calls a handler without a network, following its redirects as an
-// obliging client would.
+// inProcess calls a handler without a network, following its redirects as an obliging client would.
 type inProcess struct{ h http.Handler }
 
 func (c inProcess) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
@@ -449,19 +433,13 @@ func TestOnlyRegularFilesBelowTheDirectoriesAreRead(t *testing.T) {
 	base := t.TempDir()
 	dir, outside, link := filepath.Join(base, "media"), filepath.Join(base, "other"), filepath.Join(base, "link")
 	for _, d := range []string{filepath.Join(dir, "sub"), outside} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(d, 0o700))
 	}
 	for _, f := range []string{filepath.Join(dir, "a.png"), filepath.Join(dir, "sub", "b"), filepath.Join(outside, "c")} {
-		if err := os.WriteFile(f, []byte("data"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(f, []byte("data"), 0o600))
 	}
 	for to, from := range map[string]string{dir: link, filepath.Join(outside, "c"): filepath.Join(dir, "out"), outside: filepath.Join(dir, "outdir")} {
-		if err := os.Symlink(to, from); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, from))
 	}
 	for _, tt := range []struct {
 		dirs    []string

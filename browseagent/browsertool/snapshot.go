@@ -189,8 +189,7 @@ func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
 	return r, nil
 }
 
-// addImage adds a picture to r, or what somebody who can see it says of it. ok
-// is false if neither can be had.
+// addImage adds a picture to r, or what somebody who can see it says of it. ok is false if neither can be had.
 func (c *toolCall) addImage(ctx context.Context, r *Result, path string, answer map[string]any) (ok bool) {
 	image, err := c.readImage(path, answer)
 	if err != nil {

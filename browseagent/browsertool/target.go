@@ -12,19 +12,16 @@ import (
 
 // Target is one place with browsers.
 type Target struct {
-	// ID is unique among nodes; Name is what people call it. They are not
-	// needed for the host and the sandbox.
+	// ID is unique among nodes; Name is what people call it. They are not needed for the host and the sandbox.
 	ID, Name string
 
 	API ControlAPI
 
-	// Media are the directories of this machine in which the target's files
-	// may be read: the control API's own, or those to which a node's files
-	// are copied.
+	// Media are the directories of this machine in which the target's files may be read: the control API's own, or
+	// those to which a node's files are copied.
 	Media []string
 
-	// Slack is how much longer an answer may take on its way than the
-	// control API behind it needs: NodeSlack for nodes.
+	// Slack is how much longer an answer may take on its way than the control API behind it needs: NodeSlack for nodes.
 	Slack time.Duration
 }
 
@@ -34,10 +31,9 @@ type Targets struct {
 	Sandbox          *Target // nil without a sandbox
 	AllowHostControl bool    // false refuses the host
 
-	// Nodes lists the nodes that are connected and have browsers; nil if
-	// there are none. NodeMode is "auto" (also ""), "manual" or "off". In
-	// mode auto a single node, or the one named by Node, is used without
-	// being asked for; in mode manual a call must ask for it.
+	// Nodes lists the nodes that are connected and have browsers; nil if there are none. NodeMode is "auto" (also ""),
+	// "manual" or "off". In mode auto a single node, or the one named by Node, is used without being asked for; in mode
+	// manual a call must ask for it.
 	Nodes    func(ctx context.Context) ([]Target, error)
 	NodeMode string
 	Node     string
@@ -50,8 +46,8 @@ const (
 	NodeOff    = "off"
 )
 
-// Pick chooses where a call goes. place is "host", "sandbox", "node" or "", and
-// node the id or name of a node or "". The error is for the model.
+// Pick chooses where a call goes. place is "host", "sandbox", "node" or "", and node the id or name of a node or "".
+// The error is for the model.
 func (t *Targets) Pick(ctx context.Context, place, node string) (*Target, error) {
 	if node != "" && place != "" && place != "node" {
 		return nil, fmt.Errorf("node=%q goes with target=\"node\" only, not with target=%q", node, place)

@@ -5,6 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,8 +17,8 @@ import (
 
 const maxCaption = 200 // characters of why a picture could not be described
 
-// Vision describes screenshots for models that cannot see, by a model that can. The zero values of Prompt and
-// MaxBytes stand for the defaults.
+// Vision describes screenshots for models that cannot see, by a model that can. The zero values of Prompt and MaxBytes
+// stand for the defaults.
 type Vision struct {
 	Model    llm.Model
 	Prompt   string
@@ -74,4 +78,74 @@ func (c *toolCall) readImage(path string, answer map[string]any) (llm.Image, err
 		return llm.Image{}, errors.New("the file is not a picture")
 	}
 	return llm.Image{MediaType: kind, Data: data}, nil
+}
+
+// ErrOutsideMedia is that a path is not below any of the directories.
+var ErrOutsideMedia = errors.New("it is not in a directory that is shared")
+
+// ReadMedia returns the content of the regular file that the absolute path names, if it is below one of dirs and has at
+// most limit bytes. Real paths of both sides are compared, so a directory may be reached through a link; a link within
+// it that leads out is not followed.
+func ReadMedia(dirs []string, path string, limit int64) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		return nil, ErrOutsideMedia
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return nil, ErrOutsideMedia
+	}
+	for _, dir := range dirs {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || dir == "" {
+			continue
+		}
+		rel, err := filepath.Rel(real, filepath.Join(parent, filepath.Base(path)))
+		if err == nil && filepath.IsLocal(rel) {
+			return readBelow(real, rel, limit)
+		}
+	}
+	return nil, ErrOutsideMedia
+}
+
+func readBelow(dir, rel string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, errors.New("it cannot be opened")
+	}
+	defer func() { _ = root.Close() }()
+	info, err := root.Stat(rel)
+	switch {
+	case err != nil:
+		return nil, errors.New("it cannot be opened")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
+	case info.Size() > limit:
+		return nil, fileTooLarge(limit)
+	}
+	f, err := root.Open(rel)
+	if err != nil {
+		return nil, errors.New("it cannot be opened")
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, errors.New("it cannot be read")
+	}
+	if int64(len(data)) > limit {
+		return nil, fileTooLarge(limit)
+	}
+	return data, nil
+}
+
+// fileTooLarge returns the error for a file of more than limit bytes.
+func fileTooLarge(limit int64) error { return fmt.Errorf("it is larger than %d MiB", limit>>20) }
+
+// detectMediaType returns the media type of a file, told by its content, and by its name where the content says
+// nothing.
+func detectMediaType(path string, data []byte) string {
+	t, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	if t == "application/octet-stream" && strings.EqualFold(filepath.Ext(path), ".pdf") {
+		return "application/pdf"
+	}
+	return t
 }

@@ -3,6 +3,7 @@ package address
 import (
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -74,4 +75,30 @@ func bareHost(s string, refuse func(string) (string, error)) (string, error) {
 // invalidInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
 func invalidInHost(r rune) bool {
 	return r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-._", r)
+}
+
+// ParsePattern reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without
+// any of these must be the whole address; a final slash after the host may be left out.
+func ParsePattern(pattern string) (func(string) bool, error) {
+	if !strings.Contains(pattern, "*") {
+		return func(s string) bool { return s == pattern || s == pattern+"/" }, nil
+	}
+	var b strings.Builder
+	b.WriteString(`^`)
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '*' && strings.HasPrefix(pattern[i:], "**"):
+			b.WriteString(`.*`)
+			i++
+		case c == '*':
+			b.WriteString(`[^/]*`)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	re, err := regexp.Compile(b.String() + `/?$`)
+	if err != nil {
+		return nil, fault.Invalidf("wait url %q: not a pattern", pattern)
+	}
+	return re.MatchString, nil
 }

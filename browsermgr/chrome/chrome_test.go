@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +19,9 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
+	"clank/internal/test/browsertest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // parentDir makes the test program play a parent that is killed: it launches a browser on that directory, prints its
@@ -53,9 +59,7 @@ func playParent(dir string) int {
 func browser(t *testing.T) string {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return exe.Path
 }
 
@@ -67,9 +71,7 @@ func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	}
 	o.Headless = true
 	p, err := chrome.Launch(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { stop(t, p) })
 	return p
 }
@@ -132,9 +134,7 @@ func marked(t *testing.T, value string) []string {
 func processes(t *testing.T, want func(stat []string, dir string) bool) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var found []string
 	for _, dir := range dirs {
 		data, err := os.ReadFile(filepath.Join(dir, "stat"))
@@ -152,9 +152,7 @@ func processes(t *testing.T, want func(stat []string, dir string) bool) []string
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())
@@ -175,15 +173,11 @@ func (c command) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
 	t.Helper()
 	conn, err := cdp.Dial(t.Context(), p.WebSocketURL, cdp.Options{CallTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	conn.Start(func(cdp.Event) {})
 	defer conn.Close()
 	answer, err := cdp.Ask[json.RawMessage](t.Context(), conn.Session("", cdp.ErrGone), command{method, params})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return answer
 }
 
@@ -194,20 +188,14 @@ func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userDa
 	cmd = exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), parentDir+"="+dir, mark+"="+markValue)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
+	browsertest.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if _, err := fmt.Sscanf(line, "ready %d %s", &pid, &userData); err != nil {
 		t.Fatalf("the parent said %q", line)
 	}
@@ -216,7 +204,255 @@ func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userDa
 
 func killNow(t *testing.T, pid int) {
 	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	browsertest.Must(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func FuzzEndpoint(f *testing.F) {
+	f.Add("DevTools listening on ws://127.0.0.1:45629/devtools/browser/70d4", "45629\n/devtools/browser/70d4")
+	f.Add("DevTools listening on ws://[::1]:1/devtools/browser/x\r\n", "1\n/devtools/browser/x\n")
+	f.Add("DevTools listening on ws://", "45629")
+	f.Add("", "99999\n/devtools/browser/x")
+	f.Fuzz(func(t *testing.T, line, file string) {
+		if url, ok := chrome.EndpointInLine(line); ok && (!strings.HasPrefix(url, "ws://") || !strings.Contains(line, url)) {
+			t.Errorf("%q gives %q", line, url)
+		}
+		if url, err := chrome.EndpointInFile(file); err == nil && !strings.HasPrefix(url, "ws://127.0.0.1:") {
+			t.Errorf("%q gives %q", file, url)
+		}
+	})
+}
+
+func TestEndpoint(t *testing.T) {
+	url, ok := chrome.EndpointInLine("\x1b[0mDevTools listening on ws://[::1]:18855/devtools/browser/71d9\r\n")
+	if want := "ws://[::1]:18855/devtools/browser/71d9"; !ok || url != want {
+		t.Errorf("got %q, want %q", url, want)
+	}
+	url, err := chrome.EndpointInFile("45629\n/devtools/browser/70d4")
+	if want := "ws://127.0.0.1:45629/devtools/browser/70d4"; err != nil || url != want {
+		t.Errorf("got %q, %v, want %q", url, err, want)
+	}
+	for _, bad := range []string{"", "45629", "45629\n", "0\n/devtools/browser/x", "70000\n/devtools/browser/x", "1\n/json"} {
+		if url, err := chrome.EndpointInFile(bad); err == nil {
+			t.Errorf("%q gives %q", bad, url)
+		}
+	}
+}
+
+func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, map[string]string{
+		"Default/Preferences": `{"profile":{"exit_type":"Crashed","created":13410000000000000001},"x":[1]}`,
+		"Local State":         `{"profile":`,
+	})
+	browsertest.Must(t, chrome.WriteProfilePrefs(dir, "work", "#0066CC"))
+	prefs := read(t, dir, "Default/Preferences")
+	for _, want := range []string{`"exit_type":"Normal"`, `"exited_cleanly":true`, `13410000000000000001`, `"x":[1]`, `"name":"work"`} {
+		if !strings.Contains(prefs, want) {
+			t.Errorf("%s lacks %s", prefs, want)
+		}
+	}
+	var state struct {
+		Profile struct {
+			InfoCache map[string]struct {
+				Name  string `json:"name"`
+				Color int32  `json:"profile_highlight_color"`
+			} `json:"info_cache"`
+		} `json:"profile"`
+	}
+	browsertest.Must(t, json.Unmarshal([]byte(read(t, dir, "Local State")), &state))
+	if got := state.Profile.InfoCache["Default"]; got.Name != "work" || uint32(got.Color) != 0xFF0066CC {
+		t.Errorf("profile: %+v", got)
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	browsertest.Must(t, err)
+	return string(data)
+}
+
+func TestColors(t *testing.T) {
+	if got, err := chrome.ParseColor("#FF4500"); err != nil || uint32(got) != 0xFFFF4500 {
+		t.Errorf("got %x, %v", got, err)
+	}
+	for _, bad := range []string{"", "FF4500", "#FF450", "#FF45000", "#GG4500", "#+12345"} {
+		if _, err := chrome.ParseColor(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	line := func(o chrome.LaunchOptions) string { return strings.Join(chrome.Flags(o, "/dir", 18800, true), " ") }
+	got := line(chrome.LaunchOptions{Headless: true, Args: []string{"--lang=de"}})
+	for _, want := range []string{
+		"--remote-debugging-port=18800", "--user-data-dir=/dir", "--headless=new", "--no-proxy-server",
+		"--disable-quic", "--window-size=1280,807", "--lang=de about:blank",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+	for _, unwanted := range []string{"--no-sandbox", "isolation", "IsolateOrigins"} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("%s has %s", got, unwanted)
+		}
+	}
+	if got := line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got, "--no-proxy-server") {
+		t.Errorf("the given proxy is switched off: %s", got)
+	}
+	if got := line(chrome.LaunchOptions{}); strings.Contains(got, "--headless") {
+		t.Errorf("headed: %s", got)
+	}
+}
+
+func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
+	o := chrome.LaunchOptions{Proxy: "http://127.0.0.1:4000", Args: []string{"--disable-features=A"}}
+	headed := chrome.Flags(o, "/dir", 18800, true)
+	o.Headless = true
+	looks := regexp.MustCompile(`^--(headless|disable-gpu|window-size|screen-info|hide-scrollbars|use-mock-keychain)`)
+	headless := slices.DeleteFunc(chrome.Flags(o, "/dir", 18800, true), looks.MatchString)
+	if diff := cmp.Diff(headless, slices.DeleteFunc(headed, looks.MatchString)); diff != "" {
+		t.Errorf("besides looks there is a difference (-headless +headed):\n%s", diff)
+	}
+}
+
+func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
+	features, rest := chrome.MergeDisabledFeatures([]string{"--disable-features=One,Two", "--mute-audio", "--disable-features=Three"})
+	for _, want := range []string{"MediaRouter", "WebRtcHideLocalIpsWithMdns", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "One", "Two", "Three"} {
+		if !strings.Contains(","+features+",", ","+want+",") {
+			t.Errorf("feature %s is on: %s", want, features)
+		}
+	}
+	if got, want := strings.Join(rest, " "), "--mute-audio"; got != want {
+		t.Errorf("rest %q, want %q", got, want)
+	}
+}
+
+// place writes files below root; those that end in "!" can be started.
+func place(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		mode := os.FileMode(0o600)
+		if rest, ok := strings.CutSuffix(name, "!"); ok {
+			name, mode = rest, 0o700
+		}
+		path := filepath.Join(root, name)
+		browsertest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		browsertest.Must(t, os.WriteFile(path, []byte(text), mode))
+	}
+}
+
+func TestFindOrder(t *testing.T) {
+	desktop := map[string]string{"xdg-settings": "brave.desktop\n"}
+	entry := "[Desktop Entry]\nExec=env BAMF=1 /usr/bin/brave-browser %U\n"
+	cache := "home/.cache/ms-playwright/"
+	for name, tt := range map[string]struct {
+		machine chrome.FinderMachine
+		files   map[string]string
+		want    chrome.Executable
+	}{
+		"the desktop's default comes first": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Says: desktop},
+			map[string]string{"usr/share/applications/brave.desktop": entry},
+			chrome.Executable{Path: "usr/bin/brave-browser", Kind: chrome.Brave},
+		},
+		"a default of another family is passed over": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Says: desktop},
+			map[string]string{"usr/share/applications/brave.desktop": "Exec=/usr/bin/firefox %u\n"},
+			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
+		},
+		"names on PATH in order": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
+			nil,
+			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium},
+		},
+		"a known place": {
+			chrome.FinderMachine{OS: "linux"},
+			map[string]string{"opt/google/chrome/chrome!": "", cache + "chromium-9/chrome-linux/chrome!": ""},
+			chrome.Executable{Path: "opt/google/chrome/chrome", Kind: chrome.Chrome},
+		},
+		"the newest that Playwright has": {
+			chrome.FinderMachine{OS: "linux"},
+			map[string]string{cache + "chromium-1100/chrome-linux64/chrome!": "", cache + "chromium-1200/chrome-linux64/chrome!": ""},
+			chrome.Executable{Path: cache + "chromium-1200/chrome-linux64/chrome", Kind: chrome.Chromium},
+		},
+		"an app of macOS": {
+			chrome.FinderMachine{OS: "darwin", Path: []string{"chromium"}},
+			map[string]string{"home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge!": ""},
+			chrome.Executable{Path: "home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge", Kind: chrome.Edge},
+		},
+		"a wrapper around a snap is told": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser"}},
+			map[string]string{"usr/bin/chromium-browser!": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"},
+			chrome.Executable{Path: "usr/bin/chromium-browser", Kind: chrome.Chromium, Snap: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			place(t, root, tt.files)
+			tt.machine.Root, tt.machine.Home = root, filepath.Join(root, "home")
+			got, err := tt.machine.Find(t.Context(), "")
+			browsertest.Must(t, err)
+			tt.want.Path = filepath.Join(root, tt.want.Path)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		machine chrome.FinderMachine
+		files   map[string]string
+		looked  string
+		install string
+	}{
+		"Debian": {chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}}, nil, "google-chrome", "apt-get install chromium"},
+		"Ubuntu": {
+			chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}},
+			map[string]string{"etc/os-release": "NAME=x\nID=ubuntu\n"},
+			"/snap/bin/chromium", "google-chrome-stable",
+		},
+		"Fedora": {chrome.FinderMachine{OS: "linux", Path: []string{"dnf"}}, nil, "ms-playwright", "dnf install chromium"},
+		"macOS":  {chrome.FinderMachine{OS: "darwin"}, nil, "Google Chrome.app", "brew install --cask chromium"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.machine.Root = t.TempDir()
+			tt.machine.Home = filepath.Join(tt.machine.Root, "home")
+			place(t, tt.machine.Root, tt.files)
+			_, err := tt.machine.Find(t.Context(), "")
+			if _, ok := errors.AsType[*chrome.NotFoundError](err); !ok {
+				t.Fatalf("got %v, want a NotFoundError", err)
+			}
+			for _, want := range []string{"no supported browser found", tt.looked, tt.install} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not contain %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestConfiguredBrowser(t *testing.T) {
+	root := t.TempDir()
+	place(t, root, map[string]string{"home/my/browser!": "", "home/my/notes": "text"})
+	m := chrome.FinderMachine{OS: "linux", Root: root, Home: filepath.Join(root, "home"), Path: []string{"chromium"}}
+	got, err := m.Find(t.Context(), "~/my/browser")
+	if err != nil || got.Path != filepath.Join(root, "home/my/browser") || got.Kind != chrome.Custom {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := m.Find(t.Context(), "chromium"); err != nil || got.Kind != chrome.Chromium {
+		t.Errorf("by name: got %+v, %v", got, err)
+	}
+	for _, bad := range []string{"~/my/gone", "~/my/notes", "nochrome"} {
+		_, err := m.Find(t.Context(), bad)
+		if err == nil || !strings.Contains(err.Error(), filepath.Base(bad)) {
+			t.Errorf("%s: got %v, want an error that names it", bad, err)
+		}
 	}
 }

@@ -13,12 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"clank/browsermgr/cdp"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
 // Launch starts a browser and returns once it has answered a DevTools command. The browser then runs until
-// [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left behind:
-// no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
+// [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left
+// behind: no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if err := o.validate(); err != nil {
@@ -307,4 +309,48 @@ func IsListening(ctx context.Context, port int) bool {
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	return err == nil && conn.Close() == nil
+}
+
+// askBrowser sends one command to the browser's own DevTools target, over a connection of its own, and returns the
+// answer.
+func askBrowser[R any](ctx context.Context, url string, command proto.Request) (R, error) {
+	conn, err := cdp.Dial(ctx, url, cdp.Options{CallTimeout: DefaultLaunchTimeout})
+	if err != nil {
+		var none R
+		return none, err
+	}
+	defer conn.Close()
+	conn.Start(func(cdp.Event) {})
+	return cdp.Ask[R](ctx, conn.Session("", cdp.ErrGone), command)
+}
+
+// endpointInLine finds the address in the line that Chromium writes once it listens.
+func endpointInLine(line string) (url string, ok bool) {
+	_, rest, found := strings.Cut(line, "DevTools listening on ")
+	rest = strings.TrimSpace(rest)
+	return rest, found && strings.HasPrefix(rest, "ws://") && portOf(rest) > 0
+}
+
+var errEndpointFile = errors.New("DevToolsActivePort is not complete")
+
+// endpointInFile reads the file DevToolsActivePort: the port, and on the next line the path of the browser target.
+func endpointInFile(data string) (string, error) {
+	number, path, ok := strings.Cut(data, "\n")
+	path = strings.TrimSpace(path)
+	port, err := strconv.ParseUint(strings.TrimSpace(number), 10, 16)
+	if !ok || err != nil || port == 0 || !strings.HasPrefix(path, "/devtools/browser/") {
+		return "", errEndpointFile
+	}
+	return fmt.Sprintf("ws://127.0.0.1:%d%s", port, path), nil
+}
+
+// portOf returns the port of a ws:// address, or 0.
+func portOf(url string) int {
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "ws://"), "/")
+	_, number, ok := cutLast(host, ":")
+	port, err := strconv.ParseUint(number, 10, 16)
+	if !ok || err != nil {
+		return 0
+	}
+	return int(port)
 }

@@ -118,7 +118,8 @@ func singletonOwner(dir string) (host string, pid int, ok bool) {
 	return host, pid, true
 }
 
-// singletonSocket returns the temporary directory with the socket of the browser that has a user data directory; "" if none is known.
+// singletonSocket returns the temporary directory with the socket of the browser that has a user data directory; "" if
+// none is known.
 func singletonSocket(dir string) string {
 	target, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
 	if err != nil || !filepath.IsAbs(target) {
@@ -149,8 +150,8 @@ func clearSingleton(dir string) error {
 	return nil
 }
 
-// LastLockHolder returns who holds a user data directory, or held it last, and whether that program still runs.
-// It does not disturb that program.
+// LastLockHolder returns who holds a user data directory, or held it last, and whether that program still runs. It does
+// not disturb that program.
 func LastLockHolder(dir string) (h LockHolder, running bool) {
 	h = readHolder(dir)
 	p, ok := inspectProcess(h.PID)

@@ -1,13 +1,16 @@
 package chrome
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -51,12 +54,12 @@ type Process struct {
 	err      error // set before done is closed
 }
 
-// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is
-// left: no process, no lock, no temporary directory.
+// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is left: no
+// process, no lock, no temporary directory.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser
-// runs, and after an end that [Process.Stop] brought about.
+// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser runs, and
+// after an end that [Process.Stop] brought about.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -145,11 +148,9 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 	}
 	collectGroup(p.PID)
 	// The crash handler has a session of its own and follows a moment later; it may hold stderr until then.
-	timer := time.NewTimer(stopGrace)
-	defer timer.Stop()
 	select {
 	case <-followed:
-	case <-timer.C:
+	case <-time.After(stopGrace):
 		_ = stderr.Close()
 		<-followed
 	}
@@ -211,12 +212,71 @@ func (p *Process) awaitExit(ctx context.Context) bool {
 }
 
 func (p *Process) awaitDone() error {
-	timer := time.NewTimer(4 * stopGrace)
-	defer timer.Stop()
 	select {
 	case <-p.done:
 		return nil
-	case <-timer.C:
+	case <-time.After(4 * stopGrace):
 		return fmt.Errorf("stop browser (pid %d): %w", p.PID, errStillRunning)
+	}
+}
+
+// tailSize is how much of a browser's stderr is kept; quotedTail is how much of it an error quotes.
+const (
+	tailSize   = 64 << 10
+	quotedTail = 2000
+)
+
+// stderrTail keeps the end of what a browser says on stderr. It is safe for concurrent use.
+type stderrTail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *stderrTail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, line...)
+	if over := len(t.data) - tailSize; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+}
+
+func (t *stderrTail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data)
+}
+
+// quote returns the end of the tail as an error shows it, without the lines about the desktop's message bus that each
+// browser without a desktop writes.
+func (t *stderrTail) quote() string {
+	var lines []string
+	for line := range strings.Lines(t.String()) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, ":dbus/") {
+			lines = append(lines, line)
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if over := len(text) - quotedTail; over > 0 {
+		text = "…" + strings.ToValidUTF8(text[over:], "")
+	}
+	return text
+}
+
+// maxLine bounds a line of stderr; longer ones are taken in pieces.
+const maxLine = 8 << 10
+
+// follow copies r to the tail until it ends, and shows each line to see.
+func (t *stderrTail) follow(r io.Reader, see func(line string)) {
+	lines := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 {
+			t.add(string(line))
+			see(string(line))
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
 	}
 }

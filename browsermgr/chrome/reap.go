@@ -18,8 +18,8 @@ const tempPrefix = "clank-browser-"
 const stopGrace = 2500 * time.Millisecond
 
 // Reap ends the browser that a holder which died has left running on this user data directory, and removes the locks it
-// left. The browser is signalled only if the holder recorded it, and its start time and its command line are still those.
-// A directory that somebody uses is a *[LockedError]; one that does not exist is no error.
+// left. The browser is signalled only if the holder recorded it, and its start time and its command line are still
+// those. A directory that somebody uses is a *[LockedError]; one that does not exist is no error.
 func Reap(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return nil // nothing there, nothing left behind

@@ -1,16 +1,20 @@
 package chrome_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/internal/test/browsertest"
 )
 
 // orphan plays a browser that outlived its holder: a program of its own group with that directory on its command line.
@@ -18,9 +22,7 @@ func orphan(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "sleep 600; true"), "--user-data-dir="+dir)
 	cmd.SysProcAttr = ownGroup()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, cmd.Start())
 	reaped := make(chan struct{})
 	go func() {
 		defer close(reaped)
@@ -50,18 +52,14 @@ func leaveLock(t *testing.T, dir string, pid int, start string) {
 
 func singleton(t *testing.T, dir, owner string) {
 	t.Helper()
-	if err := os.Symlink(owner, filepath.Join(dir, "SingletonLock")); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
 }
 
 func TestReapEndsTheOrphanOfADeadHolder(t *testing.T) {
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	leaveLock(t, dir, cmd.Process.Pid, startOf(t, cmd.Process.Pid))
-	if err := chrome.Reap(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, chrome.Reap(t.Context(), dir))
 	if got := group(t, cmd.Process.Pid); len(got) != 0 {
 		t.Errorf("still running: %v", got)
 	}
@@ -91,9 +89,7 @@ func TestReapSignalsNobodyElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			pid := record(t, dir).Process.Pid
-			if err := chrome.Reap(t.Context(), dir); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, chrome.Reap(t.Context(), dir))
 			if len(group(t, pid)) == 0 {
 				t.Error("a process that is not ours was ended")
 			}
@@ -103,9 +99,7 @@ func TestReapSignalsNobodyElse(t *testing.T) {
 
 func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
@@ -120,9 +114,7 @@ func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 
 func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	singleton(t, dir, fmt.Sprintf("%s-%d", host, cmd.Process.Pid))
@@ -139,9 +131,7 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	// Chromium puts a socket there, whose path may have 107 characters: t.TempDir would be too long.
 	temp, err := os.MkdirTemp("", "reap") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	t.Setenv("TMPDIR", temp)
 	cmd, pid, dead := parent(t, "temporary", "temporary")
@@ -150,9 +140,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	eventually(t, "the browser has ended", func() bool { return len(group(t, pid)) == 0 })
 	eventually(t, "the dead directory is removed", func() bool {
 		removed, err := chrome.ReapTemp(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return len(removed) == 1 && removed[0] == dead
 	})
 	if _, err := os.Stat(p.UserDataDir); err != nil {
@@ -163,5 +151,291 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 		if strings.HasPrefix(name, "clank-") {
 			t.Errorf("left: %s", name)
 		}
+	}
+}
+
+// taken returns a port of this machine on which the test listens.
+func taken(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	browsertest.Must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// nothingLeft fails unless a browser's processes and its temporary files are gone.
+func nothingLeft(t *testing.T, p *chrome.Process, temp string) {
+	t.Helper()
+	ended(t, p)
+	if processes, files := group(t, p.PID), entries(t, temp); len(processes)+len(files) != 0 {
+		t.Errorf("left: processes %v, files %v", processes, files)
+	}
+}
+
+func TestLaunchTakesTheNextFreePortAndStopLeavesNothing(t *testing.T) {
+	temp, port := t.TempDir(), taken(t)
+	p := launch(t, chrome.LaunchOptions{TempDir: temp, Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
+	if !strings.Contains(p.Version, "/") || p.PID == 0 || !p.Temporary || p.Port <= port || p.Port > port+4 {
+		t.Errorf("process is not filled in: %+v", p)
+	}
+	if err := p.Err(); err != nil {
+		t.Errorf("Err of a running browser: %v", err)
+	}
+	if os.Geteuid() == 0 && (p.Sandbox || !strings.Contains(p.SandboxNote, "root")) {
+		t.Errorf("as root: sandbox %t, note %q", p.Sandbox, p.SandboxNote)
+	}
+	if len(group(t, p.PID)) == 0 {
+		t.Error("the browser has no process group of its own")
+	}
+	got := string(call(t, p, "Target.getTargets", map[string]any{"filter": []any{map[string]any{}}}))
+	if strings.Contains(got, "chrome://") {
+		t.Errorf("pages of its own: %s", got)
+	}
+	stop(t, p)
+	nothingLeft(t, p, temp)
+	if err := p.Err(); err != nil {
+		t.Errorf("Err after Stop: %v", err)
+	}
+	stop(t, p) // twice is no error
+}
+
+func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testing.T) {
+	o := chrome.LaunchOptions{UserDataDir: t.TempDir(), ProfileName: "clank", Color: "#FF4500"}
+	p := launch(t, o)
+	call(t, p, "Storage.setCookies", map[string]any{"cookies": []map[string]any{{
+		"name": "login", "value": "kept", "url": "https://shop.example/", "expires": time.Now().Add(time.Hour).Unix(),
+	}}})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, UserDataDir: o.UserDataDir})
+	if locked, ok := errors.AsType[*chrome.LockedError](err); !ok || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
+		t.Errorf("a second one: got %v, want the holder", err)
+	}
+	stop(t, p)
+	for _, name := range entries(t, o.UserDataDir) {
+		if strings.HasPrefix(name, "Singleton") || name == "DevToolsActivePort" {
+			t.Errorf("left: %s", name)
+		}
+	}
+	prefs := read(t, o.UserDataDir, "Default/Preferences")
+	if !strings.Contains(prefs, `"name":"clank"`) || !strings.Contains(prefs, `"exit_type":"Normal"`) {
+		t.Errorf("preferences: %.2000s", prefs)
+	}
+	got := string(call(t, launch(t, o), "Storage.getCookies", nil))
+	if !strings.Contains(got, `"value":"kept"`) {
+		t.Errorf("cookies after relaunch: %s", got)
+	}
+}
+
+// Chromium removes the links to its socket before the socket.
+func TestBrowserKilledWhileItEndsIsSeenAndLeavesNothing(t *testing.T) {
+	temp := t.TempDir()
+	p := launch(t, chrome.LaunchOptions{TempDir: temp})
+	socket, err := os.Readlink(filepath.Join(p.UserDataDir, "SingletonSocket"))
+	browsertest.Must(t, err)
+	for _, name := range []string{"SingletonSocket", "SingletonCookie", "SingletonLock"} {
+		browsertest.Must(t, os.Remove(filepath.Join(p.UserDataDir, name)))
+	}
+	killNow(t, p.PID)
+	nothingLeft(t, p, temp)
+	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "killed by signal 9") {
+		t.Errorf("Err: %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", filepath.Dir(socket), err)
+	}
+}
+
+func TestSecondCtrlCDoesNotWait(t *testing.T) {
+	temp := t.TempDir()
+	p := launch(t, chrome.LaunchOptions{TempDir: temp})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	begun := time.Now()
+	browsertest.Must(t, p.Stop(ctx))
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("a cancelled Stop took %s", took)
+	}
+	nothingLeft(t, p, temp)
+}
+
+func TestParentsDeathEndsEveryProcess(t *testing.T) {
+	value := "parent-" + strconv.Itoa(os.Getpid())
+	cmd, pid, dir := parent(t, t.TempDir(), value)
+	eventually(t, "several processes of the browser run", func() bool { return len(group(t, pid)) > 3 })
+	if len(marked(t, value)) < 3 { // this parent, the browser, its crash handlers; zygotes wipe their environment
+		t.Fatalf("the mark finds %v", marked(t, value))
+	}
+	socket, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
+	browsertest.Must(t, err)
+	killNow(t, cmd.Process.Pid)
+	eventually(t, "no process of the browser is left", func() bool {
+		return len(marked(t, value)) == 0 && len(group(t, pid)) == 0
+	})
+	if err := chrome.Reap(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	for _, name := range entries(t, dir) {
+		if strings.HasPrefix(name, "Singleton") {
+			t.Errorf("left after Reap: %s", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("left after Reap: %s, %v", socket, err)
+	}
+}
+
+func TestOccupiedPortSaysByWhom(t *testing.T) {
+	temp, port := t.TempDir(), taken(t)
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
+		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
+	})
+	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want it to contain %q", err, want)
+	}
+	busy, ok := errors.AsType[*chrome.PortError](err)
+	if !ok || len(busy.Busy) != 1 || busy.Busy[0].PID != os.Getpid() || busy.Busy[0].Port != port {
+		t.Errorf("as a type: %+v", busy)
+	}
+	if got := entries(t, temp); len(got) != 0 {
+		t.Errorf("files left: %v", got)
+	}
+}
+
+func TestProgramsThatAreNoBrowser(t *testing.T) {
+	for name, tt := range map[string]struct{ program, want string }{
+		"says garbage and exits": {program(t, "echo 'cannot load libfoo.so' >&2; exit 3"), "cannot load libfoo.so"},
+		"tells its exit status":  {program(t, "exit 3"), "exited with status 3; it said nothing"},
+		"never opens its port":   {program(t, "echo starting >&2; exec sleep 600"), "not ready within 300ms; it said:\nstarting"},
+		"opens no DevTools": {
+			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
+			"its DevTools port 1 is open",
+		},
+		"is missing": {"/nowhere/chromium", "no such file"},
+		"is forbidden": {
+			program(t, "echo 'DevTools remote debugging is disallowed by the system admin.' >&2; exec sleep 600"), "administrator forbids",
+		},
+		"is a person's": {
+			program(t, "echo 'DevTools remote debugging requires a non-default data directory.' >&2; exec sleep 600"), "driver existing-session",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			temp := t.TempDir()
+			timeout := time.Minute
+			if strings.HasPrefix(tt.want, "not ready") {
+				timeout = 300 * time.Millisecond
+			}
+			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
+				Executable: tt.program, Headless: true, TempDir: temp, Timeout: timeout,
+				Env: append(os.Environ(), mark+"="+temp),
+			})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want it to contain %q", err, tt.want)
+			}
+			if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
+				t.Errorf("left: processes %v, files %v", processes, files)
+			}
+		})
+	}
+}
+
+func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
+	temp := t.TempDir()
+	fifo := filepath.Join(t.TempDir(), "started")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by @ada")
+	go func() {
+		eventually(t, "the program has started", func() bool { _, err := os.Stat(fifo); return err == nil })
+		cancel(stopped)
+	}()
+	_, err := chrome.Launch(ctx, chrome.LaunchOptions{
+		Executable: program(t, "sleep 600 & touch "+fifo+"; wait"), Headless: true, TempDir: temp,
+		Env: append(os.Environ(), mark+"="+temp),
+	})
+	if !errors.Is(err, stopped) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
+		t.Errorf("left: processes %v, files %v", processes, files)
+	}
+}
+
+func TestWindowWithoutADisplayIsRefused(t *testing.T) {
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})
+	if !errors.Is(err, chrome.ErrNoDisplay) {
+		t.Errorf("got %v, want ErrNoDisplay", err)
+	}
+}
+
+func TestSandboxIsGivenUpOnlyWhenChromiumSaysSo(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("Chromium refuses its sandbox to root before anything else")
+	}
+	seen := filepath.Join(t.TempDir(), "seen")
+	fake := program(t, `case "$*" in
+	*--no-sandbox*) echo without >>`+seen+`; exit 4;;
+	*) echo with >>`+seen+`; echo 'FATAL: No usable sandbox! see the wiki' >&2; exit 1;;
+esac`)
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true})
+	if err == nil || !strings.Contains(err.Error(), "status 4") {
+		t.Errorf("got %v, want the failure of the second attempt", err)
+	}
+	if got := read(t, filepath.Dir(seen), "seen"); got != "with\nwithout\n" {
+		t.Errorf("attempts: %q", got)
+	}
+}
+
+func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
+		Executable: program(t, "env >&2; exit 1"), Headless: true,
+		Env: []string{"HTTPS_PROXY=http://proxy.example", "http_proxy=http://proxy.example", "KEPT=1"},
+	})
+	if err == nil || strings.Contains(err.Error(), "proxy.example") || !strings.Contains(err.Error(), "KEPT=1") ||
+		!strings.Contains(err.Error(), "HOME=") {
+		t.Errorf("environment: %v", err)
+	}
+}
+
+func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
+	dir := chrome.DataDir{Path: t.TempDir(), Kind: chrome.Chrome}
+	file := filepath.Join(dir.Path, "DevToolsActivePort")
+	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
+		t.Errorf("without the file: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	browsertest.Must(t, err)
+	port := l.Addr().(*net.TCPAddr).Port
+	write := func(text string) {
+		t.Helper()
+		browsertest.Must(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	for _, text := range []string{"", "x\n/devtools/browser/1", strconv.Itoa(port), fmt.Sprintf("%d\n/other", port), "99999\n/devtools/browser/1"} {
+		write(text)
+		if got, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
+			t.Errorf("%q reads as %+v, %v", text, got, err)
+		}
+	}
+	write(fmt.Sprintf("%d\n/devtools/browser/ab-c\n", port))
+	got, err := chrome.FindSession(dir)
+	if err != nil || got.WebSocketURL != fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/ab-c", port) || got.Kind != chrome.Chrome {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	browsertest.Must(t, l.Close())
+	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "nothing listens") {
+		t.Errorf("a browser that has ended: %v", err)
+	}
+}
+
+func TestUsualDirectoriesOfEachSystem(t *testing.T) {
+	for goos, want := range map[string]string{
+		"linux":  "/home/ada/.config/google-chrome",
+		"darwin": "/home/ada/Library/Application Support/Google/Chrome",
+	} {
+		dirs := chrome.DataDirsOf(goos, "/home/ada", "relative")
+		if len(dirs) < 4 || dirs[0].Path != want || dirs[0].Kind != chrome.Chrome {
+			t.Errorf("%s: %+v", goos, dirs)
+		}
+	}
+	if dirs := chrome.DataDirsOf("linux", "/home/ada", "/config"); dirs[1].Path != "/config/chromium" {
+		t.Errorf("with XDG_CONFIG_HOME: %+v", dirs)
 	}
 }

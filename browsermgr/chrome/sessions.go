@@ -19,7 +19,8 @@ type DataDir struct {
 	Kind BrowserKind
 }
 
-// DataDirs returns the usual user data directories of this machine's person, in the order of preference. They need not exist.
+// DataDirs returns the usual user data directories of this machine's person, in the order of preference. They need not
+// exist.
 func DataDirs() []DataDir {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -83,8 +84,8 @@ func FindSession(dir DataDir) (Session, error) {
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
 }
 
-// FindAnySession calls [FindSession] for dir, or, if dir is empty, for the [DataDirs] until it finds one with a
-// running browser.
+// FindAnySession calls [FindSession] for dir, or, if dir is empty, for the [DataDirs] until it finds one with a running
+// browser.
 func FindAnySession(dir string) (Session, error) {
 	if dir != "" {
 		return FindSession(DataDir{Path: dir, Kind: Custom})

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// tether ties the life of a child to that of this program where the kernel offers nothing for it: a small shell waits on
-// a pipe whose other end only this program holds. If the pipe ends without a word, the shell kills the child's group.
-// The build tag tetherwatch uses it on Linux too.
+// tether ties the life of a child to that of this program where the kernel offers nothing for it: a small shell waits
+// on a pipe whose other end only this program holds. If the pipe ends without a word, the shell kills the child's
+// group. The build tag tetherwatch uses it on Linux too.
 type tether struct {
 	watcher *exec.Cmd
 	pipe    io.WriteCloser

@@ -22,8 +22,8 @@ const classLogin = "login"
 
 // Approver decides, or asks those who do.
 type Approver interface {
-	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id that
-	// it does not know is nobody who could be asked.
+	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id
+	// that it does not know is nobody who could be asked.
 	Ask(ctx context.Context, id, profile string, q sessions.Question) error
 }
 
@@ -75,7 +75,8 @@ func (a *requestApprover) decide(ctx context.Context, profile string, q sessions
 // maxJudgements is how often an action is judged: a page that changes its meaning again and again does so on purpose.
 const maxJudgements = 2
 
-// DoApproved does an action on a page once people have agreed to what it sets off, and only if that has not changed meanwhile.
+// DoApproved does an action on a page once people have agreed to what it sets off, and only if that has not changed
+// meanwhile.
 func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *page.Tab, act page.Action, do func() error) error {
 	if a == nil {
 		return do()
@@ -118,8 +119,8 @@ func (a *requestApprover) ApproveNavigation(ctx context.Context, profile string,
 	return a.decide(ctx, profile, intent.JudgeAddress(address, at).Question)
 }
 
-// ApproveDialog asks whether a dialog may be accepted: the one with that id, "" meaning the newest, or the next one if none is
-// open. The result is the id of the one that was asked about.
+// ApproveDialog asks whether a dialog may be accepted: the one with that id, "" meaning the newest, or the next one if
+// none is open. The result is the id of the one that was asked about.
 func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab *page.Tab, id string) (string, error) {
 	if a == nil {
 		return id, nil

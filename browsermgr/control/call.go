@@ -1,12 +1,21 @@
 package control
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // Call is one request to a route. It is for one goroutine.
@@ -33,8 +42,8 @@ func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
 // Err returns the first thing that was wrong with what was read of the request.
 func (c *Call) Err() error { return errors.Join(c.Query.Err(), c.Body.Err()) }
 
-// Profile returns the name of the profile that the request means. The query takes precedence over the body; ""
-// is the default profile.
+// Profile returns the name of the profile that the request means. The query takes precedence over the body; "" is the
+// default profile.
 func (c *Call) Profile() string {
 	if name := c.Query.String("profile"); name != "" {
 		return name
@@ -56,8 +65,9 @@ func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browser
 	return c.Tabs.Browser(ctx, c.Profile(), launch)
 }
 
-// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It starts the
-// browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller releases it.
+// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It
+// starts the browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller
+// releases it.
 func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	h, err := c.AnyTab(ctx, name)
 	if err != nil {
@@ -97,8 +107,8 @@ func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	return c.Tab(ctx, c.Body.String("targetId"))
 }
 
-// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks
-// the page's address against the policy.
+// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks the
+// page's address against the policy.
 func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	h, err := c.TargetTab(ctx)
 	if err != nil {
@@ -132,19 +142,249 @@ func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error
 // reachDelay is how long a request waits for a browser that is just being started by another, or comes back.
 const reachDelay = 250 * time.Millisecond
 
-// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more
-// after a delay.
+// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more after a
+// delay.
 func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease, error) {
 	d, use, err := c.Browser(ctx, false)
 	if !errors.Is(err, browsermgr.ErrNotRunning) {
 		return d, use, err
 	}
-	timer := time.NewTimer(reachDelay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(reachDelay):
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
 	return c.Browser(ctx, false)
+}
+
+// RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads
+// all it needs and asks once. It is for one goroutine.
+type RequestFields struct {
+	values map[string]any
+	asked  map[string]struct{}
+	err    error
+}
+
+// newFields reads the fields of a decoded JSON object. Numbers may be json.Number or float64.
+func newFields(values map[string]any) *RequestFields {
+	return &RequestFields{values: values, asked: map[string]struct{}{}}
+}
+
+// QueryFields reads the parameters of an address. Of those given more than once the first counts.
+func QueryFields(q url.Values) *RequestFields {
+	values := make(map[string]any, len(q))
+	for name, given := range q {
+		if len(given) > 0 {
+			values[name] = given[0]
+		}
+	}
+	return newFields(values)
+}
+
+// DecodeFields reads a JSON document. One that is not an object has no fields; an empty one is none. The error wraps
+// [fault.ErrInvalid].
+func DecodeFields(data []byte) (*RequestFields, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return newFields(nil), nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var value any
+	err := dec.Decode(&value)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the value")
+		}
+	}
+	if err != nil {
+		return nil, fault.Invalidf("the body is not JSON: %v", err)
+	}
+	object, _ := value.(map[string]any)
+	return newFields(object), nil
+}
+
+// Err returns the first thing that was wrong with what was read; nil if nothing was.
+func (f *RequestFields) Err() error { return f.err }
+
+// Fail notes that something is wrong, unless something is already. err wraps [fault.ErrInvalid].
+func (f *RequestFields) Fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// NamesRead lists the names that were read or looked for, sorted.
+func (f *RequestFields) NamesRead() []string { return slices.Sorted(maps.Keys(f.asked)) }
+
+// Has says whether the field is there, whatever it holds.
+func (f *RequestFields) Has(name string) bool {
+	_, ok := f.lookup(name)
+	return ok
+}
+
+func (f *RequestFields) lookup(name string) (any, bool) {
+	f.asked[name] = struct{}{}
+	v, ok := f.values[name]
+	return v, ok
+}
+
+func (f *RequestFields) failf(format string, args ...any) {
+	f.Fail(fault.Invalidf(format, args...))
+}
+
+// Raw returns the decoded value of a field, nil if absent.
+func (f *RequestFields) Raw(name string) any {
+	v, _ := f.lookup(name)
+	return v
+}
+
+// Objects returns the entries of a list; those that are no objects have no fields. False if the field holds no list.
+func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
+	list, ok := f.Raw(name).([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]*RequestFields, len(list))
+	for i, v := range list {
+		object, _ := v.(map[string]any)
+		out[i] = newFields(object)
+	}
+	return out, true
+}
+
+// Map returns a field that holds an object, as it is; false if it does not.
+func (f *RequestFields) Map(name string) (map[string]any, bool) {
+	m, ok := f.Raw(name).(map[string]any)
+	return m, ok
+}
+
+// String returns the text of a field without surrounding space; "" if there is none. Numbers and booleans are written
+// out.
+func (f *RequestFields) String(name string) string {
+	text, _ := f.Text(name)
+	return strings.TrimSpace(text)
+}
+
+// Text returns the text of a field as it is, and whether there is one. Numbers and booleans are written out.
+func (f *RequestFields) Text(name string) (string, bool) { return actiontable.ScalarText(f.Raw(name)) }
+
+// Required returns the text of a field as String does, and records an error if it is blank.
+func (f *RequestFields) Required(name string) string {
+	text := f.String(name)
+	if text == "" {
+		f.failf("%s is required", name)
+	}
+	return text
+}
+
+// Strings returns a list of texts without surrounding space. Blank ones, and what is no text, are left out.
+func (f *RequestFields) Strings(name string) []string {
+	list, _ := f.Raw(name).([]any)
+	var out []string
+	for _, v := range list {
+		if text, _ := actiontable.ScalarText(v); strings.TrimSpace(text) != "" {
+			out = append(out, strings.TrimSpace(text))
+		}
+	}
+	return out
+}
+
+// readAction reads what the kind of action takes.
+func (f *RequestFields) readAction(spec *actiontable.Spec) (actiontable.Values, error) {
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		f.asked[p.Name] = struct{}{}
+	}
+	return spec.Read(actiontable.API, f.values)
+}
+
+// Bool is a field that is true or false, see [actiontable.ParseBool]. Anything else is undefined.
+func (f *RequestFields) Bool(name string) (value, ok bool) { return actiontable.ParseBool(f.Raw(name)) }
+
+// Flag returns a field as Bool does, or otherwise if it is undefined.
+func (f *RequestFields) Flag(name string, otherwise bool) bool {
+	if value, ok := f.Bool(name); ok {
+		return value
+	}
+	return otherwise
+}
+
+// Positive returns a whole number above zero; false if there is none, or if it is malformed, which Err tells.
+func (f *RequestFields) Positive(name string) (int, bool) {
+	return f.integer(name, 1, "a positive integer.")
+}
+
+// NonNegative returns a whole number that is not below zero.
+func (f *RequestFields) NonNegative(name string) (int, bool) {
+	return f.integer(name, 0, "a non-negative integer.")
+}
+
+func (f *RequestFields) integer(name string, least float64, what string) (int, bool) {
+	n, given, ok := actiontable.ParseInteger(f.Raw(name), least)
+	if given && !ok {
+		f.failf("%s must be %s", name, what)
+	}
+	return n, given && ok
+}
+
+// Number returns a finite number.
+func (f *RequestFields) Number(name string) (float64, bool) {
+	n, given, ok := actiontable.ParseNumber(f.Raw(name), false)
+	if given && !ok {
+		f.failf("%s must be a finite number.", name)
+	}
+	return n, given && ok
+}
+
+// Clamp returns a positive number of a field held between the two, or the other one if there is none.
+func (f *RequestFields) Clamp(name string, otherwise, least, most int) int {
+	n, ok := f.Positive(name)
+	if !ok {
+		return otherwise
+	}
+	return min(max(n, least), most)
+}
+
+// maxBodyBytes bounds what a request carries, in bytes.
+const maxBodyBytes = 1 << 20
+
+type bodyKey struct{}
+
+// ReadJSONBody reads the JSON body of a request before anybody judges it. What is not declared to be JSON is left
+// aside.
+func ReadJSONBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fields, err := decodeBody(w, r)
+		if err != nil {
+			WriteError(w, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), bodyKey{}, fields)))
+	})
+}
+
+func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(ioTimeout))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, &StatusError{Status: http.StatusRequestEntityTooLarge, Err: errors.New("the body is larger than 1 MB")}
+	}
+	if err != nil {
+		return nil, &StatusError{Status: http.StatusBadRequest, Err: errors.New("the body did not arrive whole")}
+	}
+	// From here on the connection is only watched for its end.
+	_ = control.SetReadDeadline(time.Time{})
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" && kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		return newFields(nil), nil
+	}
+	return DecodeFields(data)
+}
+
+// requestBody returns what ReadJSONBody has read.
+func requestBody(r *http.Request) *RequestFields {
+	if fields, ok := r.Context().Value(bodyKey{}).(*RequestFields); ok {
+		return fields
+	}
+	return newFields(nil)
 }

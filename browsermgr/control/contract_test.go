@@ -28,7 +28,8 @@ var (
 	contractPassed, contractFailed int
 )
 
-// TestContract runs the cases of the control API's contract, against a server in this process unless a program is given.
+// TestContract runs the cases of the control API's contract, against a server in this process unless a program is
+// given.
 func TestContract(t *testing.T) {
 	start := startInProcess
 	if *binary != "" {

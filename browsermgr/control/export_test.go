@@ -24,8 +24,8 @@ func RouteTable() []string {
 	return out
 }
 
-// UndeclaredFields calls the handler of a route for that profile with that body and returns what it looks for in the request and the table does
-// not declare.
+// UndeclaredFields calls the handler of a route for that profile with that body and returns what it looks for in the
+// request and the table does not declare.
 func UndeclaredFields(s *Server, profile, name, json string) []string {
 	for _, r := range s.routes() {
 		if r.Method+" "+r.Path != name {

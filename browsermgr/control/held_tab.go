@@ -50,14 +50,12 @@ func (h *heldTab) Is(name string) bool {
 }
 
 func (h *heldTab) find(ctx context.Context, name string) error {
-	names, ok := h.Profile.TabNames.Default()
-	if name != "" {
-		var err error
-		if names, err = h.Profile.TabNames.Resolve(name); err != nil {
-			return err
-		}
-	} else if !ok {
+	names, err := pickNamed(name)(h.Profile)
+	switch {
+	case err != nil && name == "": // none is open
 		return h.Open(ctx)
+	case err != nil:
+		return err
 	}
 	return h.setTab(names)
 }
@@ -99,8 +97,8 @@ func (h *heldTab) Close(ctx context.Context) error {
 	return nil
 }
 
-// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is what was asked
-// for, as in "removing all cookies".
+// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is
+// what was asked for, as in "removing all cookies".
 func (h *heldTab) RefusePersonalBrowser(what string) error {
 	if !h.Lease.Joined() {
 		return nil
@@ -140,15 +138,13 @@ func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	h.Profile.mu.Lock()
 	seat := h.Profile.turnOf(h.Tab.TargetID())
 	h.Profile.mu.Unlock()
-	timer := time.NewTimer(turnTimeout)
-	defer timer.Stop()
 	select {
 	case seat <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-h.Tab.Done():
 		return h.Tab.Err()
-	case <-timer.C:
+	case <-time.After(turnTimeout):
 		return fmt.Errorf("wait for tab %s: %w", h.Names.Name(), errTabBusy)
 	}
 	defer func() { <-seat }()
@@ -183,8 +179,8 @@ func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	return found, nil
 }
 
-// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what the page holds are
-// permitted, which checks the page's address against the policy.
+// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what
+// the page holds are permitted, which checks the page's address against the policy.
 func withObserver[T page.Observer, R any](
 	ctx context.Context, c *Call, permitted bool, what string, work func(*heldTab, T) (R, error),
 ) (out R, err error) {

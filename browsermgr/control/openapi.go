@@ -13,7 +13,8 @@ import (
 // jsonObject is a JSON object of the document.
 type jsonObject = map[string]any
 
-// OpenAPIDocument describes the routes as OpenAPI 3.1, as a value to be written as JSON. An empty version is told as "dev".
+// OpenAPIDocument describes the routes as OpenAPI 3.1, as a value to be written as JSON. An empty version is told as
+// "dev".
 func OpenAPIDocument(routes []Route, version string) map[string]any {
 	paths := jsonObject{}
 	for _, r := range routes {

@@ -1,14 +1,20 @@
 package control_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -191,4 +197,196 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%v does not wrap ErrInvalid", fields.Err())
 		}
 	})
+}
+
+func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
+	type inner struct {
+		OK bool `json:"ok"`
+	}
+	type answer struct {
+		inner
+
+		At    time.Time         `json:"at"`
+		Names []string          `json:"names"`
+		More  map[string]int    `json:"more,omitempty"`
+		Any   *json.RawMessage  `json:"any"`
+		Out   string            `json:"-"`
+		Plain map[string]string // named as it is
+	}
+	routes := []control.Route{
+		control.NewRoute("POST", "/thing/{id}", "Does it.", func(context.Context, *control.Call) (answer, error) { return answer{}, nil }).
+			WithQuery(control.OptionalParam("q", "integer", "how many")).
+			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"), control.OptionalParam("list", "objects", "them")),
+	}
+	data, err := json.Marshal(control.OpenAPIDocument(routes, ""))
+	browsertest.Must(t, err)
+	var doc map[string]any
+	browsertest.Must(t, json.Unmarshal(data, &doc))
+	at := func(path ...string) any {
+		var v any = doc
+		for _, name := range path {
+			m, _ := v.(map[string]any)
+			v = m[name]
+		}
+		return v
+	}
+	post := []string{"paths", "/thing/{id}", "post"}
+	body := append(post[:3:3], "requestBody", "content", "application/json", "schema")
+	done := append(post[:3:3], "responses", "200", "content", "application/json", "schema", "properties")
+	got := map[string]any{
+		"version": at("info", "version"), "required": at(append(slices.Clip(body), "required")...),
+		"how": at(append(slices.Clip(body), "properties", "how", "enum")...), "answer": at(done...),
+		"parameters": len(at(append(post[:3:3], "parameters")...).([]any)),
+	}
+	str := map[string]any{"type": "string"}
+	want := map[string]any{
+		"version": "dev", "required": []any{"name"}, "how": []any{"a", "b"}, "parameters": 3,
+		"answer": map[string]any{
+			"ok": map[string]any{"type": "boolean"}, "at": map[string]any{"type": "string", "format": "date-time"},
+			"names": map[string]any{"type": "array", "items": str}, "any": map[string]any{},
+			"more":  map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "integer"}},
+			"Plain": map[string]any{"type": "object", "additionalProperties": str},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// called is the status of a request with that query and body. find looks at it as a handler does: it runs once if the
+// request is good, and else never.
+func called(t *testing.T, query, kind, body string, find func(*control.Call)) int {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/x?"+query, strings.NewReader(body))
+	r.Header.Set("Content-Type", kind)
+	ran, want := 0, 0
+	control.ReadJSONBody(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ran++
+		find(control.NewCall(nil, w, r))
+	})).ServeHTTP(w, r)
+	if w.Code == http.StatusOK {
+		want = 1
+	}
+	if ran != want {
+		t.Errorf("?%s %.20q: answered %d, and the handler ran %d times", query, body, w.Code, ran)
+	}
+	return w.Code
+}
+
+func TestAProfileOfTheQueryCountsFirst(t *testing.T) {
+	for _, c := range []struct{ query, kind, body, want string }{
+		{"profile=a", "application/json", `{"profile":"b"}`, "a"},
+		{"", "application/json; charset=utf-8", `{"profile":"b"}`, "b"},
+		{"profile=", "application/problem+json", `{"profile":"b"}`, "b"},
+		{"", "text/plain", `{"profile":"b"}`, ""},
+		{"", "", ``, ""},
+	} {
+		var got string
+		if code := called(t, c.query, c.kind, c.body, func(c *control.Call) { got = c.Profile() }); code != http.StatusOK || got != c.want {
+			t.Errorf("%+v: got %d %q", c, code, got)
+		}
+	}
+}
+
+func TestTimesAreHeldBetweenBounds(t *testing.T) {
+	for body, want := range map[string]time.Duration{
+		`{}`: 5 * time.Second, `{"timeoutMs":1}`: time.Second, `{"timeoutMs":"3000"}`: 3 * time.Second, `{"timeoutMs":1000000}`: 2 * time.Minute,
+	} {
+		code := called(t, "", "", body, func(c *control.Call) {
+			if got := c.Timeout(5*time.Second, time.Second); got != want || c.Err() != nil {
+				t.Errorf("%s: got %v %v, want %v", body, got, c.Err(), want)
+			}
+		})
+		if code != http.StatusOK {
+			t.Errorf("%s: got %d", body, code)
+		}
+	}
+}
+
+func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
+	c := serve(t, nil)
+	doc := c.ok("GET", "/openapi.json", nil)
+	if got := doc.str("openapi"); got != "3.1.0" {
+		t.Errorf("openapi: got %q", got)
+	}
+	paths, _ := doc.body["paths"].(map[string]any)
+	listed := map[string]bool{}
+	for path, item := range paths {
+		for method, op := range item.(map[string]any) {
+			listed[strings.ToUpper(method)+" "+path] = true
+			if o, _ := op.(map[string]any); o["summary"] == "" || o["responses"] == nil {
+				t.Errorf("%s %s is not described", method, path)
+			}
+		}
+	}
+	served := map[string]bool{}
+	for _, route := range control.RouteTable() {
+		served[route] = true
+	}
+	if diff := cmp.Diff(served, listed); diff != "" {
+		t.Errorf("served and listed (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
+	c := serve(t, nil)
+	bodies := map[string][]string{
+		"POST /tabs/open":          {`{"url":"about:blank","label":"x"}`},
+		"POST /navigate":           {`{"url":"about:blank","timeoutMs":1000}`},
+		"POST /tabs/action":        {`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`, `{"action":"new","label":"z"}`},
+		"POST /tabs/focus":         {`{"targetId":"x"}`},
+		"POST /permissions/grant":  {`{"origin":"https://example.com","permissions":["geolocation"]}`},
+		"POST /cookies/set":        {`{"cookie":{"name":"a","value":"b","url":"https://example.com"}}`},
+		"POST /storage/{kind}/set": {`{"key":"a","value":"b"}`},
+		"POST /profiles/create":    {`{"name":"BAD NAME"}`},
+		"POST /hooks/dialog":       {`{"accept":true,"promptText":"x","dialogId":"d1","timeoutMs":500}`},
+	}
+	for _, route := range control.RouteTable() {
+		for _, body := range append([]string{"{}"}, bodies[route]...) {
+			if got := control.UndeclaredFields(c.server, "asleep", route, body); len(got) > 0 {
+				t.Errorf("%s %s reads %q", route, body, got)
+			}
+		}
+	}
+}
+
+func TestTheDocumentDescribesEveryActionOfTheTable(t *testing.T) {
+	c := serve(t, nil)
+	doc := c.ok("GET", "/openapi.json", nil)
+	at := func(v any, path ...string) any {
+		for _, name := range path {
+			object, _ := v.(map[string]any)
+			v = object[name]
+		}
+		return v
+	}
+	properties := at(doc.body, "paths", "/act", "post", "requestBody", "content", "application/json", "schema", "properties")
+	var kinds []string
+	for _, kind := range at(properties, "kind", "enum").([]any) {
+		kinds = append(kinds, kind.(string))
+	}
+	if diff := cmp.Diff(actiontable.Kinds(actiontable.API), kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	for _, kind := range kinds {
+		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
+		for _, p := range spec.ParamsIn(actiontable.API) {
+			want := p.Type.String()
+			if want == "objects" {
+				want = "array"
+			}
+			if got := at(properties, p.Name, "type"); got != want || at(properties, p.Name, "description") == "" {
+				t.Errorf("%s %s: got %v, want a described %s", kind, p.Name, got, want)
+			}
+		}
+		for _, body := range []string{`{"kind":"` + kind + `"}`, `{"kind":"` + kind + `","timeoutMs":"x"}`} {
+			if a := c.do("POST", "/act", body); a.str("code") == "ACT_KIND_REQUIRED" {
+				t.Errorf("%s is not read: %s", kind, a.text)
+			}
+			if got := control.UndeclaredFields(c.server, "asleep", "POST /act", body); len(got) > 0 {
+				t.Errorf("%s reads %q, which the document does not declare", kind, got)
+			}
+		}
+	}
 }

@@ -1,12 +1,26 @@
 package control_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+
+	"github.com/coder/websocket"
 )
 
 func TestAServerDoesNotStartUnprotected(t *testing.T) {
@@ -48,5 +62,362 @@ func TestACloseEndsWhatRequestsAreDoing(t *testing.T) {
 	browsertest.Must(t, c.server.Close(t.Context()))
 	if a := <-got; a.status != http.StatusServiceUnavailable || !strings.Contains(a.text, "closing") {
 		t.Errorf("got %d %s, want 503", a.status, a.text)
+	}
+}
+
+func TestATabCanBeWatchedLive(t *testing.T) {
+	c := serve(t, nil)
+	c.open("/")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{
+		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
+	})
+	browsertest.Must(t, err)
+	defer conn.CloseNow()
+	conn.SetReadLimit(16 << 20)
+	for _, want := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
+		kind, data, err := conn.Read(ctx)
+		if err != nil || kind != want || len(data) == 0 {
+			t.Fatalf("got a message of kind %v and %d bytes, %v; want kind %v", kind, len(data), err, want)
+		}
+	}
+	if a := c.do("GET", "/screencast", nil); a.status != 400 {
+		t.Errorf("without a WebSocket: got %d %s", a.status, a.text)
+	}
+	// The server's end is the live view's.
+	browsertest.Must(t, c.server.Close(ctx))
+	for err == nil {
+		_, _, err = conn.Read(ctx)
+	}
+	if ctx.Err() != nil {
+		t.Error("the live view goes on")
+	}
+}
+
+func TestTheModeOfSnapshotsCanBeSet(t *testing.T) {
+	c := serve(t, func(s *control.Server) { s.SnapshotMode = func() string { return "efficient" } })
+	c.open("/")
+	if got := c.ok("GET", "/snapshot", nil).str("snapshot"); strings.Contains(got, "heading") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestAPageThatClosesItselfHasDoneWhatWasAsked(t *testing.T) {
+	c := serve(t, nil)
+	opener := c.open("/opens")
+	c.ok("POST", "/act", `{"kind":"evaluate","fn":"void window.open('/shuts')"}`)
+	var popup string
+	eventually(t, "the popup shows its page", func() bool {
+		for _, tab := range c.listed() {
+			if tab["url"] == site+"/shuts" {
+				popup = tab["targetId"].(string)
+			}
+		}
+		return popup != ""
+	})
+	ref := c.ref(popup, "Shut")
+	a := c.ok("POST", "/act", map[string]any{"kind": "click", "ref": ref, "targetId": popup})
+	if a.body["ok"] != true {
+		t.Errorf("got %s", a.text)
+	}
+	listed := func(target string) bool {
+		return slices.ContainsFunc(c.listed(), func(tab map[string]any) bool { return tab["targetId"] == target })
+	}
+	eventually(t, "the popup is gone", func() bool { return !listed(popup) })
+	if !listed(opener) {
+		t.Error("the opener is gone too")
+	}
+}
+
+func TestFilesAreKeptUnderNewNames(t *testing.T) {
+	f := &control.Features{Dir: t.TempDir()}
+	seen := map[string]bool{}
+	for range 2 {
+		path, err := f.SaveFile("pictures", "browser-", ".png", []byte("picture"))
+		browsertest.Must(t, err)
+		if ok, err := filepath.Match("browser-*.png", filepath.Base(path)); err != nil || !ok || seen[path] {
+			t.Errorf("kept at %s", path)
+		}
+		seen[path] = true
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 7 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}
+
+func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
+	if _, err := (*control.Features)(nil).SaveFile("pictures", "a", "b", nil); err == nil {
+		t.Error("kept in no folder")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	browsertest.Must(t, os.WriteFile(file, nil, 0o600))
+	f := &control.Features{Dir: file}
+	if path, err := f.SaveFile("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
+		t.Errorf("kept at %q, %v", path, err)
+	}
+}
+
+func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
+	home := t.TempDir()
+	broken := filepath.Join(home, "chromium")
+	browsertest.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
+	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
+		return profile.Config{Executable: broken, Headless: new(true)}
+	}}
+	browsertest.Must(t, m.Open(t.Context()))
+	defer m.Close(context.Background())
+	c := serve(t, func(s *control.Server) { s.Manager = m })
+	for range 3 {
+		if a := c.do("POST", "/start", nil); a.status != http.StatusConflict || a.str("reason") == "launch_paused" {
+			t.Fatalf("start: got %d %s", a.status, a.text)
+		}
+	}
+	res, err := http.DefaultClient.Do(c.request(t.Context(), "POST", "/start", nil))
+	browsertest.Must(t, err)
+	defer res.Body.Close()
+	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
+	if res.StatusCode != http.StatusConflict || err != nil || seconds < 1 || seconds > 30 {
+		t.Errorf("got %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+	}
+	if a := c.do("POST", "/start", nil); a.str("reason") != "launch_paused" || !strings.Contains(a.str("error"), "not tried again for") {
+		t.Errorf("got %s", a.text)
+	}
+}
+
+func TestTabsTellWhereTheirDevToolsAre(t *testing.T) {
+	c := serve(t, nil)
+	opened := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})
+	conn, _, err := websocket.Dial(t.Context(), opened.str("wsUrl"), nil)
+	if err != nil {
+		t.Fatalf("%q: %v", opened.str("wsUrl"), err)
+	}
+	_ = conn.CloseNow()
+	if got := c.listed()[0]["wsUrl"]; got != opened.str("wsUrl") || got == "" {
+		t.Errorf("listed with %v", got)
+	}
+}
+
+func TestADeviceKeepsItsPixelsWhenTheViewportChanges(t *testing.T) {
+	c := serve(t, nil)
+	c.open("/mobile")
+	c.ok("POST", "/set/device", map[string]any{"name": "iPhone 14"})
+	seen := map[string]any{"kind": "evaluate", "fn": "[innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0].join()"}
+	for _, body := range []map[string]any{
+		{"kind": "resize", "width": 500, "height": 700},
+		{"kind": "batch", "actions": []any{map[string]any{"kind": "resize", "width": 500, "height": 700}}},
+	} {
+		c.ok("POST", "/act", body)
+		if a := c.ok("POST", "/act", seen); a.body["result"] != "500,700,3,true" {
+			t.Errorf("%s: the page sees %s", body["kind"], a.text)
+		}
+	}
+}
+
+func TestTheShownDocumentIsSaved(t *testing.T) {
+	c := serve(t, nil)
+	c.open("/two")
+	a := c.ok("POST", "/download", map[string]any{"currentDocument": true, "expectedUrl": site + "/two#x", "path": "shown.html"})
+	saved, _ := a.body["download"].(map[string]any)
+	path, _ := saved["path"].(string)
+	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "Second page") {
+		t.Errorf("saved %s: %v", a.text, err)
+	}
+	for body, want := range map[string]int{
+		`{"currentDocument":true}`: 400,
+		`{"currentDocument":true,"expectedUrl":"` + site + `/two","ref":"e1"}`:       400,
+		`{"currentDocument":true,"expectedUrl":"` + site + `/"}`:                     409,
+		`{"currentDocument":true,"expectedUrl":"` + site + `/two","path":"../../x"}`: 400,
+		`{"currentDocument":"false","path":"x"}`:                                     400,
+	} {
+		if a := c.do("POST", "/download", body); a.status != want {
+			t.Errorf("%s: got %d %s, want %d", body, a.status, a.text, want)
+		}
+	}
+}
+
+// personal makes a profile that joins the shared browser as one that a person uses, and opens a page in it.
+func personal(t *testing.T, c *client) string {
+	t.Helper()
+	c.open("/two") // the person's own tab
+	dir := t.TempDir()
+	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600))
+	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.ok("POST", "/stop?profile=person", nil)
+		c.ok("DELETE", "/profiles/person", nil)
+	})
+	return c.ok("POST", "/tabs/open?profile=person", map[string]any{"url": site + "/"}).str("targetId")
+}
+
+// devTools returns what a browser opened to others by a person writes into its directory: the port and the path.
+func devTools(t *testing.T, c *client) string {
+	t.Helper()
+	status := c.ok("GET", "/", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version", nil)
+	browsertest.Must(t, err)
+	res, err := http.DefaultClient.Do(req)
+	browsertest.Must(t, err)
+	defer res.Body.Close()
+	var version struct{ WebSocketDebuggerURL string }
+	browsertest.Must(t, json.NewDecoder(res.Body).Decode(&version))
+	u, err := url.Parse(version.WebSocketDebuggerURL)
+	browsertest.Must(t, err)
+	return u.Port() + "\n" + u.Path
+}
+
+func TestAPersonsBrowserIsSparedWhatTheContractNames(t *testing.T) {
+	c := serve(t, nil)
+	personal(t, c)
+	name := c.ref("&profile=person", "Name")
+	for _, action := range []string{
+		`"kind":"click","selector":"button"`, `"kind":"type","ref":"e1","text":"x","slowly":true`, `"kind":"press","key":"a","delayMs":5`,
+		`"kind":"drag","startSelector":"button","endRef":"e2"`, `"kind":"batch","actions":[{"kind":"press","key":"a"}]`,
+		`"kind":"dragCoords","x":1,"y":1,"endX":2,"endY":2`,
+	} {
+		a := c.do("POST", "/act?profile=person", "{"+action+"}")
+		if a.status != http.StatusNotImplemented || a.str("code") != "ACT_EXISTING_SESSION_UNSUPPORTED" {
+			t.Errorf("%s: got %d %s", action, a.status, a.text)
+		}
+	}
+	for _, r := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/screenshot", `{"element":"button"}`, 400},
+		{"/start?headless=true", "", 400},
+		{"/hooks/file-chooser", `{"paths":["a.txt"],"element":"input"}`, 501},
+		{"/hooks/file-chooser", `{"paths":["a.txt"]}`, 501},
+		{"/wait/download", `{"timeoutMs":500}`, 501},
+		{"/set/offline", `{"offline":true}`, 501},
+		{"/set/headers", `{"headers":{"a":"b"}}`, 501},
+		{"/set/credentials", `{"username":"a","password":"b"}`, 501},
+		{"/set/geolocation", `{"latitude":1,"longitude":1}`, 501},
+		{"/cookies/clear", "", 501},
+		{"/set/timezone", `{"timezoneId":"Asia/Tokyo"}`, 200},
+		{"/pdf", "", 200},
+		{"/screenshot", `{"ref":"` + name + `","labels":true}`, 200},
+		{"/act", `{"kind":"type","ref":"` + name + `","text":"Ada"}`, 200},
+		{"/act", `{"kind":"fill","fields":[{"ref":"` + name + `","value":"Bob"}]}`, 200},
+		{"/act", `{"kind":"click","ref":"` + name + `","button":"middle","modifiers":["Shift"]}`, 200},
+		{"/act", `{"kind":"wait","selector":"button","loadState":"networkidle"}`, 200},
+	} {
+		path, query, _ := strings.Cut(r.path, "?")
+		if a := c.do("POST", path+"?profile=person&"+query, r.body); a.status != r.status {
+			t.Errorf("%s %s: got %d %s, want %d", r.path, r.body, a.status, a.text, r.status)
+		}
+	}
+	if tabs := c.ok("GET", "/tabs?profile=person", nil); strings.Contains(tabs.text, "wsUrl") {
+		t.Errorf("tabs: %s", tabs.text)
+	}
+}
+
+// abandon sends a request, goes away when begun says that it is being worked on, and waits until that has ended.
+func (c *client) abandon(method, path string, body any, begun func() bool) {
+	c.tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	gone := make(chan error, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(c.request(ctx, method, path, body))
+		if err == nil {
+			err = errors.Join(errors.New("it was answered: "+res.Status), res.Body.Close())
+		}
+		gone <- err
+	}()
+	eventually(c.tb, method+" "+path+" is being worked on", begun)
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		c.tb.Errorf("%s %s: got %v, want that it was canceled", method, path, err)
+	}
+	ended := make(chan struct{})
+	go func() { control.WaitIdle(c.server); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(45 * time.Second):
+		c.tb.Fatalf("%s %s goes on without its client", method, path)
+	}
+}
+
+func TestEveryKindOfWorkEndsWithItsClient(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	huge, loop := c.open("/huge"), c.open("/loop")
+	spins := func() bool { // its address says that the script of the page runs
+		return slices.ContainsFunc(c.listed(), func(tab map[string]any) bool { return strings.HasSuffix(tab["url"].(string), "#spins") })
+	}
+	never := map[string]any{"kind": "wait", "text": "never", "timeoutMs": 120_000}
+	for _, step := range []struct {
+		name, target, method, path string
+		body                       map[string]any
+		begun                      func() bool // nil: the policy is asked
+	}{
+		{"navigate", huge, "POST", "/navigate", map[string]any{"url": site + "/silent", "timeoutMs": 120_000}, nil},
+		{"snapshot", huge, "GET", "/snapshot?maxChars=0&timeoutMs=60000&targetId=" + huge, nil, nil},
+		{"tree", huge, "GET", "/snapshot?format=aria&limit=2000&timeoutMs=60000&targetId=" + huge, nil, nil},
+		{"screenshot", huge, "POST", "/screenshot", map[string]any{"fullPage": true, "labels": true, "timeoutMs": 60_000}, nil},
+		{"wait", huge, "POST", "/act", maps.Clone(never), nil},
+		{"batch", huge, "POST", "/act", map[string]any{"kind": "batch", "actions": []any{never}}, nil},
+		{"wait for a download", huge, "POST", "/wait/download", map[string]any{"timeoutMs": 120_000}, nil},
+		{"body", huge, "POST", "/response/body", map[string]any{"url": "**/never", "timeoutMs": 120_000}, nil},
+		{"promise", loop, "POST", "/act", map[string]any{"kind": "evaluate", "fn": "new Promise(() => {})", "timeoutMs": 120_000}, func() bool { return p.acting(loop) }},
+		{"click on endless work", loop, "POST", "/act", map[string]any{"kind": "click", "ref": c.ref(loop, "Spin"), "timeoutMs": 60_000}, spins},
+		{"endless script", loop, "POST", "/act", map[string]any{"kind": "evaluate", "fn": "location.hash = 'spins'; for (;;);"}, spins},
+	} {
+		var body any
+		if step.body != nil {
+			step.body["targetId"], body = step.target, step.body
+		}
+		if step.begun == nil {
+			step.begun = p.next()
+		}
+		c.abandon(step.method, step.path, body, step.begun)
+		eventually(t, "the tab answers after "+step.name, func() bool {
+			a := c.do("POST", "/act", map[string]any{"kind": "evaluate", "fn": "(location.hash = '', 1 + 1)", "targetId": step.target})
+			return a.status == http.StatusOK && a.body["result"] == 2.0
+		})
+	}
+}
+
+func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	hung := c.open("/loop")
+	spin := c.ref(hung, "Spin")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		res, err := http.DefaultClient.Do(c.request(ctx, "POST", "/act", map[string]any{"kind": "click", "ref": spin, "targetId": hung, "timeoutMs": 60000}))
+		if err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	eventually(t, "the tab hangs", func() bool { return p.acting(hung) })
+	other := c.open("/two")
+	if got := len(c.listed()); got != 2 {
+		t.Errorf("%d tabs are listed, want 2", got)
+	}
+	if got := c.ok("GET", "/text?targetId="+other, nil).str("text"); !strings.Contains(got, "Second page") {
+		t.Errorf("text: %q", got)
+	}
+	if got := c.ok("GET", "/tabs?profile=elsewhere", nil); got.body["running"] != false {
+		t.Errorf("another profile: %s", got.text)
+	}
+	// One that waits for the hung tab and gives up leaves it to the one that is at work.
+	waiting, giveUp := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer giveUp()
+	res, err := http.DefaultClient.Do(c.request(waiting, "POST", "/act", map[string]any{"kind": "press", "key": "a", "targetId": hung}))
+	if err == nil {
+		_ = res.Body.Close()
+		t.Error("an action in the hung tab was answered")
+	}
+	if !p.acting(hung) {
+		t.Error("the first action has been ended")
+	}
+	if a := c.ok("DELETE", "/tabs/"+hung, nil); a.str("targetId") != hung {
+		t.Errorf("close: %s", a.text)
 	}
 }

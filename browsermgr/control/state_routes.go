@@ -2,10 +2,13 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 )
 
@@ -32,6 +35,11 @@ func stateRoutes() []Route {
 // stateChange is something to be done to the state of a tab.
 type stateChange func(ctx context.Context, h *heldTab, s *emulate.Emulator) error
 
+// setting returns the change that gives the state a value.
+func setting[V any](set func(*emulate.Emulator, context.Context, *page.Tab, V) error, v V) stateChange {
+	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error { return set(s, ctx, h.Tab, v) }
+}
+
 // settingHandler makes a handler: read says what the request wants, or what is wrong with it.
 func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (TargetAnswer, error) {
 	return func(ctx context.Context, c *Call) (TargetAnswer, error) {
@@ -42,8 +50,8 @@ func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (
 	}
 }
 
-// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in
-// a personal browser.
+// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in a
+// personal browser.
 func forAllTabs(read func(*Call) stateChange) func(*Call) stateChange {
 	return func(c *Call) stateChange {
 		do := read(c)
@@ -61,9 +69,7 @@ func readOffline(c *Call) stateChange {
 	if !given {
 		c.Body.Fail(fault.Invalidf("offline is required"))
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetOffline(ctx, h.Tab, offline)
-	}
+	return setting((*emulate.Emulator).SetOffline, offline)
 }
 
 func readHeaders(c *Call) stateChange {
@@ -77,9 +83,7 @@ func readHeaders(c *Call) stateChange {
 			headers[name] = text
 		}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetHeaders(ctx, h.Tab, headers)
-	}
+	return setting((*emulate.Emulator).SetHeaders, headers)
 }
 
 func readCredentials(c *Call) stateChange {
@@ -92,9 +96,7 @@ func readCredentials(c *Call) stateChange {
 		}
 		creds = &emulate.Credentials{Username: username, Password: password}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetCredentials(ctx, h.Tab, creds)
-	}
+	return setting((*emulate.Emulator).SetCredentials, creds)
 }
 
 func readGeolocation(c *Call) stateChange {
@@ -109,9 +111,7 @@ func readGeolocation(c *Call) stateChange {
 		}
 		place = &emulate.Geolocation{Latitude: latitude, Longitude: longitude, Accuracy: accuracy, Origin: origin}
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetGeolocation(ctx, h.Tab, place)
-	}
+	return setting((*emulate.Emulator).SetGeolocation, place)
 }
 
 var colorSchemes = []string{"dark", "light", "no-preference", "none"}
@@ -121,9 +121,7 @@ func readMedia(c *Call) stateChange {
 	if !slices.Contains(colorSchemes, scheme) {
 		c.Body.Fail(fault.Invalidf("colorScheme must be dark, light, no-preference or none"))
 	}
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetColorScheme(ctx, h.Tab, scheme)
-	}
+	return setting((*emulate.Emulator).SetColorScheme, scheme)
 }
 
 func readTimezone(c *Call) stateChange {
@@ -135,9 +133,7 @@ func readTimezone(c *Call) stateChange {
 
 func readLocale(c *Call) stateChange {
 	locale := c.Body.Required("locale")
-	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
-		return s.SetLocale(ctx, h.Tab, locale)
-	}
+	return setting((*emulate.Emulator).SetLocale, locale)
 }
 
 func readDevice(c *Call) stateChange {
@@ -154,4 +150,166 @@ func unknownName(err error) error {
 		return nil
 	}
 	return &StatusError{Status: http.StatusInternalServerError, Err: err}
+}
+
+func storageRoutes() []Route {
+	return []Route{
+		NewRoute("GET", "/cookies", "Lists the cookies of all sites.", readCookies).WithQuery(tabParam()),
+		NewRoute("POST", "/cookies/set", "Sets a cookie.", setCookie).
+			WithBody(RequiredParam("cookie", "object", "name, value, url or domain and path, expires, httpOnly, secure, sameSite"), tabParam()),
+		NewRoute("POST", "/cookies/clear", "Removes all cookies.", clearCookies).WithBody(tabParam()),
+		NewRoute("GET", "/storage/{kind}", "Reads the local or session storage of the site.", readStorage).
+			WithQuery(tabParam(), OptionalParam("key", "string", "only this entry")),
+		NewRoute("POST", "/storage/{kind}/set", "Writes an entry of the storage.", setStorage).
+			WithBody(RequiredParam("key", "string", "as it is, spaces included"), OptionalParam("value", "string", "text"), tabParam()),
+		NewRoute("POST", "/storage/{kind}/clear", "Removes all entries of the storage.", clearStorage).WithBody(tabParam()),
+		NewRoute("POST", "/permissions/grant", "Lets a site do without asking what permissions name.", grantPermissions).WithBody(
+			RequiredParam("origin", "string", "http or https address of the site"), RequiredParam("permissions", "array", "such as geolocation or audioCapture"),
+			OptionalParam("optionalPermissions", "array", "left out where the browser does not know them"), tabParam(), timeoutParam(),
+		),
+	}
+}
+
+type cookiesAnswer struct {
+	TargetAnswer
+
+	Cookies []emulate.Cookie `json:"cookies"`
+}
+
+func withPermittedState[R any](ctx context.Context, c *Call, work func(*heldTab, *emulate.Emulator) (R, error)) (R, error) {
+	return withObserver(ctx, c, true, "emulation", work)
+}
+
+func readCookies(ctx context.Context, c *Call) (cookiesAnswer, error) {
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (cookiesAnswer, error) {
+		const question = "Show the model the cookies of all sites, which are as good as logins"
+		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classLogin, question); err != nil {
+			return cookiesAnswer{}, err
+		}
+		list, err := s.Cookies(ctx, h.Tab)
+		return cookiesAnswer{h.TargetAnswer(), NonNilList(list)}, err
+	})
+}
+
+func setCookie(ctx context.Context, c *Call) (TargetAnswer, error) {
+	given, ok := c.Body.Map("cookie")
+	if !ok {
+		return TargetAnswer{}, fault.Invalidf("cookie is required")
+	}
+	data, err := json.Marshal(given)
+	if err != nil {
+		return TargetAnswer{}, fault.Invalidf("cookie: %v", err)
+	}
+	cookie, err := emulate.ParseCookie(data)
+	if err != nil {
+		return TargetAnswer{}, err
+	}
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
+		return h.TargetAnswer(), s.SetCookie(ctx, h.Tab, cookie)
+	})
+}
+
+func clearCookies(ctx context.Context, c *Call) (TargetAnswer, error) {
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
+		if err := h.RefusePersonalBrowser("removing all cookies"); err != nil {
+			return TargetAnswer{}, err
+		}
+		return h.TargetAnswer(), s.ClearCookies(ctx, h.Tab)
+	})
+}
+
+// storageKind reads which of the two storages is meant.
+func storageKind(c *Call) (emulate.StorageKind, error) {
+	switch kind := emulate.StorageKind(c.Request.PathValue("kind")); kind {
+	case emulate.LocalStorage, emulate.SessionStorage:
+		return kind, nil
+	default:
+		return "", fault.Invalidf("storage kind must be local or session")
+	}
+}
+
+type storageAnswer struct {
+	TargetAnswer
+
+	Values map[string]string `json:"values"`
+}
+
+func readStorage(ctx context.Context, c *Call) (storageAnswer, error) {
+	kind, err := storageKind(c)
+	if err != nil {
+		return storageAnswer{}, err
+	}
+	var key *string
+	if text, ok := c.Query.Text("key"); ok && text != "" {
+		key = &text
+	}
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (storageAnswer, error) {
+		values, err := s.Storage(ctx, h.Tab, kind, key)
+		if values == nil {
+			values = map[string]string{}
+		}
+		return storageAnswer{h.TargetAnswer(), values}, err
+	})
+}
+
+func setStorage(ctx context.Context, c *Call) (TargetAnswer, error) {
+	kind, err := storageKind(c)
+	if err != nil {
+		return TargetAnswer{}, err
+	}
+	key, _ := c.Body.Text("key")
+	value, _ := c.Body.Raw("value").(string)
+	if key == "" {
+		return TargetAnswer{}, fault.Invalidf("key is required")
+	}
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
+		return h.TargetAnswer(), s.SetStorage(ctx, h.Tab, kind, key, value)
+	})
+}
+
+func clearStorage(ctx context.Context, c *Call) (TargetAnswer, error) {
+	kind, err := storageKind(c)
+	if err != nil {
+		return TargetAnswer{}, err
+	}
+	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
+		return h.TargetAnswer(), s.ClearStorage(ctx, h.Tab, kind)
+	})
+}
+
+type grantAnswer struct {
+	TargetAnswer
+	emulate.GrantResult
+}
+
+func grantPermissions(ctx context.Context, c *Call) (grantAnswer, error) {
+	origin := c.Body.Required("origin")
+	wanted, optional := c.Body.Strings("permissions"), c.Body.Strings("optionalPermissions")
+	if len(wanted) == 0 {
+		c.Body.Fail(fault.Invalidf("permissions is required"))
+	}
+	limit := c.Timeout(5*time.Second, time.Second)
+	name := c.Body.String("targetId")
+	if err := c.Err(); err != nil {
+		return grantAnswer{}, err
+	}
+	origin, err := emulate.ParseOrigin(origin)
+	if err != nil {
+		return grantAnswer{}, err
+	}
+	h, err := c.ExistingTab(ctx, pickNamed(name))
+	if err != nil {
+		return grantAnswer{}, err
+	}
+	defer h.Release()
+	if err := h.Profile.Allow(ctx, origin); err != nil {
+		return grantAnswer{}, err
+	}
+	state, err := requireObserver[*emulate.Emulator](h, "emulation")
+	if err != nil {
+		return grantAnswer{}, err
+	}
+	given, err := state.GrantPermissions(ctx, h.Tab, origin, wanted, optional, limit)
+	given.Granted, given.Unsupported = NonNilList(given.Granted), NonNilList(given.Unsupported)
+	return grantAnswer{h.TargetAnswer(), given}, err
 }

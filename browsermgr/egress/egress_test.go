@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
+	"clank/internal/test/browsertest"
 )
 
 const testTimeout = 20 * time.Second
@@ -49,9 +50,7 @@ func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture
 	if change != nil {
 		change(f.Proxy)
 	}
-	if err := f.Open(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, f.Open(tb.Context()))
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
@@ -60,9 +59,7 @@ func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture
 		}
 	})
 	address, err := f.Listen(tb.Context(), profile)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	if f.proxy, err = url.Parse(address); err != nil {
 		tb.Fatal(err)
 	}
@@ -102,18 +99,12 @@ func unused(t *testing.T) string {
 func (f *fixture) get(t *testing.T, address string) (status int, rule, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	resp, err := f.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return resp.StatusCode, resp.Header.Get("X-Clank-Refused"), string(b)
 }
 
@@ -134,9 +125,7 @@ func (f *fixture) say(t *testing.T, text string) string {
 func (f *fixture) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", f.proxy.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	conn.SetDeadline(time.Now().Add(testTimeout))
 	t.Cleanup(func() { conn.Close() })
 	return conn.(*net.TCPConn)
@@ -149,9 +138,7 @@ func (f *fixture) tunnel(t *testing.T, target string) (conn net.Conn, in *bufio.
 	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
 	in = bufio.NewReader(conn)
 	resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return conn, in, resp.StatusCode, resp.Header.Get("X-Clank-Refused")
 }
 
@@ -201,9 +188,7 @@ func TestRefusesPrivateAddressesWithASentence(t *testing.T) {
 		"http://six.test/":            policy.RulePrivate,
 	} {
 		resp, err := f.client.Get(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if rule := resp.Header.Get("X-Clank-Refused"); resp.StatusCode != http.StatusForbidden || rule != want || err != nil {
@@ -290,9 +275,7 @@ func TestReachesBothFamilies(t *testing.T) {
 func TestRefusesItselfAndOtherListeners(t *testing.T) {
 	f := open(t, nil)
 	other, err := f.Listen(t.Context(), "other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
 		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwnListener {
@@ -401,13 +384,9 @@ func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 
 func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 	g := &egress.Proxy{}
-	if err := g.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, g.Open(t.Context()))
 	first, err := g.Listen(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	again, err := g.Listen(t.Context(), "a")
 	if err != nil || again != first {
 		t.Errorf("got %q, %v; want %q", again, err, first)
@@ -416,9 +395,7 @@ func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 		t.Errorf("profiles share the listener %q (%v)", other, err)
 	}
 	for range 2 {
-		if err := g.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, g.Close(t.Context()))
 	}
 	if conn, err := net.Dial("tcp", strings.TrimPrefix(first, "http://")); err == nil {
 		conn.Close()

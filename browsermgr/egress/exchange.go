@@ -30,15 +30,16 @@ type Exchange struct {
 	Host string
 	// Dial opens a connection if none is kept.
 	Dial DialFunc
-	// Forward says that the server is another proxy: the request is sent in the form that proxies read, with Proxy as its
-	// Proxy-Authorization if it is not empty.
+	// Forward says that the server is another proxy: the request is sent in the form that proxies read, with Proxy as
+	// its Proxy-Authorization if it is not empty.
 	Forward bool
 	Proxy   string
 	// Private are headers that only the proxy itself sends: they are taken from answers.
 	Private []string
 }
 
-// hopByHopHeaders are the headers that concern one connection only (RFC 9110, section 7.6.1), and those that only a proxy may send.
+// hopByHopHeaders are the headers that concern one connection only (RFC 9110, section 7.6.1), and those that only a
+// proxy may send.
 var hopByHopHeaders = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade",
@@ -64,8 +65,8 @@ func (p *ConnPool) Do(w http.ResponseWriter, r *http.Request, x Exchange) error 
 	}
 }
 
-// exchangeOn makes the exchange over one connection. again says that the connection had been kept for too long: nothing was
-// answered and the request can be repeated.
+// exchangeOn makes the exchange over one connection. again says that the connection had been kept for too long: nothing
+// was answered and the request can be repeated.
 func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *http.Request, x Exchange, s *serverConn) (again bool, err error) {
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
@@ -321,7 +322,8 @@ func (p *ConnPool) tooLarge(w http.ResponseWriter, resp *http.Response) error {
 	return err
 }
 
-// copyKnownLength passes on a body whose length is known: what was read ahead, and the rest from connection to connection.
+// copyKnownLength passes on a body whose length is known: what was read ahead, and the rest from connection to
+// connection.
 func (p *ConnPool) copyKnownLength(w http.ResponseWriter, length int64, s *serverConn) error {
 	n, err := s.writeBuffered(w, length)
 	if err != nil || n == length {

@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"clank/browsermgr/address"
+	"clank/internal/untrusted"
 )
 
-// connectFailures are the last reasons why places were not reached, and the last documents that tabs did not get for such a
-// reason. The zero value is ready.
+// connectFailures are the last reasons why places were not reached, and the last documents that tabs did not get for
+// such a reason. The zero value is ready.
 type connectFailures struct {
 	mu        sync.Mutex
 	places    map[string]connectFailure
@@ -68,8 +74,8 @@ func (f *connectFailures) attribute(target, url string) {
 	f.documents[target] = one
 }
 
-// forDocument returns why the document at the address did not load or, if that is not known, why the last
-// document that the tab did not get failed. Failures before since do not count.
+// forDocument returns why the document at the address did not load or, if that is not known, why the last document that
+// the tab did not get failed. Failures before since do not count.
 func (f *connectFailures) forDocument(target, address string, since time.Time) (connectFailure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,9 +86,10 @@ func (f *connectFailures) forDocument(target, address string, since time.Time) (
 	return one, ok && !one.at.Before(since)
 }
 
-// ExplainDocument says in words why a document did not load in the tab with that CDP target id, nil if that is not known. address is
-// what was asked for, which may have redirected to where the failure was; since is when. Of a tunnel that did not come
-// about browsers say no more than that, and of what is not encrypted they show the answer of the proxy.
+// ExplainDocument says in words why a document did not load in the tab with that CDP target id, nil if that is not
+// known. address is what was asked for, which may have redirected to where the failure was; since is when. Of a tunnel
+// that did not come about browsers say no more than that, and of what is not encrypted they show the answer of the
+// proxy.
 func (g *Proxy) ExplainDocument(profile, target, address string, since time.Time) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -132,4 +139,115 @@ func netErrorCode(err error) string {
 		return "ERR_EMPTY_RESPONSE"
 	}
 	return ""
+}
+
+// writeErrorPage answers with a small page for a person. It holds no script, style or link, and the texts, which a page
+// may have had a hand in, are escaped.
+func writeErrorPage(w http.ResponseWriter, status int, header, value, title, text string) {
+	h := w.Header()
+	clear(h)
+	h.Set(header, value)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	page := "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + html.EscapeString(title) + "</title>\n<h1>" + html.EscapeString(title) +
+		"</h1>\n<p>" + html.EscapeString(strings.ToValidUTF8(text, "\uFFFD")) + "</p>\n"
+	io.WriteString(w, page) //nolint:errcheck // a client that has gone away needs no answer
+}
+
+// redact takes secrets out of a text.
+func (g *Proxy) redact(text string) string {
+	if g.Redact == nil {
+		return text
+	}
+	return g.Redact(text)
+}
+
+// redactedError is an error whose text had secrets in it.
+type redactedError struct {
+	error
+
+	text string
+}
+
+func (c redactedError) Error() string { return c.text }
+func (c redactedError) Unwrap() error { return c.error }
+
+// redactError takes secrets out of the text of an error.
+func (g *Proxy) redactError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := g.redact(err.Error()); text != err.Error() {
+		return redactedError{err, text}
+	}
+	return err
+}
+
+// hiddenValue stands for the value of a parameter that looks like a secret.
+const hiddenValue = "[hidden]"
+
+const maxRecordedURL = 2048 // characters of a URL that are kept
+
+// words in the name of a parameter make its value a secret, without regard to case and separators; names do as a whole.
+var (
+	secretNameParts = []string{
+		"auth", "cookie", "apikey", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential", "privatekey", "accesskey",
+		"session", "signature", "assertion", "onetime", "card", "jwt", "otp", "csrf", "xsrf", "saml",
+	}
+	secretNames = []string{"key", "pass", "pin", "sid", "sig", "code", "cvv", "cvc", "ssn", "state", "nonce"}
+)
+
+// RedactURL takes from a URL what nobody needs to read and somebody might abuse: user info, the fragment, the values of
+// parameters that look like secrets. What is not a URL is returned as it is, shortened.
+func RedactURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		if end := strings.IndexAny(address, "?#"); end >= 0 {
+			address = address[:end]
+		}
+		if at := strings.LastIndexByte(address, '@'); at >= 0 {
+			address = "…" + address[at+1:]
+		}
+		return untrusted.Shorten(strings.ToValidUTF8(address, "\uFFFD"), maxRecordedURL+1)
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if u.RawQuery != "" {
+		u.RawQuery = redactQuery(u.RawQuery)
+	}
+	return untrusted.Shorten(strings.ToValidUTF8(u.String(), "\uFFFD"), maxRecordedURL+1)
+}
+
+func redactQuery(query string) string {
+	var b strings.Builder
+	for i, pair := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		b.WriteString(name)
+		if ok {
+			if isSecretName(name) {
+				value = hiddenValue
+			}
+			b.WriteString("=" + value)
+		}
+	}
+	return b.String()
+}
+
+func isSecretName(name string) bool {
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretNameParts, func(w string) bool { return strings.Contains(name, w) })
 }

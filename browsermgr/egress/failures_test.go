@@ -2,6 +2,7 @@ package egress_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,9 +10,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clank/browsermgr/egress"
+	"clank/internal/test/browsertest"
 )
 
 func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
@@ -104,9 +107,7 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	})
 	resp, err := f.client.Get(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	resp.Body.Close()
 	if resp.Header.Get("X-Clank-Failed") != "" || resp.Header.Get("X-Clank-Refused") != "" {
 		t.Errorf("got %v", resp.Header)
@@ -148,4 +149,175 @@ func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
 	if len(f.Refusals(profile)) < 2 {
 		t.Errorf("recorded %+v", f.Refusals(profile))
 	}
+}
+
+var errRefused = errors.New("refused")
+
+func add(l *egress.RefusalLog, address, place string) {
+	l.Add(egress.RefusalRecord{At: time.Now(), URL: address}, place, errRefused)
+}
+
+func TestKeepsTheLastAndCountsAll(t *testing.T) {
+	var l egress.RefusalLog
+	for i := range 250 {
+		add(&l, fmt.Sprintf("http://10.0.0.1/%d", i), "10.0.0.1:80")
+	}
+	got := l.Refusals()
+	if len(got) != 200 || got[0].URL != "http://10.0.0.1/50" || got[199].URL != "http://10.0.0.1/249" || l.Count() != 250 {
+		t.Errorf("got %d entries from %s to %s, count %d", len(got), got[0].URL, got[len(got)-1].URL, l.Count())
+	}
+}
+
+func TestAnEntryGetsTheTabThatAskedForIt(t *testing.T) {
+	var l egress.RefusalLog
+	add(&l, "http://a.test/1", "a.test:80")
+	add(&l, "http://a.test/2", "a.test:80")
+	add(&l, "b.test:443", "b.test:443")
+	l.Attribute("T1", "http://a.test/1#top", false)
+	l.Attribute("T2", "wss://b.test/socket?sid=5", false)
+	l.Attribute("T3", "https://c.test/", true)
+	l.Attribute("T3", "http://a.test/3", true)
+	got := l.Refusals()
+	if got[0].Tab != "T1" || got[1].Tab != "" || got[2].Tab != "T2" {
+		t.Errorf("got %+v", got)
+	}
+	if want := "wss://b.test/socket?sid=[hidden]"; got[2].URL != want {
+		t.Errorf("got %q, want %q", got[2].URL, want)
+	}
+	l.Attribute("T4", "https://b.test/", true)
+	if got := l.Refusals(); len(got) != 4 || got[3].Tab != "T4" || !got[3].Document || got[2].Tab != "T2" || l.Count() != 3 {
+		t.Errorf("one refused connection of two tabs: got %+v", got)
+	}
+}
+
+func TestOldEntriesAreNobodysAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		add(&l, "http://a.test/", "a.test:80")
+		<-time.After(time.Minute)
+		l.Attribute("T1", "http://a.test/", true)
+		if got := l.Refusals(); got[0].Tab != "" {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestFinishWaitsForLateRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		finish := l.Watch("T1")
+		judged := l.BeginRequest()
+		go func() {
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the clock of synctest
+			add(&l, "http://10.0.0.1/", "10.0.0.1:80")
+			judged()
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // likewise
+			l.Attribute("T1", "http://10.0.0.1/", true)
+		}()
+		if err := finish(t.Context()); !errors.Is(err, errRefused) {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestFinishWaitsNoLongerThanItMust(t *testing.T) {
+	const soon = 100 * time.Millisecond
+	for name, c := range map[string]struct {
+		before, during func(*egress.RefusalLog) // the watch
+		gone           bool                     // the caller
+		want           time.Duration
+	}{
+		"what was refused before": {func(l *egress.RefusalLog) {
+			add(l, "http://a.test/", "a.test:80")
+			<-time.After(time.Millisecond)
+		}, nil, false, 0},
+		"a refusal of nobody":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, false, egress.AttributionWait},
+		"the caller has gone":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, true, 0},
+		"requests that are over": {nil, func(l *egress.RefusalLog) { l.BeginRequest()() }, false, 0},
+		"a request that ends": {nil, func(l *egress.RefusalLog) {
+			l.BeginRequest()()
+			time.AfterFunc(soon, l.BeginRequest())
+		}, false, soon},
+		"a document that nobody loaded": {nil, func(l *egress.RefusalLog) {
+			l.Add(egress.RefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
+		}, false, 0},
+		"what belongs to others": {nil, func(l *egress.RefusalLog) {
+			add(l, "http://a.test/picture", "a.test:80")
+			add(l, "http://a.test/", "a.test:80")
+			l.Attribute("T1", "http://a.test/picture", false)
+			l.Attribute("T2", "http://a.test/", true)
+		}, false, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var l egress.RefusalLog
+			if c.before != nil {
+				c.before(&l)
+			}
+			finish := l.Watch("T1")
+			if c.during != nil {
+				c.during(&l)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.gone {
+				cancel()
+			}
+			began := time.Now()
+			if err := finish(ctx); err != nil || time.Since(began) != c.want {
+				t.Errorf("%s: got %v after %s, want no error after %s", name, err, time.Since(began), c.want)
+			}
+		})
+	}
+}
+
+func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		first, second := l.Watch("T1"), l.Watch("T2")
+		add(&l, "a.test:443", "a.test:443")
+		l.Attribute("T1", "https://a.test/page", true)
+		l.Attribute("T2", "https://a.test/picture", false)
+		got := l.Refusals()
+		if len(got) != 2 || !got[0].Document || got[1].Document || got[0].Tab != "T1" || got[1].Tab != "T2" || got[1].URL != "https://a.test/picture" {
+			t.Errorf("got %+v", got)
+		}
+		if err := first(t.Context()); !errors.Is(err, errRefused) {
+			t.Errorf("the tab of the document: got %v", err)
+		}
+		began := time.Now()
+		if err := second(t.Context()); err != nil || time.Since(began) != 0 {
+			t.Errorf("the other tab: got %v after %s", err, time.Since(began))
+		}
+	})
+}
+
+func TestCleanHidesSecrets(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://ada:pw@a.test/p?q=1&Access_Token=abc#frag": "https://a.test/p?q=1&Access_Token=[hidden]",
+		"https://a.test/?%70assword=x;key=y&monkey=z&empty": "https://a.test/?%70assword=[hidden]&key=[hidden]&monkey=z&empty",
+		"https://a.test/" + strings.Repeat("x", 3000):       "https://a.test/" + strings.Repeat("x", 2048-15) + "…",
+		"a.test:443":               "a.test:443",
+		"http://ada:pw@bad host/":  "…bad host/",
+		"http://bad host/?token=x": "http://bad host/",
+		"https://a.test/?session-id=1&x-amz-security-token=23": "https://a.test/?session-id=[hidden]&x-amz-security-token=[hidden]",
+	} {
+		if got := egress.RedactURL(address); got != want {
+			t.Errorf("%q: got %q, want %q", address, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("https://ada:hunter2@a.test/p?token=hunter2#hunter2")
+	f.Add("a.test:443")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := egress.RedactURL(s)
+		if len(got) > 2048+8 && len(s) <= 2048 {
+			t.Errorf("%d bytes became %d", len(s), len(got))
+		}
+		if u, err := url.Parse(got); err == nil && u.User != nil && u.Host != "" {
+			t.Errorf("%q: user info stayed in %q", s, got)
+		}
+	})
 }

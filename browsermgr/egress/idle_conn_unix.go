@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isIdleConn says whether a kept connection is open and has sent nothing since its last answer. What has ended, or talks
-// unasked, cannot be used again.
+// isIdleConn says whether a kept connection is open and has sent nothing since its last answer. What has ended, or
+// talks unasked, cannot be used again.
 func isIdleConn(c net.Conn) bool {
 	raw, ok := c.(syscall.Conn)
 	if !ok {

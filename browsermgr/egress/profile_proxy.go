@@ -193,7 +193,8 @@ func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) 
 	return w, nil
 }
 
-// upstream returns the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in circles.
+// upstream returns the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in
+// circles.
 func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 	var u *url.URL
 	if d.proxy.Upstream != nil {
@@ -214,8 +215,8 @@ func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 	return up, nil
 }
 
-// judgeAndResolve judges a target that the rules let pass by its name: it asks a person if need be, resolves the name, and judges
-// every address. One that is refused refuses the host.
+// judgeAndResolve judges a target that the rules let pass by its name: it asks a person if need be, resolves the name,
+// and judges every address. One that is refused refuses the host.
 func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy.Target, up *Upstream, url string) ([]netip.Addr, error) {
 	if t.Host == "invalid" || strings.HasSuffix(t.Host, ".invalid") {
 		// There are no such hosts (RFC 6761, section 6.4): neither a person nor the DNS has to be asked.
@@ -245,7 +246,8 @@ func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy
 	return addrs, nil
 }
 
-// recordRefusal notes a refusal. before says that it is no request of a page, but of somebody who asks before loading one.
+// recordRefusal notes a refusal. before says that it is no request of a page, but of somebody who asks before loading
+// one.
 func (d *profileProxy) recordRefusal(ctx context.Context, address string, t policy.Target, err error, before bool) {
 	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""

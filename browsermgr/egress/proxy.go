@@ -18,14 +18,15 @@ import (
 
 // Proxy has the guards of all profiles. Its fields are set before Open; its methods may be called from many goroutines.
 type Proxy struct {
-	// Rules are asked for each request, so that a change counts at once; connections that a change forbids are closed within
-	// a second. The caller does not change what it returned. Rules that cannot be compiled refuse everything. Nil stands
-	// for the zero Rules.
+	// Rules are asked for each request, so that a change counts at once; connections that a change forbids are closed
+	// within a second. The caller does not change what it returned. Rules that cannot be compiled refuse everything.
+	// Nil stands for the zero Rules.
 	Rules func() policy.Rules
 	// Upstream is the proxy that a profile's traffic goes on through, nil for none; see [ParseUpstream]. One that
 	// cannot be parsed lets nothing through. Nil stands for none at all.
 	Upstream func(profile string) *url.URL
-	// AskUnlisted says whether a host that no list of the rules names is asked about before it is reached. Nil stands for no.
+	// AskUnlisted says whether a host that no list of the rules names is asked about before it is reached. Nil stands
+	// for no.
 	AskUnlisted func() bool
 	// Approver is who is asked. Without one the answer is no.
 	Approver Approver
@@ -137,9 +138,9 @@ func (g *Proxy) Close(ctx context.Context) error {
 	}
 }
 
-// Listen returns the address of the profile's proxy, http://127.0.0.1:PORT. The listener is started at the first call and
-// kept until Close. A call begins a new session of the profile's browser: hosts that a person allowed for the session
-// before are asked about again.
+// Listen returns the address of the profile's proxy, http://127.0.0.1:PORT. The listener is started at the first call
+// and kept until Close. A call begins a new session of the profile's browser: hosts that a person allowed for the
+// session before are asked about again.
 func (g *Proxy) Listen(ctx context.Context, profile string) (proxy string, err error) {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -174,15 +175,15 @@ func (g *Proxy) profileProxies() []*profileProxy {
 	return slices.Collect(maps.Values(g.byProfile))
 }
 
-// Allow says whether a document of the profile may be at the address: nil, or an error for a person to read. A refusal is
-// recorded. A host that does not resolve is let pass, since nothing can be reached there; so is one that a person would be
-// asked about when the browser goes there.
+// Allow says whether a document of the profile may be at the address: nil, or an error for a person to read. A refusal
+// is recorded. A host that does not resolve is let pass, since nothing can be reached there; so is one that a person
+// would be asked about when the browser goes there.
 func (g *Proxy) Allow(ctx context.Context, profile, address string) error {
 	return g.judgeAddress(ctx, profile, address, false)
 }
 
-// AllowRequest judges one request of a page, for browsers that do not use the proxy. A person may be asked. What does not resolve
-// here is refused, since the browser may resolve it elsewhere.
+// AllowRequest judges one request of a page, for browsers that do not use the proxy. A person may be asked. What does
+// not resolve here is refused, since the browser may resolve it elsewhere.
 func (g *Proxy) AllowRequest(ctx context.Context, profile, address string) error {
 	return g.judgeAddress(ctx, profile, address, true)
 }
@@ -211,9 +212,9 @@ func (g *Proxy) judgeAddress(ctx context.Context, profile, address string, reque
 	return nil
 }
 
-// Watch notes the first document that the tab with that CDP target id is refused from now on, as far as [Proxy.AttributeRefusal]
-// tells. finish, which is called once, returns it. It waits, at most for 250 ms, while a request of the profile is being
-// judged or a refusal since then has no tab yet.
+// Watch notes the first document that the tab with that CDP target id is refused from now on, as far as
+// [Proxy.AttributeRefusal] tells. finish, which is called once, returns it. It waits, at most for 250 ms, while a
+// request of the profile is being judged or a refusal since then has no tab yet.
 func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) error) {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -222,8 +223,8 @@ func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) 
 	return d.refusals.Watch(target)
 }
 
-// AttributeRefusal says which tab a request came from that failed: an observer of the tab calls it for each that may have been
-// refused, or got no connection. document says whether a page or frame was to be loaded.
+// AttributeRefusal says which tab a request came from that failed: an observer of the tab calls it for each that may
+// have been refused, or got no connection. document says whether a page or frame was to be loaded.
 func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bool) {
 	if d, err := g.profileProxy(profile); err == nil {
 		d.refusals.Attribute(target, g.redact(requestURL), document)
@@ -233,8 +234,8 @@ func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bo
 	}
 }
 
-// LastFailure returns why the host of a request was last not reached, or nil if that is not known or more than a
-// minute ago. Browsers report no more than that a tunnel failed.
+// LastFailure returns why the host of a request was last not reached, or nil if that is not known or more than a minute
+// ago. Browsers report no more than that a tunnel failed.
 func (g *Proxy) LastFailure(profile, requestURL string) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -261,8 +262,8 @@ func (g *Proxy) RefusalCount(profile string) uint64 {
 	return d.refusals.Count()
 }
 
-// CheckWithoutDNS judges the http or https address of something that loads already by how it is written, without the DNS, a question
-// or a record, for those who may not wait.
+// CheckWithoutDNS judges the http or https address of something that loads already by how it is written, without the
+// DNS, a question or a record, for those who may not wait.
 func (g *Proxy) CheckWithoutDNS(address string) error {
 	_, err := g.currentRuleset().address(address)
 	return g.redactError(err)

@@ -61,7 +61,8 @@ type refusalWatcher struct {
 	found  error
 }
 
-// BeginRequest notes that a request is being judged, which may end with a refusal. done is called once, after it is recorded.
+// BeginRequest notes that a request is being judged, which may end with a refusal. done is called once, after it is
+// recorded.
 func (l *RefusalLog) BeginRequest() (done func()) {
 	l.mu.Lock()
 	l.pending++
@@ -130,8 +131,8 @@ func (l *RefusalLog) Attribute(target, requestURL string, document bool) {
 	}
 }
 
-// find returns the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one that has
-// no tab yet, else one of this tab, else another tab's.
+// find returns the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one
+// that has no tab yet, else one of this tab, else another tab's.
 func (l *RefusalLog) find(target, place, cleaned string) int {
 	best, rank := -1, 0
 	for i := len(l.entries) - 1; i >= 0; i-- {
@@ -156,8 +157,8 @@ func (l *RefusalLog) find(target, place, cleaned string) int {
 	return best
 }
 
-// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most [AttributionWait] while
-// requests are being judged, or refusals since then have no tab yet. It is called once.
+// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most
+// [AttributionWait] while requests are being judged, or refusals since then have no tab yet. It is called once.
 func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) error) {
 	w := &refusalWatcher{target: target, from: time.Now()}
 	l.mu.Lock()

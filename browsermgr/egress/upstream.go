@@ -19,15 +19,15 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// Upstream is another proxy that connections go through: http, https (both with CONNECT) or socks5 (RFC 1928, RFC 1929).
-// Its own address is the operator's, and is looked up and dialed as it is.
+// Upstream is another proxy that connections go through: http, https (both with CONNECT) or socks5 (RFC 1928, RFC
+// 1929). Its own address is the operator's, and is looked up and dialed as it is.
 type Upstream struct {
 	scheme, address, host, user, password string
 	resolvesNames                         bool
 }
 
-// ParseUpstream reads the address of an upstream proxy: http://, https:// or socks5://, with user and password if it wants
-// them. It gets the addresses that were judged here, unless it is to resolve names itself, which is said with
+// ParseUpstream reads the address of an upstream proxy: http://, https:// or socks5://, with user and password if it
+// wants them. It gets the addresses that were judged here, unless it is to resolve names itself, which is said with
 // socks5h:// or with ?resolve=upstream. Its errors do not repeat the password.
 func ParseUpstream(u *url.URL) (*Upstream, error) {
 	up := &Upstream{scheme: strings.ToLower(u.Scheme), host: u.Hostname(), resolvesNames: u.Query().Get("resolve") == "upstream"}
@@ -176,8 +176,8 @@ func (b *bufferedConn) Read(p []byte) (int, error) {
 	return b.Conn.Read(p)
 }
 
-// ForwardsHTTP says whether plain HTTP requests are handed to the proxy as they are, for it to send on: an HTTP proxy that
-// resolves names does that everywhere, while many let CONNECT through to port 443 only.
+// ForwardsHTTP says whether plain HTTP requests are handed to the proxy as they are, for it to send on: an HTTP proxy
+// that resolves names does that everywhere, while many let CONNECT through to port 443 only.
 func (u *Upstream) ForwardsHTTP() bool { return u.resolvesNames && u.scheme != "socks5" }
 
 // DialProxy connects to the proxy itself, to hand it requests; see [Upstream.ForwardsHTTP].

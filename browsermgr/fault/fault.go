@@ -11,7 +11,8 @@ import (
 var (
 	// ErrInvalid says that the request itself was malformed; nothing was done.
 	ErrInvalid = errors.New("invalid request")
-	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier page.
+	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier
+	// page.
 	ErrUnknownRef = errors.New("Unknown ref") //nolint:staticcheck // clients of the control API match on this spelling
 	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
 	// or moving. The text around it names the reason.
@@ -40,7 +41,8 @@ func VanishedRef(ref string) error {
 	return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, ref)
 }
 
-// TimeLimitError is the cause of a context that ended because a limit of ours was over. It wraps context.DeadlineExceeded.
+// TimeLimitError is the cause of a context that ended because a limit of ours was over. It wraps
+// context.DeadlineExceeded.
 type TimeLimitError struct{ Limit time.Duration }
 
 func (e *TimeLimitError) Error() string { return fmt.Sprintf("not done within %s", e.Limit) }

@@ -19,8 +19,8 @@ import (
 // Endpoint is where a browser's DevTools are. The zero value is none.
 type Endpoint struct{ url *url.URL }
 
-// ParseEndpoint reads an address. A dot at the end of the host is dropped. The error wraps [fault.ErrInvalid] and does not repeat
-// the address.
+// ParseEndpoint reads an address. A dot at the end of the host is dropped. The error wraps [fault.ErrInvalid] and does
+// not repeat the address.
 func ParseEndpoint(text string) (Endpoint, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -54,7 +54,8 @@ func LocalEndpoint(port int) Endpoint {
 	return Endpoint{&url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
 }
 
-// trimmedHost returns the host without the dot that may end it. No other label of a name is empty (RFC 1034, section 3.1).
+// trimmedHost returns the host without the dot that may end it. No other label of a name is empty (RFC 1034, section
+// 3.1).
 func trimmedHost(u *url.URL) (host string, ok bool) {
 	host = strings.TrimSuffix(u.Hostname(), ".")
 	return host, !slices.Contains(strings.Split(host, "."), "")
@@ -101,8 +102,8 @@ func (e Endpoint) IsDirect() bool {
 	return isWebSocketURL(e.url) && devtoolsPathPattern().MatchString(e.url.Path)
 }
 
-// ForPort returns the endpoint to use where the port of a browser is known: the id in the path of a direct address changes with
-// each start of the browser, so it gives way to discovery.
+// ForPort returns the endpoint to use where the port of a browser is known: the id in the path of a direct address
+// changes with each start of the browser, so it gives way to discovery.
 func (e Endpoint) ForPort(port int) Endpoint {
 	if port == 0 || !e.IsDirect() {
 		return e
@@ -136,8 +137,8 @@ func isLocalToBrowser(host string) bool {
 	return isLoopbackHost(host) || err == nil && addr.Unmap().IsUnspecified()
 }
 
-// rewriteWebSocketURL makes what a browser says of its LayerWebSocket reachable from here: a browser in a container or behind a proxy does
-// not know its own name, its scheme or the credentials that the way to it needs.
+// rewriteWebSocketURL makes what a browser says of its LayerWebSocket reachable from here: a browser in a container or
+// behind a proxy does not know its own name, its scheme or the credentials that the way to it needs.
 func rewriteWebSocketURL(asked *url.URL, advertised string) (*url.URL, error) {
 	u, err := url.Parse(advertised)
 	if err != nil || !isWebSocketURL(u) {
@@ -185,8 +186,8 @@ func basicAuthHeader(u *url.URL) http.Header {
 	return http.Header{"Authorization": {"Basic " + token}}
 }
 
-// RedactURL shows an address without its credentials: user names and passwords, and what stands in the query under a name
-// that speaks of a secret.
+// RedactURL shows an address without its credentials: user names and passwords, and what stands in the query under a
+// name that speaks of a secret.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

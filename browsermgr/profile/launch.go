@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -96,4 +99,49 @@ func FindSession(pl Resolved) (chrome.Session, error) {
 		err = fmt.Errorf("%w: %s", err, remoteDebuggingHint)
 	}
 	return session, err
+}
+
+// UndoOverrides has those observers that changed how pages see the world undo it, in a browser that goes on without us.
+func UndoOverrides(ctx context.Context, observers []page.Observer) error {
+	var err error
+	for _, o := range observers {
+		if c, ok := o.(interface {
+			ResetAll(ctx context.Context) error
+		}); ok {
+			err = errors.Join(err, c.ResetAll(ctx))
+		}
+	}
+	return err
+}
+
+// CloseObservers lets those that can be closed clear up after the connection that they followed.
+func CloseObservers(observers []page.Observer) error {
+	var err error
+	for _, o := range observers {
+		if c, ok := o.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// ReapOrphans ends and removes what a former run that died has left, in the directories that the pattern matches and in
+// the temporary ones. What cannot be cleared is told when it is needed.
+func ReapOrphans(ctx context.Context, pattern string, logger *slog.Logger) {
+	dirs, err := filepath.Glob(pattern)
+	if err != nil {
+		logger.Warn("look for browsers of a former run", "error", err)
+	}
+	for _, dir := range dirs {
+		if err := chrome.Reap(ctx, dir); err != nil {
+			logger.Warn("reap browser of a former run", "dir", dir, "error", err)
+		}
+	}
+	removed, err := chrome.ReapTemp(ctx, "")
+	if err != nil {
+		logger.Warn("reap temporary browser directories", "error", err)
+	}
+	if len(removed) > 0 {
+		logger.Info("removed temporary browser directories of a former run", "dirs", removed)
+	}
 }

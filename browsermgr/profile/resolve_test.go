@@ -3,12 +3,22 @@ package profile_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestModeFollowsFromProfileAndSettings(t *testing.T) {
@@ -116,5 +126,269 @@ func TestEachObserverIsTakenBackAndClosedThoughOthersFail(t *testing.T) {
 	}
 	if a.cleared != 1 || b.cleared != 1 || a.closed != 1 || b.closed != 1 {
 		t.Errorf("asked %+v and %+v", a, b)
+	}
+}
+
+func namesByTarget(r *profile.TabNames) map[string]string {
+	out := map[string]string{}
+	for _, t := range r.Tabs() {
+		out[t.Target] = t.Name()
+	}
+	return out
+}
+
+func syncTabs(r *profile.TabNames, targets ...string) {
+	pages := make([]profile.OpenTab, len(targets))
+	for i, t := range targets {
+		target, url, _ := strings.Cut(t, " ")
+		pages[i] = profile.OpenTab{Target: strings.TrimPrefix(target, "*"), URL: url, Popup: strings.HasPrefix(t, "*")}
+	}
+	r.Sync(pages)
+}
+
+func TestTabsKeepTheirNamesAndNumbersAreNotUsedAgain(t *testing.T) {
+	var r profile.TabNames
+	syncTabs(&r, "A", "B")
+	syncTabs(&r, "B", "A", "C")
+	if diff := cmp.Diff(map[string]string{"A": "t1", "B": "t2", "C": "t3"}, namesByTarget(&r)); diff != "" {
+		t.Error(diff)
+	}
+	r.Forget("C")
+	syncTabs(&r, "A", "B", "D")
+	r.Reset()
+	r.Sync([]profile.OpenTab{{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}})
+	if diff := cmp.Diff(map[string]string{"E": "t5", "F": "t9", "G": "t10"}, namesByTarget(&r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after []string
+		want          map[string]string
+	}{
+		"one for one":                {[]string{"A x", "B y"}, []string{"N z", "B y"}, map[string]string{"N": "t1", "B": "t2"}},
+		"two for two, same address":  {[]string{"A x", "B y"}, []string{"M y", "N x"}, map[string]string{"M": "t2", "N": "t1"}},
+		"two for two, other address": {[]string{"A x", "B y"}, []string{"M z", "N x"}, map[string]string{"M": "t3", "N": "t1"}},
+		"two of one address":         {[]string{"A x", "B x"}, []string{"M x"}, map[string]string{"M": "t3"}},
+		"one for two":                {[]string{"A x"}, []string{"M x", "N x"}, map[string]string{"M": "t2", "N": "t3"}},
+		"a popup is new":             {[]string{"A x"}, []string{"*N x"}, map[string]string{"N": "t2"}},
+		"a popup beside it":          {[]string{"A x"}, []string{"*N y", "M x"}, map[string]string{"N": "t2", "M": "t1"}},
+	} {
+		var r profile.TabNames
+		syncTabs(&r, c.before...)
+		syncTabs(&r, c.after...)
+		if diff := cmp.Diff(c.want, namesByTarget(&r)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestReplacementTakesLabelAndSelectionAlong(t *testing.T) {
+	var r profile.TabNames
+	syncTabs(&r, "A x", "B y")
+	if _, err := r.Label("B", "mail"); err != nil {
+		t.Fatal(err)
+	}
+	r.MarkUsed("B")
+	syncTabs(&r, "A x", "N z")
+	if got, ok := r.Default(); !ok || got.Target != "N" || got.Label != "mail" || got.ID != "t2" {
+		t.Errorf("got %+v, %t; want N as t2 (mail)", got, ok)
+	}
+}
+
+func TestTheDefaultIsTheLastUsedOrTheFirst(t *testing.T) {
+	var r profile.TabNames
+	if _, ok := r.Default(); ok {
+		t.Error("a default without tabs")
+	}
+	syncTabs(&r, "S chrome://settings", "A x", "B y")
+	for _, step := range []struct{ choose, want string }{{"", "A"}, {"B", "B"}, {"nobody", "B"}, {"S", "A"}} {
+		r.MarkUsed(step.choose)
+		if got, _ := r.Default(); got.Target != step.want {
+			t.Errorf("after choosing %q: got %q, want %q", step.choose, got.Target, step.want)
+		}
+	}
+	r.MarkUsed("B")
+	r.Forget("B")
+	if got, _ := r.Default(); got.Target != "A" {
+		t.Errorf("after B was closed: got %q, want A", got.Target)
+	}
+}
+
+func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
+	var r profile.TabNames
+	syncTabs(&r, "A", "B")
+	for _, target := range []string{"A", "B"} {
+		if _, err := r.Label(target, "shop"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"A": "t1", "B": "shop"}, namesByTarget(&r)); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"", "a b", "ä", strings.Repeat("x", 65), "a/b"} {
+		if _, err := r.Label("A", bad); !errors.Is(err, fault.ErrInvalid) {
+			t.Errorf("label %q: got %v, want ErrInvalid", bad, err)
+		}
+	}
+	if _, err := r.Label("Z", "ok"); !errors.Is(err, profile.ErrTabNotFound) {
+		t.Errorf("label of no tab: got %v, want ErrNotFound", err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	var r profile.TabNames
+	syncTabs(&r, "ABC111", "ABD222", "12345678", "HIDDEN chrome://version")
+	for target, label := range map[string]string{"ABC111": "mail", "ABD222": "t1"} {
+		if _, err := r.Label(target, label); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]any{
+		"ABC111": "ABC111", "mail": "ABC111", "abc": "ABC111", " abd2 ": "ABD222", "t2": "ABD222", "t3": "12345678", "1234567": "12345678",
+		"t1": profile.ErrAmbiguousTab, "ab": profile.ErrAmbiguousTab, "": profile.ErrTabNotFound, "t9": profile.ErrTabNotFound, "Mail": profile.ErrTabNotFound,
+		"1": profile.ErrTabNotFound, "12345": profile.ErrTabNotFound, "HIDDEN": profile.ErrTabNotFound, "ABC1111": profile.ErrTabNotFound,
+	} {
+		got, err := r.Resolve(name)
+		if wrong, ok := want.(error); ok && !errors.Is(err, wrong) {
+			t.Errorf("Resolve(%q): got %v, %v; want %v", name, got, err, wrong)
+		}
+		if target, ok := want.(string); ok && (err != nil || got.Target != target) {
+			t.Errorf("Resolve(%q): got %v, %v; want %s", name, got, err, target)
+		}
+	}
+	_, err := r.Resolve("2")
+	if err == nil || !strings.HasPrefix(err.Error(), "tab not found") || !strings.Contains(err.Error(), "numbers are not tab targets") {
+		t.Errorf("a number: got %v", err)
+	}
+}
+
+var browser browsertest.Shared
+
+func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
+
+// works fails unless tabs can be opened over a connection.
+func works(t *testing.T, conn *page.Browser) {
+	t.Helper()
+	if got := browsertest.JS(t, browsertest.Tab(t, conn, page.TabOptions{}), "6*7"); got != "42" {
+		t.Errorf("a tab computes %s", got)
+	}
+}
+
+func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
+	ctx := browsertest.Within(t, 2*browsertest.Patience)
+	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	browsertest.Must(t, err)
+	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, Timeout: browsertest.Patience}, page.Options{})
+	browsertest.Must(t, err)
+	if b.Executable != exe || b.Port != b.Process.Port {
+		t.Errorf("got %+v", b)
+	}
+	if _, err := b.Conn.NewTab(ctx, page.TabOptions{}); err != nil {
+		t.Error(err)
+	}
+	if !chrome.IsListening(ctx, b.Port) {
+		t.Error("nothing listens on its port")
+	}
+	if err := b.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-b.Process.Done():
+	case <-ctx.Done():
+		t.Error("it runs on")
+	}
+	if chrome.IsListening(ctx, b.Port) {
+		t.Error("something listens on its port")
+	}
+}
+
+func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
+	none := chrome.Executable{Path: filepath.Join(t.TempDir(), "none")}
+	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true}, page.Options{})
+	if err == nil || b.Conn != nil || b.Process != nil {
+		t.Errorf("got %+v, %v", b, err)
+	}
+}
+
+func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
+	process := browser.Process(t)
+	ctx := browsertest.Within(t, browsertest.Patience)
+	session, err := profile.FindSession(in(process.UserDataDir))
+	browsertest.Must(t, err)
+	attached, err := profile.Attach(ctx, profile.Connector{}, profile.LocalEndpoint(process.Port), page.Options{})
+	browsertest.Must(t, err)
+	joined, err := profile.JoinSession(ctx, session, page.Options{})
+	browsertest.Must(t, err)
+	for kind, b := range map[chrome.BrowserKind]profile.RunningBrowser{"": attached, chrome.Custom: joined} {
+		works(t, b.Conn)
+		if b.Process != nil || b.Port != process.Port || b.Executable.Kind != kind {
+			t.Errorf("got %+v", b)
+		}
+		if err := b.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	works(t, browser.Connect(t, page.Options{}))
+}
+
+func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
+	no := errors.New("on nobody's list")
+	c := profile.Connector{Allow: func(context.Context, *url.URL) error { return no }}
+	if _, err := profile.Attach(t.Context(), c, parse(t, "wss://metadata.invalid"), page.Options{}); !errors.Is(err, no) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// in returns a plan for the browser of a person that runs on a directory.
+func in(dir string) profile.Resolved {
+	return profile.Resolved{Profile: profile.Profile{UserDataDir: dir}, Mode: profile.ModeJoined}
+}
+
+func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
+	_, err := profile.FindSession(in(t.TempDir()))
+	if !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "chrome://inspect/#remote-debugging") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// asker returns a browser that asks its person before it lets anybody in.
+func asker(t *testing.T, answer http.HandlerFunc) chrome.Session {
+	t.Helper()
+	addr := browsertest.Serve(t, answer).Listener.Addr().(*net.TCPAddr)
+	return chrome.Session{
+		DataDir:      chrome.DataDir{Path: "/home/ada/chrome"},
+		WebSocketURL: fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/x", addr.Port), Port: addr.Port,
+	}
+}
+
+func TestRefusalIsToldFromABrowserThatIsAnotherNow(t *testing.T) {
+	for status, want := range map[int]struct {
+		refused bool
+		text    string
+	}{
+		http.StatusForbidden: {true, "Allow remote debugging?"},
+		http.StatusNotFound:  {false, "/home/ada/chrome was restarted"},
+	} {
+		session := asker(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		_, err := profile.JoinSession(t.Context(), session, page.Options{})
+		if errors.Is(err, profile.ErrConnectionDenied) != want.refused || err == nil || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("status %d: got %v", status, err)
+		}
+	}
+}
+
+func TestWaitForConsentEndsWithItsCaller(t *testing.T) {
+	waiting := make(chan struct{})
+	session := asker(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(waiting)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by @ada")
+	go func() { <-waiting; cancel(stopped) }()
+	if _, err := profile.JoinSession(ctx, session, page.Options{}); !errors.Is(err, stopped) || !errors.Is(err, profile.ErrConnectionDenied) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -57,8 +57,8 @@ func (f *Store) List() ([]Profile, error) {
 	return f.withBuiltIn(stored), nil
 }
 
-// Find returns the profile of that name; empty means the default one. The error wraps [ErrNotFound], and lists those that
-// there are.
+// Find returns the profile of that name; empty means the default one. The error wraps [ErrNotFound], and lists those
+// that there are.
 func (f *Store) Find(name string) (Profile, error) {
 	list, err := f.List()
 	if err != nil {
@@ -226,8 +226,8 @@ func (f *Store) Delete(name string) error {
 	})
 }
 
-// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, otherwise
-// every unassigned one. The error wraps [ErrNoPort].
+// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, otherwise every
+// unassigned one. The error wraps [ErrNoPort].
 func (f *Store) Ports(p Profile) ([]int, error) {
 	if p.CDPPort != 0 {
 		return []int{p.CDPPort}, nil

@@ -3,14 +3,18 @@ package profile_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,18 +27,14 @@ func file(t *testing.T) *profile.Store {
 func create(t *testing.T, f *profile.Store, p profile.Profile) profile.Profile {
 	t.Helper()
 	p, err := f.Create(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return p
 }
 
 func names(t *testing.T, f *profile.Store) []string {
 	t.Helper()
 	list, err := f.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
@@ -81,9 +81,7 @@ func TestPortsAndColoursAreGivenOutOnce(t *testing.T) {
 	if a.Color != "#0066CC" || b.Color != "#9933FF" || c.Color != "#ABCDEF" || b.Driver != profile.DriverManaged {
 		t.Errorf("colours %s %s %s, driver %s", a.Color, b.Color, c.Color, b.Driver)
 	}
-	if err := f.Delete("a"); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, f.Delete("a"))
 	again := &profile.Store{Path: f.Path, FirstPort: 18800, LastPort: 18899}
 	if p, err := again.Find("b"); err != nil || p.CDPPort != b.CDPPort || p.Color != b.Color {
 		t.Errorf("after a restart: %+v, %v", p, err)
@@ -113,16 +111,12 @@ func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
 func TestPortOfAStartIsKept(t *testing.T) {
 	f := file(t)
 	p, err := f.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	ports, err := f.Ports(p)
 	if err != nil || ports[0] != 18800 || len(ports) != 100 {
 		t.Fatalf("ports %v, %v", ports, err)
 	}
-	if err := f.AssignPort(p, 18807); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, f.AssignPort(p, 18807))
 	p, err = f.Find("")
 	if err != nil || p.CDPPort != 18807 || p.Color != profile.DefaultColor {
 		t.Errorf("%+v, %v", p, err)
@@ -191,9 +185,7 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	list, err := first.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	ports := map[int]string{}
 	for _, p := range list {
 		if other, ok := ports[p.CDPPort]; ok && p.CDPPort != 0 {
@@ -213,12 +205,8 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
 	for _, text := range []string{"{", `{"profiles":{"../up":{}}}`, `{"profiles":{"a":{"cdpPort":"x"}}}`, `{"profiles":{"a":{"driver":"x"}}}`} {
 		f := file(t)
-		if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
+		browsertest.Must(t, os.WriteFile(f.Path, []byte(text), 0o600))
 		if _, err := f.List(); err == nil || !strings.Contains(err.Error(), f.Path) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -252,9 +240,7 @@ func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "profiles.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		list, err := (&profile.Store{Path: path, FirstPort: 18800, LastPort: 18899}).List()
 		if err != nil {
 			return
@@ -265,4 +251,126 @@ func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 			}
 		}
 	})
+}
+
+// folder makes one with a file in it.
+func folder(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	browsertest.Must(t, os.Mkdir(path, 0o700))
+	browsertest.Must(t, os.WriteFile(filepath.Join(path, "cookies"), []byte(path), 0o600))
+	return path
+}
+
+func TestMovedFolderCanBeBroughtBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the specification is that of Linux desktops")
+	}
+	data := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", data)
+	old := filepath.Join(data, "Trash", "files", "my profile%") // without a note
+	browsertest.Must(t, os.MkdirAll(old, 0o700))
+	seen := map[string]bool{old: true}
+	for range 3 { // of the same name
+		from := folder(t, "my profile%")
+		to, err := profile.MoveToTrash(t.Context(), from)
+		browsertest.Must(t, err)
+		if seen[to] || filepath.Dir(to) != filepath.Join(data, "Trash", "files") {
+			t.Errorf("moved to %s", to)
+		}
+		seen[to] = true
+		if got, err := os.ReadFile(filepath.Join(to, "cookies")); err != nil || string(got) != from {
+			t.Errorf("contents %q, %v", got, err)
+		}
+		if _, err := os.Stat(from); !os.IsNotExist(err) {
+			t.Errorf("the folder is still there: %v", err)
+		}
+		note, err := os.ReadFile(filepath.Join(data, "Trash", "info", filepath.Base(to)+".trashinfo"))
+		browsertest.Must(t, err)
+		want := "[Trash Info]\nPath=" + strings.TrimSuffix(from, "my profile%") + "my%20profile%25\nDeletionDate=20"
+		if !strings.HasPrefix(string(note), want) {
+			t.Errorf("note %q, want it to begin with %q", note, want)
+		}
+	}
+	if list, err := os.ReadDir(old); err != nil || len(list) != 0 {
+		t.Errorf("what was there before: %v, %v", list, err)
+	}
+}
+
+func TestWhatCannotBeMovedStays(t *testing.T) {
+	if _, err := profile.MoveToTrash(t.Context(), filepath.Join(t.TempDir(), "missing")); err == nil {
+		t.Error("a missing folder was moved")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere the tool decides")
+	}
+	blocked := filepath.Join(t.TempDir(), "file")
+	browsertest.Must(t, os.WriteFile(blocked, nil, 0o600))
+	t.Setenv("XDG_DATA_HOME", blocked)
+	from := folder(t, "work")
+	if to, err := profile.MoveToTrash(t.Context(), from); err == nil {
+		t.Errorf("moved to %s", to)
+	}
+	if _, err := os.Stat(filepath.Join(from, "cookies")); err != nil {
+		t.Error(err)
+	}
+}
+
+// other is where another file system is.
+const other = "/dev/shm"
+
+func elsewhereDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(other, "clank-trash-") //nolint:usetesting // a file system of its own is wanted
+	if err != nil {
+		t.Skip("no second file system here")
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func TestFolderOfAnotherFileSystemGoesToItsTrash(t *testing.T) {
+	dir := elsewhereDir(t)
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	from := filepath.Join(dir, filepath.Base(dir)+"-work")
+	browsertest.Must(t, os.Mkdir(from, 0o700))
+	to, err := profile.MoveToTrash(t.Context(), from)
+	browsertest.Must(t, err)
+	bin, note := filepath.Dir(filepath.Dir(to)), filepath.Join(filepath.Dir(filepath.Dir(to)), "info", filepath.Base(to)+".trashinfo")
+	t.Cleanup(func() {
+		for _, path := range []string{to, note, filepath.Dir(to), filepath.Dir(note), bin} {
+			_ = os.Remove(path)
+		}
+	})
+	if !strings.HasPrefix(to, other) && !strings.HasPrefix(to, os.Getenv("XDG_DATA_HOME")) {
+		t.Errorf("moved to %s", to)
+	}
+	if _, err := os.Stat(note); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(bin); err != nil || info.Mode().Perm()&fs.FileMode(0o077) != 0 {
+		t.Errorf("others may look into the trash: %v, %v", info, err)
+	}
+}
+
+func TestATrashThatLeadsElsewhereIsNotUsed(t *testing.T) {
+	dir := elsewhereDir(t)
+	elsewhere := t.TempDir()
+	bin := filepath.Join(other, ".Trash-"+strconv.Itoa(os.Getuid()))
+	if err := os.Symlink(elsewhere, bin); err != nil {
+		t.Skip("there is a trash already:", err)
+	}
+	t.Cleanup(func() { _ = os.Remove(bin) })
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	if to, err := profile.MoveToTrash(t.Context(), dir); err == nil {
+		_ = os.RemoveAll(to)
+		if strings.HasPrefix(to, other) {
+			t.Errorf("moved to %s", to)
+		}
+	} else if _, err := os.Stat(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("put there: %v, %v", left, err)
+	}
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,8 +41,8 @@ type TabNames struct {
 	lastUsed   string              // target of the tab used last
 }
 
-// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that one
-// takes over its names: if only these two changed, or they are the only ones of their address that did.
+// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that
+// one takes over its names: if only these two changed, or they are the only ones of their address that did.
 func (b *TabNames) Sync(pages []OpenTab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,4 +217,57 @@ func (b *TabNames) Label(target, label string) (NamedTab, error) {
 func isBrowserPage(url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
 	return slices.Contains([]string{"chrome", "chrome-untrusted", "devtools", "edge", "brave", "vivaldi", "opera"}, scheme)
+}
+
+// Errors of [TabNames.Resolve].
+var (
+	// ErrTabNotFound says that no tab has that name. Clients know the text.
+	ErrTabNotFound = errors.New("tab not found")
+	// ErrAmbiguousTab says that several tabs could be meant.
+	ErrAmbiguousTab = errors.New("ambiguous tab target")
+)
+
+// maxNumberDigits is how many digits alone are taken for a number, not for the beginning of one of Chromium's ids.
+const maxNumberDigits = 6
+
+// Resolve finds the tab that a caller names by Chromium's id, by its ID, its label or a beginning of Chromium's id, in
+// any case. Whole names come first. The error wraps [ErrTabNotFound] or [ErrAmbiguousTab].
+func (b *TabNames) Resolve(name string) (NamedTab, error) {
+	tabs := b.Tabs()
+	name = strings.TrimSpace(name)
+	number := name != "" && strings.Trim(name, "0123456789") == ""
+	found := filterTabs(tabs, func(t NamedTab) bool { return name != "" && (t.Target == name || t.ID == name || t.Label == name) })
+	if len(found) == 0 && (!number || len(name) > maxNumberDigits) {
+		found = filterTabs(tabs, func(t NamedTab) bool {
+			return name != "" && len(name) <= len(t.Target) && strings.EqualFold(t.Target[:len(name)], name)
+		})
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return NamedTab{}, fmt.Errorf("%w: %q fits %s; name one of them by its tabId", ErrAmbiguousTab, name, listTabNames(found))
+	case number:
+		return NamedTab{}, fmt.Errorf("%w: %q is a number, and numbers are not tab targets: use a tabId such as t1, a label or a targetId; open: %s",
+			ErrTabNotFound, name, listTabNames(tabs))
+	}
+	return NamedTab{}, fmt.Errorf("%w: %q; open: %s", ErrTabNotFound, name, listTabNames(tabs))
+}
+
+func filterTabs(tabs []NamedTab, fits func(NamedTab) bool) []NamedTab {
+	return slices.DeleteFunc(slices.Clone(tabs), func(t NamedTab) bool { return !fits(t) })
+}
+
+func listTabNames(tabs []NamedTab) string {
+	if len(tabs) == 0 {
+		return "none"
+	}
+	names := make([]string, len(tabs))
+	for i, t := range tabs {
+		names[i] = t.ID
+		if t.Label != "" {
+			names[i] += " (" + t.Label + ")"
+		}
+	}
+	return strings.Join(names, ", ")
 }

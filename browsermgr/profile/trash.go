@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// MoveToTrash puts a file or folder into the person's trash and returns where it is now; to is empty if the system's own tool
-// moved it and does not tell. On Linux it follows the freedesktop.org Trash specification 1.0; elsewhere the command
-// "trash" does it, or the folder ~/.Trash takes it.
+// MoveToTrash puts a file or folder into the person's trash and returns where it is now; to is empty if the system's
+// own tool moved it and does not tell. On Linux it follows the freedesktop.org Trash specification 1.0; elsewhere the
+// command "trash" does it, or the folder ~/.Trash takes it.
 func MoveToTrash(ctx context.Context, path string) (to string, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -66,8 +66,8 @@ func moveToXDGTrash(path, home, data string) (string, error) {
 	return moveIntoTrash(dir, path, relative)
 }
 
-// ensureOwnDir makes a trash directory, and is an error if it is somebody else's or leads elsewhere: everybody may write at the
-// top of some file systems.
+// ensureOwnDir makes a trash directory, and is an error if it is somebody else's or leads elsewhere: everybody may
+// write at the top of some file systems.
 func ensureOwnDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -82,8 +82,8 @@ func ensureOwnDir(dir string) error {
 	return nil
 }
 
-// moveIntoTrash moves path into one trash directory, under a name that is free there. The note of where it came from is made
-// first: whoever makes it has the name.
+// moveIntoTrash moves path into one trash directory, under a name that is free there. The note of where it came from is
+// made first: whoever makes it has the name.
 func moveIntoTrash(dir, path, origin string) (string, error) {
 	for _, sub := range []string{"files", "info"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {

@@ -2,7 +2,9 @@ package record
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
@@ -29,8 +31,8 @@ type Location struct {
 	ColumnNumber int    `json:"columnNumber"`
 }
 
-// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster than
-// anybody wants to know.
+// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster
+// than anybody wants to know.
 type consoleMessage struct {
 	params json.RawMessage // of the event
 	entry  *ConsoleEntry   // instead, if the event was large
@@ -90,8 +92,8 @@ func (l *tabLog) holdsObjects() bool {
 	return l.previews%100 == 0
 }
 
-// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they are
-// all forgotten afterwards.
+// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they
+// are all forgotten afterwards.
 func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
 	var messages []consoleMessage
 	r.mu.Lock()
@@ -259,4 +261,79 @@ func (p *objectPreview) text(class string) string {
 	}
 	b.WriteString(map[bool]string{false: "}", true: "]"}[array])
 	return b.String()
+}
+
+// PageError is an exception that the page did not catch, or a promise whose rejection it did not handle.
+type PageError struct {
+	Message   string `json:"message"`
+	Name      string `json:"name,omitempty"`
+	Stack     string `json:"stack,omitempty"`
+	Timestamp string `json:"timestamp"` // ISO 8601
+}
+
+func (e PageError) size() int { return len(e.Message) + len(e.Name) + len(e.Stack) + 100 }
+
+// thrownException is what is used of Runtime.exceptionThrown.
+type thrownException struct {
+	Timestamp float64 `json:"timestamp"`
+	Details   struct {
+		Text      string        `json:"text"`
+		Exception *remoteObject `json:"exception"`
+	} `json:"exceptionDetails"`
+}
+
+func (r *Recorder) handleException(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var p thrownException
+	if !ev.Decode(&p) {
+		return
+	}
+	e := p.toPageError()
+	r.mu.Lock()
+	l := r.tabs[t]
+	if l == nil {
+		r.mu.Unlock()
+		return
+	}
+	l.errors.add(e)
+	watchers := r.watchers
+	r.mu.Unlock()
+	publishRecorded(watchers, Recorded{Tab: t, Frame: f, Error: &e})
+}
+
+// errorName is how the description of an error object begins, before its message.
+var errorName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$.]*$`) })
+
+func (p thrownException) toPageError() PageError {
+	e := PageError{Timestamp: formatTime(fromMillis(p.Timestamp))}
+	o := p.Details.Exception
+	if o == nil || o.Subtype != "error" {
+		e.Message = p.Details.Text
+		if o != nil {
+			e.Message = o.text()
+		}
+		e.Message = cutText(e.Message)
+		return e
+	}
+	head, _, _ := strings.Cut(o.Description, "\n    at ")
+	name, text, found := strings.Cut(head, ": ")
+	switch {
+	case found && errorName().MatchString(name):
+		e.Name, e.Message = name, text
+	case errorName().MatchString(head):
+		e.Name = head
+	default:
+		e.Name, e.Message = o.ClassName, head
+	}
+	e.Message, e.Stack = cutText(e.Message), cutText(o.Description)
+	return e
+}
+
+// Errors returns the tab's uncaught errors, oldest first. With clear they are forgotten afterwards.
+func (r *Recorder) Errors(t *page.Tab, clear bool) []PageError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.tabs[t]; l != nil {
+		return append([]PageError{}, l.errors.read(clear)...)
+	}
+	return []PageError{}
 }

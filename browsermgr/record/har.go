@@ -179,7 +179,8 @@ func httpVersion(protocol string) string {
 	return "HTTP/1.1"
 }
 
-// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become several.
+// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become
+// several.
 func headerPairs(headers map[string]string) []HARPair {
 	list := []HARPair{}
 	for name, joined := range headers {
@@ -233,8 +234,8 @@ func (x *exchange) timings() HARTimings {
 	if c.ConnectEnd >= 0 && c.ConnectStart >= 0 {
 		t.Connect = c.ConnectEnd - c.ConnectStart
 	}
-	if c.SSLEnd >= 0 && c.SSLStart >= 0 {
-		t.SSL = c.SSLEnd - c.SSLStart
+	if c.SslEnd >= 0 && c.SslStart >= 0 {
+		t.SSL = c.SslEnd - c.SslStart
 	}
 	t.Blocked = max(start-began+c.SendStart-max(t.DNS, 0)-max(t.Connect, 0), 0)
 	t.Send = max(c.SendEnd-c.SendStart, 0)

@@ -23,8 +23,8 @@ type requestLog struct {
 	unmatched []string                  // ids of chains without an exchange, oldest first
 }
 
-// redirectChain is the exchanges of one request: those that were answered with a redirect, and the last. Headers as they were on
-// the wire are told apart from the rest, in the same order, sooner or later.
+// redirectChain is the exchanges of one request: those that were answered with a redirect, and the last. Headers as
+// they were on the wire are told apart from the rest, in the same order, sooner or later.
 type redirectChain struct {
 	hops                            []*exchange
 	requestHeaders, responseHeaders []map[string]string // headers of requests and answers
@@ -292,8 +292,8 @@ func (l *requestLog) applyHeaders(c *redirectChain) {
 	}
 }
 
-// mergeHeaders returns the headers that the page said it would send and that were not seen on the wire under the
-// same name.
+// mergeHeaders returns the headers that the page said it would send and that were not seen on the wire under the same
+// name.
 func mergeHeaders(said, seen map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, value := range said {

@@ -121,8 +121,8 @@ type Recorded struct {
 
 type subscriber struct{ receive func(Recorded) }
 
-// Subscribe has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that reads the
-// connection and must not block; a call may still be under way when stop returns.
+// Subscribe has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that
+// reads the connection and must not block; a call may still be under way when stop returns.
 func (r *Recorder) Subscribe(tell func(Recorded)) (stop func()) {
 	w := &subscriber{receive: tell}
 	r.mu.Lock()

@@ -1,13 +1,17 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // The bounds of one request as it is told, in characters, and of a whole answer, in bytes of JSON.
@@ -56,31 +60,17 @@ type exchange struct {
 
 // networkResponse is what is used of the protocol's Network.Response.
 type networkResponse struct {
-	URL               string            `json:"url"`
-	Status            int               `json:"status"`
-	StatusText        string            `json:"statusText"`
-	Headers           map[string]string `json:"headers"`
-	MimeType          string            `json:"mimeType"`
-	Protocol          string            `json:"protocol"`
-	RemoteIPAddress   string            `json:"remoteIPAddress"`
-	EncodedDataLength float64           `json:"encodedDataLength"`
-	Timing            *resourceTiming   `json:"timing"`
+	URL               string                       `json:"url"`
+	Status            int                          `json:"status"`
+	StatusText        string                       `json:"statusText"`
+	Headers           map[string]string            `json:"headers"`
+	MimeType          string                       `json:"mimeType"`
+	Protocol          string                       `json:"protocol"`
+	RemoteIPAddress   string                       `json:"remoteIPAddress"`
+	EncodedDataLength float64                      `json:"encodedDataLength"`
+	Timing            *proto.NetworkResourceTiming `json:"timing"`
 
 	decoded float64 // length of the body as the page got it
-}
-
-// resourceTiming is what is used of Network.ResourceTiming: milliseconds after RequestTime, -1 for what did not happen.
-type resourceTiming struct {
-	RequestTime       float64 `json:"requestTime"`
-	DNSStart          float64 `json:"dnsStart"`
-	DNSEnd            float64 `json:"dnsEnd"`
-	ConnectStart      float64 `json:"connectStart"`
-	ConnectEnd        float64 `json:"connectEnd"`
-	SSLStart          float64 `json:"sslStart"`
-	SSLEnd            float64 `json:"sslEnd"`
-	SendStart         float64 `json:"sendStart"`
-	SendEnd           float64 `json:"sendEnd"`
-	ReceiveHeadersEnd float64 `json:"receiveHeadersEnd"`
 }
 
 func (x *exchange) size() int {
@@ -96,10 +86,7 @@ func (x *exchange) size() int {
 // setResponse takes over the head of the answer.
 func (x *exchange) setResponse(a networkResponse, at float64) {
 	x.answered = at
-	x.Status, x.StatusText = a.Status, a.StatusText
-	if x.StatusText == "" {
-		x.StatusText = http.StatusText(a.Status)
-	}
+	x.Status, x.StatusText = a.Status, cmp.Or(a.StatusText, http.StatusText(a.Status))
 	ok := a.Status >= 200 && a.Status <= 299
 	x.OK = &ok
 	if x.ResponseHeaders == nil {
@@ -111,14 +98,9 @@ func (x *exchange) setResponse(a networkResponse, at float64) {
 
 // cleanHeaders redacts and bounds headers, and says whether some were left out or cut.
 func cleanHeaders(headers map[string]string) (clean map[string]string, truncated bool) {
-	names := make([]string, 0, len(headers))
-	for name := range headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	clean = make(map[string]string, len(names))
+	clean = make(map[string]string, len(headers))
 	left := maxHeaderBytes
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if len(clean) == maxHeaders || left < len(name) {
 			return clean, true
 		}
@@ -134,8 +116,8 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize bytes of
-// them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
+// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize
+// bytes of them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
 func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	found := []Request{}
 	r.mu.Lock()

@@ -76,10 +76,10 @@ func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 	}
 }
 
-// ResponseBody waits for the next response whose address fits the pattern ([ParseURLPattern]) and returns it with its body, no more
-// than maxChars characters of it. Redirects have no body and do not count. The time is for both: when it is over, the error
-// wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone, page.ErrTabCrashed or
-// page.ErrBrowserGone when the tab went away, and the context's cause when it ended.
+// ResponseBody waits for the next response whose address fits the pattern ([ParseURLPattern]) and returns it with its
+// body, no more than maxChars characters of it. Redirects have no body and do not count. The time is for both: when it
+// is over, the error wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone,
+// page.ErrTabCrashed or page.ErrBrowserGone when the tab went away, and the context's cause when it ended.
 func (r *Recorder) ResponseBody(ctx context.Context, t *page.Tab, pattern string, timeout time.Duration, maxChars int) (Response, error) {
 	match, err := ParseURLPattern(pattern)
 	if err != nil {
@@ -178,8 +178,8 @@ func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) e
 	}
 }
 
-// ParseURLPattern reads how the address of a response is described: whole, in part, or with * and ** for anything. The error
-// wraps fault.ErrInvalid.
+// ParseURLPattern reads how the address of a response is described: whole, in part, or with * and ** for anything. The
+// error wraps fault.ErrInvalid.
 func ParseURLPattern(pattern string) (match func(url string) bool, err error) {
 	pattern = strings.TrimSpace(pattern)
 	if pattern == "" {
@@ -192,8 +192,8 @@ func ParseURLPattern(pattern string) (match func(url string) bool, err error) {
 	return func(url string) bool { return url == pattern || matchGlob(url, pattern, parts) }, nil
 }
 
-// matchGlob reports whether the parts occur in the address one after the other, bound to its ends where the pattern has no
-// star there. It takes linear time.
+// matchGlob reports whether the parts occur in the address one after the other, bound to its ends where the pattern has
+// no star there. It takes linear time.
 func matchGlob(url, pattern string, parts []string) bool {
 	for i, part := range parts {
 		first, last := i == 0 && pattern[0] != '*', i == len(parts)-1 && pattern[len(pattern)-1] != '*'

@@ -3,10 +3,17 @@ package record
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"mime"
 	"strings"
+	"sync"
+	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+	"clank/internal/untrusted"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -33,7 +40,8 @@ func (r *traceRun) handleRecorded(n Recorded) {
 	}
 }
 
-// keptTypes are the kinds of requests whose answers are worth their room: what the documents in the trace show, and data.
+// keptTypes are the kinds of requests whose answers are worth their room: what the documents in the trace show, and
+// data.
 var keptTypes = map[string]bool{"stylesheet": true, "image": true, "font": true, "xhr": true, "fetch": true}
 
 // maxTraceBody is the size from which a body is left out.
@@ -97,4 +105,167 @@ func fileExtension(mimeType string) string {
 		return ".txt"
 	}
 	return ".dat"
+}
+
+const (
+	// frameInterval is how long Chromium waits for the next picture: it sends one when the page changes, and has two on
+	// their way at most.
+	frameInterval = 250 * time.Millisecond
+	frameQuality  = 60
+	maxFrameSide  = 1280
+	maxFrameSize  = 2 << 20
+)
+
+// startScreencast has Chromium send pictures of the tab.
+func (r *traceRun) startScreencast(tab *page.Tab) {
+	quality, side := frameQuality, maxFrameSide
+	tab.MainFrame().Post(proto.PageStartScreencast{
+		Format: proto.PageStartScreencastFormatJpeg, Quality: &quality, MaxWidth: &side, MaxHeight: &side,
+	})
+}
+
+// frameAck lets Chromium send the next picture.
+type frameAck struct {
+	frame   *frame.Frame
+	session int
+	due     time.Time
+}
+
+// addFrame takes one of a tab.
+func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var p proto.PageScreencastFrame
+	if !ev.Decode(&p) || p.Metadata == nil {
+		return
+	}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	select {
+	case r.acks <- frameAck{frame: f, session: p.SessionID, due: time.Now().Add(frameInterval)}:
+	default:
+		f.Post(proto.PageScreencastFrameAck{SessionID: p.SessionID})
+	}
+	r.mu.Unlock()
+	line := frameLine{
+		Type: "screencast-frame", PageID: viewerPageID(tab), Width: p.Metadata.DeviceWidth, Height: p.Metadata.DeviceHeight,
+		Timestamp: r.now(), FrameSwapWallTime: float64(p.Metadata.Timestamp) * 1000,
+	}
+	if len(p.Data) > maxFrameSize {
+		return
+	}
+	r.enqueue(r.jobs, func(ctx context.Context) {
+		data, err := tab.MaskImage(ctx, p.Data, p.Metadata.DeviceWidth, p.Metadata.PageScaleFactor)
+		if err != nil {
+			return // what cannot be covered is left out
+		}
+		name, err := r.spool.addResource("frames", data, ".jpeg")
+		if err != nil {
+			r.reportOmitted("pictures", err)
+			return
+		}
+		line.File = name
+		r.writeLine(traceLines, line)
+	})
+}
+
+// acknowledgeFrames answers pictures when they are due, and all of them when the run ends.
+func (r *traceRun) acknowledgeFrames(ctx context.Context) {
+	for a := range r.acks {
+		select {
+		case <-time.After(time.Until(a.due)):
+		case <-r.ended:
+		case <-ctx.Done():
+		}
+		a.frame.Post(proto.PageScreencastFrameAck{SessionID: a.session})
+	}
+}
+
+// beginAction notes the beginning of an action and returns what notes its end, once.
+func (r *traceRun) beginAction(ctx context.Context, tab *page.Tab, action string, params any) func(error) {
+	r.addTab(tab)
+	r.mu.Lock()
+	r.calls++
+	call := fmt.Sprintf("call@%d", r.calls)
+	r.mu.Unlock()
+	clean := redactParameters(action, params)
+	data, err := json.Marshal(clean)
+	if err != nil {
+		data = []byte("{}")
+	}
+	r.writeLine(traceLines, beforeLine{
+		Type: "before", CallID: call, StartTime: r.now(), Title: actionTitle(action, clean), Class: "Page", Method: action, Params: data, PageID: viewerPageID(tab),
+	})
+	r.captureDocument(ctx, tab, call, "before")
+	var once sync.Once
+	return func(err error) {
+		once.Do(func() {
+			after := afterLine{Type: "after", CallID: call, EndTime: r.now()}
+			if err != nil {
+				after.Error = &errorText{Name: "Error", Message: err.Error()}
+			}
+			r.captureDocument(context.WithoutCancel(ctx), tab, call, "after")
+			r.writeLine(traceLines, after)
+		})
+	}
+}
+
+// typedParams are the parameters that hold what a person would type.
+var typedParams = map[string]bool{"text": true, "value": true, "values": true, "promptText": true, "key": true}
+
+// redactParameters returns the parameters without what is typed and without secrets.
+func redactParameters(action string, params any) map[string]any {
+	data, err := json.Marshal(params)
+	if err != nil {
+		return map[string]any{}
+	}
+	if text, ok := RedactBody("application/json", string(data)); ok {
+		data = []byte(text)
+	}
+	var clean map[string]any
+	if json.Unmarshal(data, &clean) != nil || clean == nil {
+		return map[string]any{}
+	}
+	redactObject(action, clean)
+	return clean
+}
+
+func redactObject(action string, o map[string]any) {
+	if kind, ok := o["kind"].(string); ok {
+		action = kind
+	}
+	types := action == "type" || action == "fill" || action == "press" || action == "dialog"
+	for name, value := range o {
+		switch value := value.(type) {
+		case string:
+			switch {
+			case types && typedParams[name] && (action != "press" || len(value) == 1):
+				o[name] = fmt.Sprintf("[%d characters]", len([]rune(value)))
+			case strings.EqualFold(name, "url"):
+				o[name] = RedactURL(value)
+			}
+		case map[string]any:
+			redactObject(action, value)
+		case []any:
+			for _, item := range value {
+				if inner, ok := item.(map[string]any); ok {
+					redactObject(action, inner)
+				}
+			}
+		}
+	}
+}
+
+// actionTitle returns how the viewer names the action.
+func actionTitle(action string, params map[string]any) string {
+	if kind, ok := params["kind"].(string); ok && kind != "" {
+		action = kind
+	}
+	for _, name := range []string{"url", "ref", "selector", "key", "text"} {
+		if value, ok := params[name].(string); ok && value != "" {
+			return action + " " + untrusted.Shorten(value, 80)
+		}
+	}
+	return action
 }

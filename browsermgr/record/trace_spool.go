@@ -34,8 +34,8 @@ var (
 	errTraceEnded = errors.New("the trace has ended")
 )
 
-// traceSpool is a trace on its way to disk: the zip file as far as it goes, and the two files of lines that go into it last.
-// It is safe for concurrent use.
+// traceSpool is a trace on its way to disk: the zip file as far as it goes, and the two files of lines that go into it
+// last. It is safe for concurrent use.
 type traceSpool struct {
 	dir string
 

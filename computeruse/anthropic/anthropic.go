@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"strings"
 
 	"clank/computeruse"
@@ -14,8 +15,7 @@ import (
 // Tools names what is offered to the model.
 type Tools string
 
-// The tools. Auto is the computer toolset for models that know it, and for
-// older ones the newest beta tool they do.
+// The tools. Auto is the computer toolset for models that know it, and for older ones the newest beta tool they do.
 const (
 	ToolsAuto     Tools = "auto"
 	ToolsComputer Tools = "computer_toolset_20260801" // a screen
@@ -39,9 +39,8 @@ type Model struct {
 
 var _ computeruse.Model = (*Model)(nil)
 
-// New makes a mind of model. A model that is known not to work a screen, or not
-// with these tools, is an [*llm.Error] of kind rejected. It asks the vendor
-// nothing.
+// New makes a mind of model. A model that is known not to work a screen, or not with these tools, is an [*llm.Error] of
+// kind rejected. It asks the vendor nothing.
 func New(model *anthropic.Model, tools Tools) (*Model, error) {
 	if _, known := llm.CapsOf(model.Model); known && !model.Caps().Computer {
 		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
@@ -69,8 +68,8 @@ func modelRefused(model *anthropic.Model, message, hint string) error {
 // Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
-// Fit returns the largest picture of the same shape that the model sees as it is:
-// the vendor shrinks larger ones, and clicks would miss.
+// Fit returns the largest picture of the same shape that the model sees as it is: the vendor shrinks larger ones, and
+// clicks would miss.
 func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X < 1 || screen.Y < 1 {
 		return screen
@@ -83,15 +82,14 @@ func (m *Model) Fit(screen image.Point) image.Point {
 // imageLimit is how large a picture may be: pixels of the longer edge, and in all.
 type imageLimit struct{ edge, pixels int }
 
-// The newer models take 2576 pixels and 3.75 million, but aim no better for
-// more than a screen of 1920 by 1080, which costs half.
+// The newer models take 2576 pixels and 3.75 million, but aim no better for more than a screen of 1920 by 1080, which
+// costs half.
 var (
 	oldImageLimit = imageLimit{1568, 1_150_000}
 	newImageLimit = imageLimit{1920, 1920 * 1080}
 )
 
-// oldModels are the beginnings of names of models before the toolsets, with
-// what they know.
+// oldModels are the beginnings of names of models before the toolsets, with what they know.
 var oldModels = []struct {
 	prefix string
 	tools  Tools
@@ -130,3 +128,61 @@ func limitOf(model string) imageLimit {
 func bareName(model string) string { return strings.ToLower(model[strings.LastIndex(model, "/")+1:]) }
 
 func isToolset(t Tools) bool { return t == ToolsComputer || t == ToolsBrowser }
+
+// Names of tools of the loop that members of the browser toolset stand for.
+const (
+	toolReadText  = "read_text"
+	toolReadPage  = "read_page"
+	toolListTabs  = "list_tabs"
+	toolOpenTab   = "open_tab"
+	toolSelectTab = "select_tab"
+	toolCloseTab  = "close_tab"
+	toolNavigate  = "navigate"
+)
+
+// coveredTools are tools of the loop that need not be offered beside the browser toolset.
+var coveredTools = []string{toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab, toolNavigate}
+
+// offeredTools returns the tools offered to the model, for pictures of this size.
+func offeredTools(t Tools, tools []llm.Tool, size image.Point) []anthropic.Tool {
+	var all []anthropic.Tool
+	for _, tool := range tools {
+		if t != ToolsBrowser || !slices.Contains(coveredTools, tool.Name) {
+			all = append(all, anthropic.FunctionTool(tool))
+		}
+	}
+	vendors := anthropic.Tool{Type: string(t)}
+	switch t {
+	case ToolsComputer:
+	case ToolsBrowser:
+		vendors.Configs = toolsetMembers(tools)
+	default:
+		vendors.Name, vendors.DisplayWidth, vendors.DisplayHeight = toolsetComputer, size.X, size.Y
+		vendors.EnableZoom = t == Tools20251124
+	}
+	return append(all, vendors)
+}
+
+// neverOffered are members that a session must not use (scripts, files, logs of the page), and one that nobody here can
+// (finding by description).
+var neverOffered = []string{"javascript_exec", "file_upload", "read_console", "read_network", "find"}
+
+// memberTools are the tools of the loop that members stand for.
+var memberTools = map[string]string{
+	"get_page_text": toolReadText, "read_page": toolReadPage, "list_tabs": toolListTabs,
+	"new_tab": toolOpenTab, "switch_tab": toolSelectTab, "close_tab": toolCloseTab,
+}
+
+// toolsetMembers switches off what is never offered and what the loop has no tool for.
+func toolsetMembers(tools []llm.Tool) map[string]anthropic.MemberConfig {
+	off := map[string]anthropic.MemberConfig{}
+	for _, member := range neverOffered {
+		off[member] = anthropic.MemberConfig{}
+	}
+	for member, need := range memberTools {
+		if !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == need }) {
+			off[member] = anthropic.MemberConfig{}
+		}
+	}
+	return off
+}

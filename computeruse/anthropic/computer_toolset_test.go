@@ -80,14 +80,10 @@ func TestTheBetaToolsDoTheSameByAction(t *testing.T) {
 				continue
 			}
 			var in map[string]any
-			if err := json.Unmarshal([]byte(m.input), &in); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(m.input), &in))
 			in["action"] = m.member
 			data, err := json.Marshal(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			script.Calls = append(script.Calls, llmtest.Call{Name: "computer", Arguments: string(data)})
 			want = append(want, m.want)
 		}

@@ -121,9 +121,7 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 func width(t *testing.T, i llm.Image) int {
 	t.Helper()
 	c, _, err := image.DecodeConfig(bytes.NewReader(i.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.Width
 }
 
@@ -141,9 +139,7 @@ func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
 				next(t, talk, done(turn, 2))
 			}
 			memory, err := talk.Memory()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if bytes.Contains(memory, []byte("base64")) {
 				t.Error("the memory holds pictures")
 			}
@@ -170,9 +166,7 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
 	next(t, talk, done(next(t, talk, task("the first one")), 2))
 	memory, err := talk.Memory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	next(t, begin(t, open(t, server, "claude-opus-4-6", ""), memory), computeruse.Input{Says: []string{"go on"}})
 	var roles []string
 	for _, m := range server.Requests()[2].Messages {
@@ -269,9 +263,7 @@ func FuzzMemoriesAreGoneOnWithOrRefused(f *testing.F) {
 	server := llmtest.OpenAnthropic()
 	f.Cleanup(server.Close)
 	mind, err := tryOpen(server, "claude-opus-5-5", anthropic.ToolsAuto)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Fuzz(func(t *testing.T, memory []byte) {
 		talk, err := mind.Begin(computeruse.ConversationOptions{Memory: memory})
 		if err != nil {

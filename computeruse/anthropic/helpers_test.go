@@ -19,9 +19,7 @@ import (
 func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.Tools) *anthropic.Model {
 	t.Helper()
 	mind, err := tryOpen(server, model, tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mind
 }
 
@@ -94,3 +92,11 @@ func use(pairs ...string) llmtest.Reply {
 }
 
 func at(x, y int) *image.Point { return &image.Point{X: x, Y: y} }
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

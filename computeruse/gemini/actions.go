@@ -11,8 +11,8 @@ import (
 	"clank/computeruse"
 )
 
-// vendorActions are the vendor's own, of both generations, as the loop's. They follow
-// the guide to computer use with generateContent.
+// vendorActions are the vendor's own, of both generations, as the loop's. They follow the guide to computer use with
+// generateContent.
 var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
 	"click":           clickAction(computeruse.ButtonLeft, 1),
 	"double_click":    clickAction(computeruse.ButtonLeft, 2),
@@ -50,8 +50,8 @@ var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
 	"scroll_at":       func(a *actionArgs) []computeruse.Action { return scrollCells(a, a.point("x", "y")) },
 }
 
-// decodeAction returns a call of one of the vendor's actions on a picture of the given
-// size. One whose arguments make no sense is an unknown action that says why.
+// decodeAction returns a call of one of the vendor's actions on a picture of the given size. One whose arguments make
+// no sense is an unknown action that says why.
 func decodeAction(name string, values map[string]any, size image.Point) []computeruse.Action {
 	a := &actionArgs{values: values, size: size}
 	done := vendorActions[name](a)
@@ -148,8 +148,7 @@ func scrollPixels(a *actionArgs, at *image.Point, amount, perX, perY float64) []
 	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Grid: gridOf(at), Scroll: way}}
 }
 
-// actionArgs are the arguments of one action; wrong says what is wrong with the first
-// that is.
+// actionArgs are the arguments of one action; wrong says what is wrong with the first that is.
 type actionArgs struct {
 	values map[string]any
 	size   image.Point

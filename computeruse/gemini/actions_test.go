@@ -85,8 +85,7 @@ func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
 	}
 }
 
-// Whatever a model says, its actions have what their kind needs and stay on the
-// picture.
+// Whatever a model says, its actions have what their kind needs and stay on the picture.
 func FuzzDecode(f *testing.F) {
 	for name := range gemini.Actions() {
 		for _, args := range []string{`{}`, `{"x":1,"y":2,"text":"a","direction":"up","keys":["a+b",3],"key":"+","url":"u"}`, `{"x":1e308,"y":"NaN","seconds":-1,"magnitude":1e300,"direction":"down"}`} {

@@ -41,8 +41,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	return t.readTurn(answer), nil
 }
 
-// addInput adds what happened as the user's part of the conversation, and drops
-// pictures that are too old.
+// addInput adds what happened as the user's part of the conversation, and drops pictures that are too old.
 func (t *conversation) addInput(in computeruse.Input) {
 	parts := t.answerCalls(in)
 	for _, said := range in.Says {
@@ -65,8 +64,8 @@ func (t *conversation) addInput(in computeruse.Input) {
 	t.Contents = withoutOldImages(t.Contents, keepPictures)
 }
 
-// addScreenshot puts the picture of the screen into the last of the answers, as the tool
-// wants it, or beside the words if there are none.
+// addScreenshot puts the picture of the screen into the last of the answers, as the tool wants it, or beside the words
+// if there are none.
 func addScreenshot(parts []*gemini.Part, i llm.Image) []*gemini.Part {
 	for _, p := range slices.Backward(parts) {
 		if p.FunctionResponse != nil {
@@ -91,9 +90,9 @@ func (t *conversation) answerCalls(in computeruse.Input) []*gemini.Part {
 		var body map[string]any
 		var images []llm.Image
 		if p.Tool {
-			body, images = resultBody(in.Results, p.ID)
+			body, images = resultBody(in, p.ID)
 		} else {
-			body, images = outcomeBody(in.Outcomes, p.ID)
+			body, images = outcomeBody(in, p.ID)
 			body["url"] = url
 		}
 		if p.Garbled {
@@ -111,14 +110,12 @@ func (t *conversation) answerCalls(in computeruse.Input) []*gemini.Part {
 	return append(parts, words...)
 }
 
-func outcomeBody(outcomes []computeruse.CallResult, id string) (map[string]any, []llm.Image) {
-	i := slices.IndexFunc(outcomes, func(o computeruse.CallResult) bool { return o.CallID == id })
-	if i < 0 {
-		return map[string]any{"error": unknownResultText}, nil
-	}
-	o := outcomes[i]
+func outcomeBody(in computeruse.Input, id string) (map[string]any, []llm.Image) {
+	o, known := in.Outcome(id)
 	body := map[string]any{}
 	switch {
+	case !known:
+		body["error"] = unknownResultText
 	case o.Err != "":
 		body["error"] = o.Err
 	case o.Skipped:
@@ -135,20 +132,18 @@ func outcomeBody(outcomes []computeruse.CallResult, id string) (map[string]any, 
 	return body, nil
 }
 
-func resultBody(results []llm.ToolResult, id string) (map[string]any, []llm.Image) {
-	i := slices.IndexFunc(results, func(r llm.ToolResult) bool { return r.ID == id })
+func resultBody(in computeruse.Input, id string) (map[string]any, []llm.Image) {
+	res, known := in.Result(id)
 	switch {
-	case i < 0:
+	case !known:
 		return map[string]any{"error": unknownResultText}, nil
-	case results[i].IsError:
-		text := cmp.Or(results[i].Text, "the tool failed")
-		return map[string]any{"error": text}, results[i].Images
+	case res.IsError:
+		return map[string]any{"error": cmp.Or(res.Text, "the tool failed")}, res.Images
 	}
-	return map[string]any{"output": results[i].Text}, results[i].Images
+	return map[string]any{"output": res.Text}, res.Images
 }
 
-// readTurn returns an answer in the words of the loop; what it calls is pending from
-// then on.
+// readTurn returns an answer in the words of the loop; what it calls is pending from then on.
 func (t *conversation) readTurn(answer gemini.Response) computeruse.Turn {
 	out := computeruse.Turn{Stop: answer.Stop(), Usage: answer.Usage}
 	var said, thought []string
@@ -196,8 +191,8 @@ func (t *conversation) addCall(f *gemini.FunctionCall, seen map[string]bool, out
 	t.Pending = append(t.Pending, p)
 }
 
-// withoutNotes returns a call of a tool without what the vendor adds to any call's
-// arguments, which no schema of ours knows.
+// withoutNotes returns a call of a tool without what the vendor adds to any call's arguments, which no schema of ours
+// knows.
 func withoutNotes(call llm.ToolCall, args map[string]any) llm.ToolCall {
 	if args["safety_decision"] == nil {
 		return call
@@ -214,8 +209,7 @@ func withoutNotes(call llm.ToolCall, args map[string]any) llm.ToolCall {
 	return call
 }
 
-// safetyOf returns the vendor's warning about a call: every decision of its check
-// but that the action is usual.
+// safetyOf returns the vendor's warning about a call: every decision of its check but that the action is usual.
 func safetyOf(id string, args map[string]any) []computeruse.SafetyWarning {
 	raw, there := args["safety_decision"]
 	if !there || raw == nil {

@@ -170,9 +170,7 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful"})
 	next(t, talk, say("go")) // its call is never answered: the process ends here
 	kept, err := talk.Memory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	talk = begin(t, m, computeruse.ConversationOptions{System: "be careful", Memory: kept})
 	if got := next(t, talk, computeruse.Input{Says: []string{"continue"}, Shot: shot(9)}).Text; got != "continued" {
 		t.Errorf("text = %q", got)
@@ -259,9 +257,7 @@ func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 
 func TestOnlyModelsThatWorkAScreenAreTaken(t *testing.T) {
 	m, err := vendor.New(vendor.Options{Key: "AIzaTest0123456789", Model: "gemini-2.5-pro"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var told *llm.Error
 	if _, err := gemini.New(m); !errors.As(err, &told) || told.Hint == "" {
 		t.Errorf("err = %v, want one that says what to do", err)
@@ -310,8 +306,7 @@ func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	}
 }
 
-// Whatever is found as a memory is gone on with or refused, and then kept as it
-// is.
+// Whatever is found as a memory is gone on with or refused, and then kept as it is.
 func FuzzMemory(f *testing.F) {
 	for _, memory := range []string{
 		`{"dialect":"gemini generateContent 1","model":"gemini:gemini-3.5-flash","contents":[{"role":"user","parts":[{"text":"go"}]},` +
@@ -323,22 +318,16 @@ func FuzzMemory(f *testing.F) {
 		f.Add([]byte(memory))
 	}
 	m, err := vendor.New(vendor.Options{Key: "AIzaTest0123456789", Model: newer})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	made, err := gemini.New(m)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Fuzz(func(t *testing.T, memory []byte) {
 		talk, err := made.Begin(computeruse.ConversationOptions{Memory: memory})
 		if err != nil || len(memory) == 0 {
 			return
 		}
 		kept, err := talk.Memory()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again, err := made.Begin(computeruse.ConversationOptions{Memory: kept})
 		if err != nil {
 			t.Fatalf("%v for %s", err, kept)

@@ -28,13 +28,9 @@ func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
 		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made, err := gemini.New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return made
 }
 
@@ -52,9 +48,7 @@ func outcome(c computeruse.Call) computeruse.CallResult { return computeruse.Cal
 func wire(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
 	w, err := llmtest.DecodeGemini(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
@@ -78,4 +72,12 @@ func images(w llmtest.GeminiRequest) []byte {
 
 func read(name string) llm.Tool {
 	return llm.Tool{Name: name, Description: "Does " + name + ".", Schema: []byte(`{"type":"object","properties":{"url":{"type":"string"}}}`)}
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

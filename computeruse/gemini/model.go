@@ -19,8 +19,7 @@ type Model struct {
 	excluded []string // of the vendor's own actions
 }
 
-// New makes a mind of a model. One that cannot work a screen is refused with an
-// [*llm.Error].
+// New makes a mind of a model. One that cannot work a screen is refused with an [*llm.Error].
 func New(model *gemini.Model) (*Model, error) {
 	if !model.Caps().Computer {
 		return nil, &llm.Error{
@@ -38,8 +37,8 @@ func New(model *gemini.Model) (*Model, error) {
 // Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
-// maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells
-// whatever the size, so more pixels than twice that tell a click nothing.
+// maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells whatever the size, so more pixels than
+// twice that tell a click nothing.
 const maxEdge = 2000
 
 // Fit returns the screen's own size, or, of a large one, that of a smaller picture.
@@ -86,8 +85,7 @@ func (m *Model) hasAction(name string) bool {
 	return known && !slices.Contains(m.excluded, name)
 }
 
-// isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash
-// kept.
+// isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash kept.
 func isOld(name string) bool {
 	name = strings.ToLower(name[strings.LastIndexAny(name, ":/")+1:])
 	return strings.HasPrefix(name, "gemini-2") || strings.HasPrefix(name, "gemini-3-")
@@ -114,8 +112,7 @@ type pendingCall struct {
 	Garbled bool   `json:"garbled,omitempty"` // kept back by the vendor: answered in words
 }
 
-// Memory implements [computeruse.Conversation]. Pictures are no part of it: who goes on
-// gets a new one.
+// Memory implements [computeruse.Conversation]. Pictures are no part of it: who goes on gets a new one.
 func (t *conversation) Memory() (json.RawMessage, error) {
 	m := t.storedConversation
 	m.Dialect, m.Model = memoryDialect, t.model.Name()
@@ -148,11 +145,52 @@ func (t *conversation) load(data json.RawMessage) error {
 	return nil
 }
 
-// withoutSignatures returns parts without what only the model that made them understands; llm/gemini supplies
-// the signatures that are required then.
+// withoutSignatures returns parts without what only the model that made them understands; llm/gemini supplies the
+// signatures that are required then.
 func withoutSignatures(parts []*gemini.Part) []*gemini.Part {
 	return slices.DeleteFunc(parts, func(p *gemini.Part) bool {
 		p.ThoughtSignature = ""
 		return p.Thought || p.Text == "" && p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil
 	})
+}
+
+// removedImageText stands where a turn was nothing but a picture.
+const removedImageText = "(a picture that is no longer shown)"
+
+// withoutOldImages returns contents with only the newest keep pictures. The result stays valid: answers stay answers,
+// and no turn is empty. It does not change contents.
+func withoutOldImages(contents []*gemini.Content, keep int) []*gemini.Content {
+	out := slices.Clone(contents)
+	for i, c := range slices.Backward(contents) {
+		var parts []*gemini.Part
+		for _, p := range slices.Backward(c.Parts) {
+			switch {
+			case p.InlineData != nil:
+				if keep--; keep >= 0 {
+					parts = append(parts, p)
+				}
+			case p.FunctionResponse != nil && len(p.FunctionResponse.Parts) > 0:
+				kept := *p.FunctionResponse
+				drop := max(0, len(kept.Parts)-max(0, keep))
+				keep -= len(kept.Parts)
+				kept.Parts = kept.Parts[drop:]
+				parts = append(parts, &gemini.Part{FunctionResponse: &kept})
+			default:
+				parts = append(parts, p)
+			}
+		}
+		slices.Reverse(parts)
+		if len(parts) == 0 {
+			parts = []*gemini.Part{{Text: removedImageText}}
+		}
+		out[i] = &gemini.Content{Role: c.Role, Parts: parts}
+	}
+	return out
+}
+
+func imageBlob(i llm.Image) *gemini.Blob { return &gemini.Blob{Data: i.Data, MIMEType: i.MediaType} }
+
+// responseImage returns a picture as a part of the answer to a call.
+func responseImage(i llm.Image) *gemini.FunctionResponsePart {
+	return &gemini.FunctionResponsePart{InlineData: imageBlob(i)}
 }

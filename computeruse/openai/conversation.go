@@ -77,8 +77,8 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	return turn, nil
 }
 
-// addInput takes in what the model is told next. A call that nobody has acknowledged
-// cannot be answered; then the conversation begins anew without it.
+// addInput takes in what the model is told next. A call that nobody has acknowledged cannot be answered; then the
+// conversation begins anew without it.
 func (t *conversation) addInput(in computeruse.Input) {
 	if unacknowledged(in, t.state.Open) {
 		t.restart("(What was said so far, in words:)")
@@ -99,9 +99,8 @@ func (t *conversation) addInput(in computeruse.Input) {
 
 // unacknowledged reports whether a call had a warning to which nobody has agreed.
 func unacknowledged(in computeruse.Input, open []openCall) bool {
-	outcomes, _ := byID(in)
 	for _, c := range open {
-		if len(c.Safety) > 0 && len(outcomes[c.ID].Acknowledged) < len(c.Safety) {
+		if o, _ := in.Outcome(c.ID); len(o.Acknowledged) < len(c.Safety) {
 			return true
 		}
 	}

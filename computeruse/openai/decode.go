@@ -118,8 +118,7 @@ type wireAction struct {
 	Path    []json.RawMessage `json:"path"`
 }
 
-// readAction reads one action. One that cannot be understood, or lacks what it
-// needs, is an unknown one that says so.
+// readAction reads one action. One that cannot be understood, or lacks what it needs, is an unknown one that says so.
 func readAction(raw json.RawMessage) computeruse.Action {
 	var in wireAction
 	if err := json.Unmarshal(raw, &in); err != nil {

@@ -11,8 +11,7 @@ import (
 	"clank/llm/openai"
 )
 
-// inputItem is one element of a request's input. It marshals to JSON as it is kept;
-// wire is how it is sent.
+// inputItem is one element of a request's input. It marshals to JSON as it is kept; wire is how it is sent.
 type inputItem struct {
 	Raw json.RawMessage `json:"raw,omitempty"` // the model's own, replayed unchanged
 
@@ -35,8 +34,7 @@ type inputPart struct {
 	Picture *llm.Image `json:"picture,omitempty"`
 }
 
-// removedImage stands for a picture that is no longer sent: a small grey PNG, because an
-// output must have one.
+// removedImage stands for a picture that is no longer sent: a small grey PNG, because an output must have one.
 const removedImage = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAAA1BMVEWAgICQdD0xAAAAD0lEQVR42mIgEQACAAD//wAwAAHLqONBAAAAAElFTkSuQmCC"
 
 // removedImageText stands for it where it need not be there.
@@ -52,8 +50,8 @@ func imagePart(i *llm.Image) inputPart {
 	return inputPart{Picture: i}
 }
 
-// request returns the item as the vendor reads it. detail is how pictures are to be looked
-// at; empty leaves it out where it may be.
+// request returns the item as the vendor reads it. detail is how pictures are to be looked at; empty leaves it out
+// where it may be.
 func (i inputItem) request(detail string) any {
 	if i.Raw != nil {
 		return i.Raw
@@ -97,8 +95,7 @@ func (i inputItem) content(detail string) []any {
 
 func (p inputPart) hasImage() bool { return p.Picture != nil && len(p.Picture.Data) > 0 }
 
-// withoutOldImages returns items with all but the newest keep pictures gone. The given ones
-// are not changed.
+// withoutOldImages returns items with all but the newest keep pictures gone. The given ones are not changed.
 func withoutOldImages(items []inputItem, keep int) []inputItem {
 	out := append([]inputItem(nil), items...)
 	for i := len(out) - 1; i >= 0; i-- {
@@ -120,8 +117,8 @@ func withoutOldImages(items []inputItem, keep int) []inputItem {
 	return out
 }
 
-// inputItems returns the input as items: the answers to calls in the order in which they were made, and a
-// message with all the rest.
+// inputItems returns the input as items: the answers to calls in the order in which they were made, and a message with
+// all the rest.
 func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	var shot *llm.Image
 	if in.Shot != nil {
@@ -130,17 +127,16 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	var items []inputItem
 	var rest []inputPart
 	shown := false
-	outcomes, results := byID(in)
 	for _, c := range open {
-		if res, ok := results[c.ID]; ok && !c.Screen {
+		if !c.Screen {
+			res, ok := in.Result(c.ID)
+			if !ok {
+				res = llm.ToolResult{ID: c.ID, Text: "interrupted", IsError: true}
+			}
 			items = append(items, functionOutput(res))
 			continue
 		}
-		if !c.Screen {
-			items = append(items, functionOutput(llm.ToolResult{ID: c.ID, Text: "interrupted", IsError: true}))
-			continue
-		}
-		o, ok := outcomes[c.ID]
+		o, ok := in.Outcome(c.ID)
 		if !ok {
 			o.Err = "interrupted"
 		}
@@ -166,17 +162,6 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 		items = append(items, inputItem{Kind: kindMessage, Parts: rest})
 	}
 	return items
-}
-
-func byID(in computeruse.Input) (map[string]computeruse.CallResult, map[string]llm.ToolResult) {
-	outcomes, results := map[string]computeruse.CallResult{}, map[string]llm.ToolResult{}
-	for _, o := range in.Outcomes {
-		outcomes[o.CallID] = o
-	}
-	for _, r := range in.Results {
-		results[r.ID] = r
-	}
-	return outcomes, results
 }
 
 // resultText returns what the model is told beside the picture.

@@ -26,8 +26,8 @@ const (
 type Options struct {
 	Client  openai.Options // its API is always the Responses API
 	Dialect Dialect
-	// Stateless sends the whole conversation with each question and has nothing
-	// stored at the vendor. Otherwise the vendor keeps it and is told what is new.
+	// Stateless sends the whole conversation with each question and has nothing stored at the vendor. Otherwise the
+	// vendor keeps it and is told what is new.
 	Stateless bool
 }
 
@@ -43,9 +43,8 @@ type Model struct {
 
 var _ computeruse.Model = (*Model)(nil)
 
-// New checks the options. It does not reach for the network. Its errors are those
-// of [openai.New]; a model that is known to see no pictures is one of kind
-// rejected.
+// New checks the options. It does not reach for the network. Its errors are those of [openai.New]; a model that is
+// known to see no pictures is one of kind rejected.
 func New(o Options) (*Model, error) {
 	o.Dialect = cmp.Or(o.Dialect, DialectComputer)
 	size := image.Pt(1600, 1000)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,9 +22,7 @@ import (
 func newClient(t *testing.T, cfg client.Config) *client.Client {
 	t.Helper()
 	c, err := client.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -48,9 +47,7 @@ func serveFunc(t *testing.T, handler http.HandlerFunc) string {
 func deadURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer l.Close()
 	return "http://" + l.Addr().String()
 }
@@ -120,9 +117,7 @@ func TestARequestIsSentAsItWasMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var answer struct{ N int }
-			if err := newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer))
 			if diff := cmp.Diff(tc.want, <-got); diff != "" {
 				t.Error(diff)
 			}
@@ -213,9 +208,7 @@ func TestAConnectionThatBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			defer l.Close()
 			go func() {
 				conn, err := l.Accept()
@@ -335,9 +328,7 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 		_, _ = io.WriteString(w, "Unauthorized")
 	})
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(server, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	kept := client.Secret{Token: "s3"}
 	for name, tc := range map[string]struct {
 		host   string

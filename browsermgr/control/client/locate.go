@@ -42,8 +42,8 @@ type LocateHints struct {
 }
 
 // Locate finds the server and its secret. The address: h.URL, CLANK_BROWSER_URL, what a server announced in h.Home, the
-// well-known port. The secret: h.Token, CLANK_BROWSER_TOKEN, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, what the
-// server announced, which is used for that server only. A token from the environment leaves this machine only if
+// well-known port. The secret: h.Token, CLANK_BROWSER_TOKEN, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, what
+// the server announced, which is used for that server only. A token from the environment leaves this machine only if
 // CLANK_BROWSER_URL named the server beside it. Whether something listens is not tried.
 func Locate(h LocateHints) (address string, secret Secret, err error) {
 	fromEnv := h.Getenv("CLANK_BROWSER_URL")

@@ -1,15 +1,133 @@
 package client_test
 
 import (
+	"encoding/json"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// sample is a value that a field may have, as JSON has it.
+func sample(p actiontable.Param) any {
+	switch {
+	case p.Enum != nil:
+		return p.Enum[0]
+	case p.Type == actiontable.Ref:
+		return "e1"
+	case p.Type == actiontable.Key:
+		return "Enter"
+	case p.Type == actiontable.Modifiers:
+		return []any{"Alt"}
+	case p.Type == actiontable.Points:
+		return []any{"1,2", "3,4"}
+	case p.Type == actiontable.Entries:
+		return []any{map[string]any{"ref": "e1"}, map[string]any{"ref": "e2"}}
+	case p.Type == actiontable.Requests:
+		return []any{map[string]any{"kind": "click", "timeoutMs": 1000}, map[string]any{"kind": "wait", "text": "a"}}
+	}
+	return map[string]any{"boolean": true, "integer": 700, "number": 2.5, "array": []any{"a"}, "string": "äöü"}[p.Type.String()]
+}
+
+func TestNoActionIsWaitedForLessLongThanItMayTake(t *testing.T) {
+	const launch, slack = 60 * time.Second, 5 * time.Second
+	for _, kind := range actiontable.Kinds(actiontable.API) {
+		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
+		body := map[string]any{"kind": kind}
+		bodies := []map[string]any{body}
+		for _, p := range spec.ParamsIn(actiontable.API) {
+			body[p.Name] = sample(p)
+			if p.Name != "timeoutMs" {
+				bodies = append(bodies, map[string]any{"kind": kind, p.Name: sample(p)})
+			}
+		}
+		for _, b := range bodies {
+			payload, err := json.Marshal(b)
+			browsertest.Must(t, err)
+			want, actions := spec.Action(read(t, spec, b)).Limit(), 1
+			if entries, ok := b["actions"]; kind == "batch" {
+				want, actions = 0, 0
+				if ok {
+					want, actions = time.Second+20*time.Second, len(entries.([]any))
+				}
+			}
+			want += launch + slack + time.Duration(actions)*250*time.Millisecond
+			if got := client.CallTimeOf("POST", "/act", nil, payload).Total(); got != want {
+				t.Errorf("%s: got %s, want %s", payload, got, want)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, spec *actiontable.Spec, body map[string]any) actiontable.Values {
+	t.Helper()
+	values, err := spec.Read(actiontable.API, body)
+	if err != nil && len(body) > 2 {
+		t.Fatalf("%v: %v", body, err)
+	}
+	return values
+}
+
+func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
+	const launch, slack, guard = 60 * time.Second, 5 * time.Second, 250 * time.Millisecond
+	for name, tc := range map[string]struct {
+		route, query, body string
+		want               time.Duration
+	}{
+		"tabs":                   {"GET /tabs", "", "", 30 * time.Second},
+		"close a tab":            {"DELETE /tabs/t1", "", "", 30 * time.Second},
+		"start":                  {"POST /start", "", "", launch + slack},
+		"doctor":                 {"GET /doctor", "", "", 50 * time.Second},
+		"snapshot":               {"GET /snapshot", "", "", launch + slack + guard + 20*time.Second},
+		"snapshot, own time":     {"GET /snapshot", "timeoutMs=60000", "", launch + slack + guard + 60*time.Second},
+		"click":                  {"POST /act", "", `{"kind":"click"}`, launch + slack + guard + 8*time.Second},
+		"click, delay":           {"POST /act", "", `{"kind":"click","delayMs":5000}`, launch + slack + guard + 13*time.Second},
+		"click, own time":        {"POST /act", "", `{"kind":"click","timeoutMs":"50000"}`, launch + slack + guard + 50*time.Second},
+		"slow typing":            {"POST /act", "", `{"kind":"type","slowly":true,"text":"` + strings.Repeat("ä", 1000) + `"}`, launch + slack + guard + 83*time.Second},
+		"wait":                   {"POST /act", "", `{"kind":"wait","timeMs":30000}`, launch + slack + guard + 30*time.Second},
+		"wait, three conditions": {"POST /act", "", `{"kind":"wait","timeMs":1000,"text":"a","url":"b","fn":"c","timeoutMs":100000}`, launch + slack + guard + 301*time.Second},
+		"beyond what is allowed": {"POST /act", "", `{"kind":"evaluate","timeoutMs":9999999999}`, launch + slack + guard + 120*time.Second},
+		"fill":                   {"POST /act", "", `{"kind":"fill","fields":[{"ref":"e1"},{"ref":"e2"},{"ref":"e3"},{}]}`, launch + slack + guard + 24*time.Second},
+		"batch": {
+			"POST /act", "", `{"kind":"batch","actions":[{"kind":"click"},{"kind":"batch","actions":[{"kind":"evaluate","timeoutMs":1000}]}]}`,
+			launch + slack + 2*guard + 9*time.Second,
+		},
+		"download":            {"POST /download", "", `{}`, launch + slack + guard + 120*time.Second},
+		"garbage as a time":   {"POST /navigate", "", `{"timeoutMs":"soon"}`, launch + slack + guard + 20*time.Second},
+		"another form":        {"POST /navigate", "", `{"timeoutMs":{}}`, launch + slack + guard + 20*time.Second},
+		"negative":            {"POST /navigate", "", `{"timeoutMs":-5}`, launch + slack + guard + 20*time.Second},
+		"body that is no map": {"POST /navigate", "", `[1]`, launch + slack + guard + 20*time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			method, path, _ := strings.Cut(tc.route, " ")
+			query, err := url.ParseQuery(tc.query)
+			browsertest.Must(t, err)
+			if got := client.CallTimeOf(method, path, query, []byte(tc.body)).Total(); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzBudget(f *testing.F) {
+	f.Add("POST", "/act", "5", `{"kind":"batch","actions":[{"kind":"wait","timeMs":1e300}]}`)
+	f.Add("GET", "/snapshot", "1e9999", "")
+	f.Fuzz(func(t *testing.T, method, path, ms, body string) {
+		a := client.CallTimeOf(method, path, url.Values{"timeoutMs": {ms}}, []byte(body))
+		if whole := a.Total(); whole < 5*time.Second {
+			t.Errorf("got %s, want no less than the slack", whole)
+		}
+	})
+}
 
 func TestLocate(t *testing.T) {
 	const announced = "http://127.0.0.1:4321"
@@ -82,9 +200,7 @@ func TestLocate(t *testing.T) {
 
 func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "control.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(filepath.Join(broken, "control.json"), []byte("{"), 0o600))
 	for name, tc := range map[string]struct {
 		hints client.LocateHints
 		env   map[string]string
@@ -113,17 +229,13 @@ func TestAnnounceAndDiscover(t *testing.T) {
 		t.Errorf("before: got %v, want ErrNotAnnounced", err)
 	}
 	removeFirst, err := client.Announce(home, "http://127.0.0.1:1", "one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	info, err := os.Stat(filepath.Join(home, "control.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v %v, want mode 0600", info.Mode(), err)
 	}
 	removeSecond, err := client.Announce(home, "http://127.0.0.1:2", "two")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	removeFirst() // must leave what the second said
 	got, err := client.Discover(home)
 	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
@@ -141,9 +253,7 @@ func TestAnnounceWhereNothingCanBeWritten(t *testing.T) {
 		t.Error("got no error")
 	}
 	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, "control.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Mkdir(filepath.Join(home, "control.json"), 0o700))
 	if _, err := client.Announce(home, "http://127.0.0.1:1", "x"); err == nil {
 		t.Error("got no error over a directory")
 	}

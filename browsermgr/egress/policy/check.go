@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -94,3 +95,102 @@ func (p *Policy) isOwn(addr netip.Addr, port uint16) bool {
 
 // isThisMachine says whether connections to the address stay on this machine.
 func isThisMachine(addr netip.Addr) bool { return addr.IsLoopback() || addr.IsUnspecified() }
+
+// What a [Refusal] may be for. The texts are stable: they are told to programs and counted.
+const (
+	RuleMalformed   = "malformed"        // not a web address, or not read in the same way by everybody
+	RuleScheme      = "scheme"           // neither http nor https
+	RuleCredentials = "credentials"      // a given address that carries a secret
+	RulePort        = "port"             // a port that is refused
+	RuleBlocked     = "host-blocked"     // BlockedHosts has it
+	RuleNotOnList   = "not-on-list"      // HostAllowlist does not have it
+	RuleStrict      = "strict"           // a name that is on no list, where names must be
+	RuleLocalName   = "local-name"       // a name for this machine or its network
+	RulePrivate     = "private-address"  // not an address of the public internet
+	RuleMetadata    = "metadata-address" // a cloud's service that tells secrets to whoever asks
+	RuleOwnListener = "own-address"      // a listener of this program
+)
+
+// Refusal is the error with which everything here refuses. Fields that are not known, or not concerned, are zero.
+type Refusal struct { //nolint:errname // a person reads what is refused, not what went wrong
+	// Host is as the judge reads it: ASCII, lower case, no brackets. Of a malformed one it is a bounded piece.
+	Host string
+	// Addr is the address that was refused, in the end: an IPv4 address that was embedded in another, for example.
+	Addr netip.Addr
+	// Port is 0 if it was not read.
+	Port uint16
+	// Scheme is without the colon.
+	Scheme string
+	// Rule is one of the Rule constants.
+	Rule string
+	// Registry is the entry of IANA's special-purpose registries, or what else is known of the address.
+	Registry string
+	// Detail says more about why, in words; only for rules that need it.
+	Detail string
+}
+
+const (
+	hintAllow = `The operator can allow this host under "Allowed hosts" in the settings.`
+	hintList  = `The operator can add it under "Only these hosts" in the settings.`
+	hintBlock = `The operator can take it from "Blocked hosts" in the settings.`
+	hintNone  = "No setting allows it."
+)
+
+// Error returns a sentence or two for a person: what was refused, why, and the way out.
+func (r *Refusal) Error() string {
+	switch r.Rule {
+	case RuleMalformed:
+		return fmt.Sprintf("Invalid URL: %s: give a whole address such as https://example.com/", r.Detail)
+	case RuleScheme:
+		return fmt.Sprintf("unsupported protocol %q: only http and https can be opened", r.Scheme+":")
+	case RuleCredentials:
+		return "Invalid URL: " + r.Detail
+	case RulePort:
+		return fmt.Sprintf("port %d of %s is refused. %s", r.Port, r.Host, hintAllow)
+	case RuleBlocked:
+		return fmt.Sprintf("%s is on the operator's list of refused hosts. %s", r.subject(), hintBlock)
+	case RuleNotOnList:
+		return fmt.Sprintf("%s is not on the operator's list of the only hosts that may be reached. %s", r.Host, hintList)
+	case RuleStrict:
+		return fmt.Sprintf("%s is a host name, and the settings let only listed names be reached. %s", r.Host, hintAllow)
+	case RuleLocalName:
+		return fmt.Sprintf("%s is a name for this machine or its own network. %s", r.Host, hintAllow)
+	case RuleOwnListener:
+		return fmt.Sprintf("port %d of %s belongs to this program, and pages may not reach it. %s", r.Port, r.Addr, hintNone)
+	case RuleMetadata:
+		return fmt.Sprintf("%s is an address of a cloud's own services (%s). %s", r.subject(), r.Registry, hintAllow)
+	}
+	return fmt.Sprintf("%s is not a public address (%s). %s", r.subject(), r.Registry, hintAllow)
+}
+
+// subject names the host, and the address if it is another thing.
+func (r *Refusal) subject() string {
+	if !r.Addr.IsValid() || r.Host == r.Addr.String() {
+		return r.Host
+	}
+	if addr, err := netip.ParseAddr(r.Host); err == nil && addr.IsValid() {
+		return fmt.Sprintf("%s, which is %s,", r.Host, r.Addr)
+	}
+	return fmt.Sprintf("%s leads to %s, which", r.Host, r.Addr)
+}
+
+// malformedRefusal refuses what cannot be read. It repeats neither what may be a password nor parameters.
+func malformedRefusal(raw, why string) *Refusal {
+	if end := strings.IndexAny(raw, "?#"); end >= 0 {
+		raw = raw[:end] + "…"
+	}
+	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
+		raw = "…" + raw[at:]
+	}
+	return &Refusal{Host: excerpt(raw), Rule: RuleMalformed, Detail: fmt.Sprintf("%q: %s", excerpt(raw), why)}
+}
+
+// excerpt returns a text in a length that fits a sentence.
+func excerpt(s string) string {
+	const most = 80
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

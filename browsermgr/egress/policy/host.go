@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"code.dny.dev/ssrf"
 	"golang.org/x/net/idna"
 )
 
@@ -13,8 +15,8 @@ import (
 var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
-// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case ASCII
-// without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
+// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case
+// ASCII without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
 // standard with what no name in the DNS has. why says in words what is wrong with a host.
 func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	if rest, ok := strings.CutPrefix(raw, "["); ok {
@@ -114,8 +116,8 @@ func isNumber(label string) bool {
 	return ok
 }
 
-// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all the
-// bytes that are left.
+// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all
+// the bytes that are left.
 func parseIPv4(parts []string) (netip.Addr, bool) {
 	if len(parts) > 4 {
 		return netip.Addr{}, false
@@ -164,4 +166,147 @@ func ipv4Number(s string) (uint64, bool) {
 		return tooLarge, strings.Trim(s, digits) == ""
 	}
 	return min(n, tooLarge), true
+}
+
+var (
+	teredo     = netip.MustParsePrefix("2001::/32")
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")
+	compatible = netip.MustParsePrefix("::/96")
+	translated = netip.MustParsePrefix("::ffff:0:0:0/96")
+)
+
+// embedded lists the IPv4 addresses that an IPv6 address may lead to: those of NAT64 (RFC 6052; with the prefix for
+// local use, at each place where one may be), 6to4 (RFC 3056), Teredo (RFC 4380; server and client), ISATAP (RFC 5214),
+// IPv4-compatible and IPv4-translated addresses. IPv4-mapped ones are IPv4 addresses and not listed.
+func embedded(addr netip.Addr) []netip.Addr {
+	if addr = addr.Unmap(); !addr.Is6() {
+		return nil
+	}
+	b := addr.As16()
+	var found []netip.Addr
+	add := func(at ...int) {
+		found = append(found, netip.AddrFrom4([4]byte{b[at[0]], b[at[1]], b[at[2]], b[at[3]]}))
+	}
+	switch {
+	case nat64.Contains(addr), translated.Contains(addr):
+		add(12, 13, 14, 15)
+	case compatible.Contains(addr) && addr != netip.IPv6Loopback() && addr != netip.IPv6Unspecified():
+		add(12, 13, 14, 15)
+	case nat64Local.Contains(addr):
+		add(6, 7, 9, 10)
+		add(7, 9, 10, 11)
+		add(9, 10, 11, 12)
+		add(12, 13, 14, 15)
+	case sixToFour.Contains(addr):
+		add(2, 3, 4, 5)
+	case teredo.Contains(addr):
+		add(4, 5, 6, 7)
+		found = append(found, netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]}))
+	}
+	if identifier := binary.BigEndian.Uint32(b[8:12]); identifier&^0x02000000 == 0x00005efe {
+		add(12, 13, 14, 15)
+	}
+	return found
+}
+
+// newGuardian knows which addresses IANA's registries for special purposes have. NAT64 is left to the judge of the
+// address that it carries.
+func newGuardian(r Rules) *ssrf.Guardian {
+	v4, v6 := []netip.Prefix{}, []netip.Prefix{ssrf.IPv6NAT64Prefix}
+	if r.AllowBenchmark {
+		v4 = append(v4, netip.MustParsePrefix("198.18.0.0/15"))
+	}
+	if r.AllowULA {
+		v6 = append(v6, netip.MustParsePrefix("fc00::/7"))
+	}
+	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+}
+
+// registryEntry is a part of the address space and what it is for.
+type registryEntry struct {
+	prefix netip.Prefix
+	name   string
+}
+
+func registryEntryOf(prefix, name string) registryEntry {
+	return registryEntry{netip.MustParsePrefix(prefix), name}
+}
+
+// metadata has the addresses at which clouds tell a machine's secrets to whatever asks from there. Some are public.
+var metadata = []registryEntry{
+	registryEntryOf("169.254.169.254/32", "instance metadata"),
+	registryEntryOf("169.254.169.253/32", "resolver of Amazon Web Services"),
+	registryEntryOf("169.254.170.2/32", "credentials of containers"),
+	registryEntryOf("169.254.170.23/32", "credentials of containers"),
+	registryEntryOf("169.254.42.42/32", "instance metadata"),
+	registryEntryOf("100.100.100.200/32", "instance metadata"),
+	registryEntryOf("192.0.0.192/32", "instance metadata"),
+	registryEntryOf("168.63.129.16/32", "platform of Azure"),
+	registryEntryOf("fd00:ec2::/32", "services of Amazon Web Services"),
+	registryEntryOf("fd00:42::42/128", "instance metadata"),
+	registryEntryOf("fd20:ce::254/128", "instance metadata"),
+}
+
+// specialPurpose names the parts of the address space that are refused, the narrower before the wider.
+var specialPurpose = []registryEntry{
+	registryEntryOf("0.0.0.0/8", "this network, RFC 791"),
+	registryEntryOf("10.0.0.0/8", "private use, RFC 1918"),
+	registryEntryOf("100.64.0.0/10", "shared address space, RFC 6598"),
+	registryEntryOf("127.0.0.0/8", "loopback, RFC 1122"),
+	registryEntryOf("169.254.0.0/16", "link-local, RFC 3927"),
+	registryEntryOf("172.16.0.0/12", "private use, RFC 1918"),
+	registryEntryOf("192.0.0.0/24", "IETF protocol assignments, RFC 6890"),
+	registryEntryOf("192.0.2.0/24", "documentation, RFC 5737"),
+	registryEntryOf("192.31.196.0/24", "AS112, RFC 7535"),
+	registryEntryOf("192.52.193.0/24", "AMT, RFC 7450"),
+	registryEntryOf("192.88.99.0/24", "6to4 relay anycast, RFC 7526"),
+	registryEntryOf("192.168.0.0/16", "private use, RFC 1918"),
+	registryEntryOf("192.175.48.0/24", "AS112, RFC 7534"),
+	registryEntryOf("198.18.0.0/15", "benchmarking, RFC 2544"),
+	registryEntryOf("198.51.100.0/24", "documentation, RFC 5737"),
+	registryEntryOf("203.0.113.0/24", "documentation, RFC 5737"),
+	registryEntryOf("224.0.0.0/4", "multicast, RFC 1112"),
+	registryEntryOf("255.255.255.255/32", "limited broadcast, RFC 8190"),
+	registryEntryOf("240.0.0.0/4", "reserved, RFC 1112"),
+
+	registryEntryOf("::/128", "unspecified, RFC 4291"),
+	registryEntryOf("::1/128", "loopback, RFC 4291"),
+	registryEntryOf("::ffff:0:0:0/96", "IPv4-translated, RFC 2765"),
+	registryEntryOf("::/96", "IPv4-compatible, RFC 4291"),
+	registryEntryOf("64:ff9b:1::/48", "NAT64 for local use, RFC 8215"),
+	registryEntryOf("100::/64", "discard-only, RFC 6666"),
+	registryEntryOf("100:0:0:1::/64", "dummy prefix, RFC 9780"),
+	registryEntryOf("2001::/32", "Teredo, RFC 4380"),
+	registryEntryOf("2001:2::/48", "benchmarking, RFC 5180"),
+	registryEntryOf("2001:10::/28", "ORCHID, RFC 4843"),
+	registryEntryOf("2001:20::/28", "ORCHIDv2, RFC 7343"),
+	registryEntryOf("2001::/23", "IETF protocol assignments, RFC 2928"),
+	registryEntryOf("2001:db8::/32", "documentation, RFC 3849"),
+	registryEntryOf("2002::/16", "6to4, RFC 3056"),
+	registryEntryOf("2620:4f:8000::/48", "AS112, RFC 7534"),
+	registryEntryOf("3fff::/20", "documentation, RFC 9637"),
+	registryEntryOf("5f00::/16", "segment routing, RFC 9602"),
+	registryEntryOf("fc00::/7", "unique local, RFC 4193"),
+	registryEntryOf("fe80::/10", "link-local, RFC 4291"),
+	registryEntryOf("fec0::/10", "site-local, RFC 3879"),
+	registryEntryOf("ff00::/8", "multicast, RFC 4291"),
+}
+
+// registryOf says what a refused address is for.
+func registryOf(addr netip.Addr) string {
+	if name, ok := findEntry(specialPurpose, addr); ok {
+		return name
+	}
+	return "not assigned to the public internet"
+}
+
+func findEntry(entries []registryEntry, addr netip.Addr) (string, bool) {
+	for _, e := range entries {
+		if e.prefix.Contains(addr) {
+			return e.name, true
+		}
+	}
+	return "", false
 }

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -62,8 +63,8 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://10.0.0.1/", "", policy.RulePrivate},
 			{"https://localhost/", "", policy.RuleLocalName},
 		}},
-		// CVE-2026-43527: what nobody had configured was allowed, the operator's network too. The later answer, to allow listed
-		// names only, was taken back.
+		// CVE-2026-43527: what nobody had configured was allowed, the operator's network too. The later answer, to
+		// allow listed names only, was taken back.
 		"nothing set, and the operator's network": {policy.Rules{}, []ask{
 			{"http://192.168.0.1/", "", policy.RulePrivate},
 			{"http://router.example/", "192.168.0.1", policy.RulePrivate},
@@ -286,9 +287,7 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 func TestAdvisoryAnswersThatChange(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	target, err := p.CheckURL("http://rebound.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, step := range []struct{ addr, want string }{
 		{"93.184.215.14", ""},
 		{"127.0.0.1", policy.RulePrivate},
@@ -362,5 +361,34 @@ func TestEachPartOfTheRegistriesHasAName(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "RFC ") {
 			t.Errorf("%s: got %v, want the name of %s", addr, err, prefix)
 		}
+	}
+}
+
+func ExamplePolicy_CheckURL() {
+	p, err := policy.Compile(policy.Rules{AllowedHosts: []string{"printer.local"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, raw := range []string{"https://example.com/", "http://printer.local/", "http://0x7f.1/", "file:///etc/passwd"} {
+		_, err := p.CheckURL(raw)
+		if refusal, ok := errors.AsType[*policy.Refusal](err); ok {
+			fmt.Println(raw, "is refused by rule", refusal.Rule)
+			continue
+		}
+		fmt.Println(raw, "may be reached")
+	}
+	// Output:
+	// https://example.com/ may be reached
+	// http://printer.local/ may be reached
+	// http://0x7f.1/ is refused by rule private-address
+	// file:///etc/passwd is refused by rule scheme
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -23,7 +23,8 @@ type Target struct {
 var schemePorts = map[string]uint16{"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 // CheckURL judges the address of a document or request as a page or the browser wrote it: http, https, ws, wss, or
-// exactly about:blank, which leads nowhere. What needs the DNS is left to [Policy.CheckIP]. Its errors are of type [*Refusal].
+// exactly about:blank, which leads nowhere. What needs the DNS is left to [Policy.CheckIP]. Its errors are of type
+// [*Refusal].
 func (p *Policy) CheckURL(raw string) (Target, error) {
 	t, _, err := parseTarget(raw)
 	if err != nil {
@@ -38,9 +39,9 @@ func (p *Policy) CheckURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// CheckEnteredURL judges an address that a person or a model wants to go to: like [Policy.CheckURL], but only http, https and
-// about:blank, without user name, password and parameters that look like secrets, which pages and logs would show; and
-// only if readers of addresses other than browsers find the same host in it.
+// CheckEnteredURL judges an address that a person or a model wants to go to: like [Policy.CheckURL], but only http,
+// https and about:blank, without user name, password and parameters that look like secrets, which pages and logs would
+// show; and only if readers of addresses other than browsers find the same host in it.
 func (p *Policy) CheckEnteredURL(raw string) (Target, error) {
 	t, rest, err := parseTarget(raw)
 	switch {

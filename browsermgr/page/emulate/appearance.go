@@ -25,8 +25,8 @@ func (s *Emulator) SetColorScheme(ctx context.Context, t *page.Tab, scheme strin
 	return s.changeTab(ctx, t, "set color scheme", func(o *tabSettings) { o.scheme = scheme }, &tabSettings{scheme: "any"})
 }
 
-// SetTimezone sets the tab's time zone by its IANA name. Chromium has one time zone for each process: another tab of the same
-// site that shares the process shares the zone too.
+// SetTimezone sets the tab's time zone by its IANA name. Chromium has one time zone for each process: another tab of
+// the same site that shares the process shares the zone too.
 func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) error {
 	id = strings.TrimSpace(id)
 	if id == "" {
@@ -51,8 +51,8 @@ func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) erro
 	return s.changeTab(ctx, t, "set time zone", func(o *tabSettings) { o.timezone = id }, &tabSettings{timezone: id})
 }
 
-// replaceTimezone tries a time zone in place of the one that the tab had, and returns that one. Chromium judges a zone only
-// where there is none before.
+// replaceTimezone tries a time zone in place of the one that the tab had, and returns that one. Chromium judges a zone
+// only where there is none before.
 func (s *Emulator) replaceTimezone(ctx context.Context, t *page.Tab, req proto.Request) (had string, err error) {
 	err = s.sendChange(ctx, t, "set time zone", func(calls map[*page.Tab][]frameCall) {
 		if had = s.tabSettingsOf(t).timezone; had != "" {
@@ -63,8 +63,8 @@ func (s *Emulator) replaceTimezone(ctx context.Context, t *page.Tab, req proto.R
 	return had, err
 }
 
-// SetLocale sets the tab's language: the header Accept-Language, navigator.language and how dates and numbers are written.
-// Like the time zone, the last of these is one for a whole process.
+// SetLocale sets the tab's language: the header Accept-Language, navigator.language and how dates and numbers are
+// written. Like the time zone, the last of these is one for a whole process.
 func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) error {
 	locale = strings.TrimSpace(locale)
 	if locale == "" {
@@ -100,8 +100,8 @@ func refusedBecause(err error, reason string) bool {
 	return ok && strings.Contains(strings.ToLower(e.Message), strings.ToLower(reason))
 }
 
-// SetDevice makes the tab look like a device of the list, see [FindDevice]: viewport, screen, pixels, touch, user agent and
-// its client hints. It returns what was set. A viewport that was set before is forgotten.
+// SetDevice makes the tab look like a device of the list, see [FindDevice]: viewport, screen, pixels, touch, user agent
+// and its client hints. It returns what was set. A viewport that was set before is forgotten.
 func (s *Emulator) SetDevice(ctx context.Context, t *page.Tab, name string) (Device, error) {
 	model, err := FindDevice(name)
 	if err != nil {

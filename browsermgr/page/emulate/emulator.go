@@ -17,12 +17,12 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// Emulator is what is emulated in the tabs of one browser connection. Offline, Headers, Credentials and Geolocation hold for
-// the whole browser context of the tab they are called with, the others for that tab alone. It is safe for concurrent
-// use. Make it with [New] and give it to page.Connect as an observer.
+// Emulator is what is emulated in the tabs of one browser connection. Offline, Headers, Credentials and Geolocation
+// hold for the whole browser context of the tab they are called with, the others for that tab alone. It is safe for
+// concurrent use. Make it with [New] and give it to page.Connect as an observer.
 type Emulator struct {
-	// RequestsIntercepted says that another observer has every request held (CDP domain Fetch) and lets it go on or not: State then answers
-	// challenges only. It is set before the first connection.
+	// RequestsIntercepted says that another observer has every request held (CDP domain Fetch) and lets it go on or
+	// not: State then answers challenges only. It is set before the first connection.
 	RequestsIntercepted bool
 
 	log *slog.Logger
@@ -71,8 +71,8 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	if len(reqs) == 0 {
 		return nil
 	}
-	// They are sent while the lock is held, so that a later change cannot be overtaken. The request returned is waited for,
-	// and with it those before.
+	// They are sent while the lock is held, so that a later change cannot be overtaken. The request returned is waited
+	// for, and with it those before.
 	f.Post(reqs...)
 	return []proto.Request{proto.PageEnable{}}
 }
@@ -139,8 +139,8 @@ func (s *Emulator) forgetClosed() {
 const (
 	// tabChangeLimit bounds a change in the tab it was asked for.
 	tabChangeLimit = 10 * time.Second
-	// otherTabsLimit bounds the wait for other tabs of the context: one that is frozen must not hold up the rest. It has
-	// been told, and obeys as soon as it can.
+	// otherTabsLimit bounds the wait for other tabs of the context: one that is frozen must not hold up the rest. It
+	// has been told, and obeys as soon as it can.
 	otherTabsLimit = time.Second
 )
 
@@ -184,8 +184,8 @@ func beginRequests(t *page.Tab, build func(main bool) []proto.Request) []frameCa
 	return calls
 }
 
-// sendChange makes a change under the lock, so that changes reach the frames in the order in which they were made, and waits
-// until the tab has taken it.
+// sendChange makes a change under the lock, so that changes reach the frames in the order in which they were made, and
+// waits until the tab has taken it.
 func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, send func(map[*page.Tab][]frameCall)) error {
 	if err := t.Err(); err != nil {
 		return fmt.Errorf("%s of tab %s: %w", what, t.ID(), err)
@@ -206,8 +206,8 @@ func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, sen
 	return nil
 }
 
-// awaitTab waits for the answers of a tab. Only those of its main frame count: the others may go away meanwhile, or live in a
-// process that was told already. A page that shows a dialog answers once that is closed.
+// awaitTab waits for the answers of a tab. Only those of its main frame count: the others may go away meanwhile, or
+// live in a process that was told already. A page that shows a dialog answers once that is closed.
 func (s *Emulator) awaitTab(ctx context.Context, t *page.Tab, what string, calls []frameCall) error {
 	var first error
 	for _, c := range calls {
@@ -306,7 +306,8 @@ func colorScheme(scheme string) proto.Request {
 	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 }
 
-// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the browser's own stays.
+// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the
+// browser's own stays.
 func (o *tabSettings) userAgentRequest() proto.Request {
 	req := proto.EmulationSetUserAgentOverride{AcceptLanguage: o.locale}
 	if o.agent != nil {
@@ -316,7 +317,7 @@ func (o *tabSettings) userAgentRequest() proto.Request {
 }
 
 func (o *tabSettings) touchRequest() proto.Request {
-	if o.device == nil || !o.device.Touch {
+	if o.device == nil || !o.device.Mobile() {
 		return proto.EmulationSetTouchEmulationEnabled{}
 	}
 	points := 5
@@ -331,7 +332,7 @@ func (o *tabSettings) metricsRequest() proto.Request {
 	var req proto.EmulationSetDeviceMetricsOverride
 	if d := o.device; d != nil {
 		req = proto.EmulationSetDeviceMetricsOverride{
-			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile,
+			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile(),
 			ScreenWidth: &d.ScreenWidth, ScreenHeight: &d.ScreenHeight, ScreenOrientation: d.orientation(),
 		}
 	}
@@ -347,9 +348,9 @@ func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
 	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, &was)
 }
 
-// ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not ours
-// stays behind as it was found. Cookies and storage are what the pages made of them and stay. Tabs that are closed or
-// crashed are passed over.
+// ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not
+// ours stays behind as it was found. Cookies and storage are what the pages made of them and stay. Tabs that are closed
+// or crashed are passed over.
 func (s *Emulator) ResetAll(ctx context.Context) error {
 	s.mu.Lock()
 	s.forgetClosed()

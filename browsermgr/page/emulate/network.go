@@ -18,14 +18,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// SetOffline takes the network away from all pages of the tab's context, or gives it back. Requests of dedicated and shared
-// workers that run already are not covered.
+// SetOffline takes the network away from all pages of the tab's context, or gives it back. Requests of dedicated and
+// shared workers that run already are not covered.
 func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) error {
 	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline }, &contextSettings{offline: true})
 }
 
-// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names
-// and values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
+// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names and
+// values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
 func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, headers map[string]string) error {
 	for name, value := range headers {
 		if !validHeader(name, value) {
@@ -41,27 +41,14 @@ func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, headers map[stri
 type Credentials struct {
 	Username string
 	Password string
-	// Origin, if given, is the only one (scheme, host and port) that gets them; empty means every server that asks.
-	Origin string
 }
 
-// SetCredentials sets what servers that ask the pages of the tab's context for a name and a password are told; nil clears it.
-// A server that refuses them once is not told again for the same request. While they are set, each request takes a
-// little longer.
+// SetCredentials sets what servers that ask the pages of the tab's context for a name and a password are told; nil
+// clears it. A server that refuses them once is not told again for the same request. While they are set, each request
+// takes a little longer.
 func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentials) error {
-	if c != nil {
-		given := *c
-		if given.Username == "" && given.Password == "" {
-			return fault.Invalidf("username is required")
-		}
-		if given.Origin != "" {
-			origin, err := ParseOrigin(given.Origin)
-			if err != nil {
-				return err
-			}
-			given.Origin = origin
-		}
-		c = &given
+	if c != nil && c.Username == "" && c.Password == "" {
+		return fault.Invalidf("username is required")
 	}
 	return s.changeContext(ctx, t, "set credentials", func(w *contextSettings) { w.credentials = c },
 		&contextSettings{credentials: &Credentials{}})
@@ -73,7 +60,6 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		RequestID proto.FetchRequestID `json:"requestId"`
 		Challenge struct {
 			Source string `json:"source"`
-			Origin string `json:"origin"`
 		} `json:"authChallenge"`
 	}
 	if t == nil || f == nil || json.Unmarshal(ev.Params, &p) != nil {
@@ -82,7 +68,7 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	answer := &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseDefault}
 	if p.Challenge.Source != "Proxy" {
 		s.mu.Lock()
-		answer = s.answerChallenge(s.contextSettingsOf(t.ContextID()).credentials, p.Challenge.Origin, f.Session.ID()+" "+string(p.RequestID))
+		answer = s.answerChallenge(s.contextSettingsOf(t.ContextID()).credentials, f.Session.ID()+" "+string(p.RequestID))
 		s.mu.Unlock()
 	}
 	f.Post(proto.FetchContinueWithAuth{RequestID: p.RequestID, AuthChallengeResponse: answer})
@@ -92,12 +78,12 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 const maxAnswered = 1000
 
 // answerChallenge decides what a server is told. The caller holds s.mu.
-func (s *Emulator) answerChallenge(c *Credentials, origin, request string) *proto.FetchAuthChallengeResponse {
+func (s *Emulator) answerChallenge(c *Credentials, request string) *proto.FetchAuthChallengeResponse {
 	if len(s.answered) > maxAnswered {
 		clear(s.answered)
 	}
 	_, again := s.answered[request]
-	if c == nil || again || c.Origin != "" && c.Origin != strings.TrimSuffix(origin, "/") {
+	if c == nil || again {
 		delete(s.answered, request)
 		return &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseCancelAuth}
 	}
@@ -107,7 +93,8 @@ func (s *Emulator) answerChallenge(c *Credentials, origin, request string) *prot
 	}
 }
 
-// ParseOrigin reduces a web address to its origin as browsers write it: scheme, host and, if it is not the scheme's own, port.
+// ParseOrigin reduces a web address to its origin as browsers write it: scheme, host and, if it is not the scheme's
+// own, port.
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -171,8 +158,8 @@ func (g *Geolocation) request() proto.Request {
 	return proto.EmulationSetGeolocationOverride{Latitude: &g.Latitude, Longitude: &g.Longitude, Accuracy: &g.Accuracy}
 }
 
-// SetGeolocation sets the place of the tab's context and grants its site the permission to ask for it. With nil both this and
-// all permissions granted in the context are taken back.
+// SetGeolocation sets the place of the tab's context and grants its site the permission to ask for it. With nil both
+// this and all permissions granted in the context are taken back.
 func (s *Emulator) SetGeolocation(ctx context.Context, t *page.Tab, g *Geolocation) error {
 	if g == nil {
 		if err := s.resetPermissions(ctx, t); err != nil {
@@ -213,25 +200,16 @@ type GrantResult struct {
 	Method      string   `json:"grantMethod"` // cdp
 }
 
-// defaultGrantLimit bounds a grant whose caller gives no limit.
-const defaultGrantLimit = 5 * time.Second
-
-// GrantPermissions lets an origin do without asking what permissions name, in the words of CDP's Browser.PermissionType, as long as
-// the context lives or until Geolocation clears them. What was granted to the origin before stays granted. If the
-// browser does not know one of optional, all of these are left out. limit 0 means 5 s.
+// GrantPermissions lets an origin do without asking what permissions name, in the words of CDP's
+// Browser.PermissionType, as long as the context lives or until Geolocation clears them. What was granted to the origin
+// before stays granted. If the browser does not know one of optional, all of these are left out.
 func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin string, permissions, optional []string, limit time.Duration) (GrantResult, error) {
-	if strings.TrimSpace(origin) == "" {
-		return GrantResult{}, fault.Invalidf("origin is required")
-	}
 	site, err := ParseOrigin(origin)
 	if err != nil {
 		return GrantResult{}, err
 	}
 	if len(permissions) == 0 {
 		return GrantResult{}, fault.Invalidf("permissions is required")
-	}
-	if limit <= 0 {
-		limit = defaultGrantLimit
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 	defer cancel()

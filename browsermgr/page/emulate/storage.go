@@ -29,15 +29,15 @@ const (
 	SessionStorage StorageKind = "session"
 )
 
-// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process decides what it
-// may reach.
+// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process
+// decides what it may reach.
 const worldName = "clank-storage"
 
 // storageLimit bounds one look into a storage.
 const storageLimit = 10 * time.Second
 
-// Storage reads the storage of the origin that the tab's main frame shows: all entries, or, if key is given, at most the
-// one with exactly this key.
+// Storage reads the storage of the origin that the tab's main frame shows: all entries, or, if key is given, at most
+// the one with exactly this key.
 func (s *Emulator) Storage(ctx context.Context, t *page.Tab, kind StorageKind, key *string) (map[string]string, error) {
 	const read = `function (kind, key) {
 		const store = kind === 'local' ? localStorage : sessionStorage;
@@ -154,40 +154,27 @@ func (s *Emulator) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 	return res.Cookies, nil
 }
 
-// CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and Path.
+// CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and
+// Path.
 type CookieParams struct {
-	Name     string
-	Value    *string // required, may be empty
-	URL      string
-	Domain   string
-	Path     string
-	Expires  *float64 // seconds since 1970; nil or -1 for a cookie of the session
-	HTTPOnly bool
-	Secure   bool
-	SameSite string // Lax, Strict, None or empty
+	Name     string   `json:"name"`
+	Value    *string  `json:"value"` // required, may be empty
+	URL      string   `json:"url"`
+	Domain   string   `json:"domain"`
+	Path     string   `json:"path"`
+	Expires  *float64 `json:"expires"` // seconds since 1970; nil or -1 for a cookie of the session
+	HTTPOnly bool     `json:"httpOnly"`
+	Secure   bool     `json:"secure"`
+	SameSite string   `json:"sameSite"` // Lax, Strict, None or empty
 }
 
-// UnmarshalJSON reads the cookie of a request. What has the wrong shape is refused with page.ErrInvalid.
-func (c *CookieParams) UnmarshalJSON(data []byte) error {
-	var in struct {
-		Name     string   `json:"name"`
-		Value    *string  `json:"value"`
-		URL      string   `json:"url"`
-		Domain   string   `json:"domain"`
-		Path     string   `json:"path"`
-		Expires  *float64 `json:"expires"`
-		HTTPOnly bool     `json:"httpOnly"`
-		Secure   bool     `json:"secure"`
-		SameSite string   `json:"sameSite"`
+// ParseCookie reads and checks the cookie of a request. What has the wrong shape is refused with page.ErrInvalid.
+func ParseCookie(data []byte) (*CookieParams, error) {
+	var c *CookieParams
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, fault.Invalidf("cookie is not of the right shape: %v", err)
 	}
-	if string(data) == "null" {
-		return fault.Invalidf("cookie is required")
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return fault.Invalidf("cookie is not of the right shape: %v", err)
-	}
-	*c = CookieParams(in)
-	return nil
+	return c, c.Validate()
 }
 
 // Validate says what is missing or contradictory, as an error that wraps page.ErrInvalid.
@@ -223,8 +210,8 @@ func (c *CookieParams) Validate() error {
 	return nil
 }
 
-// SetCookie sets a cookie in the tab's browser context. What Chromium refuses, such as a __Host- cookie with a domain, is
-// an error that wraps page.ErrInvalid.
+// SetCookie sets a cookie in the tab's browser context. What Chromium refuses, such as a __Host- cookie with a domain,
+// is an error that wraps page.ErrInvalid.
 func (s *Emulator) SetCookie(ctx context.Context, t *page.Tab, c *CookieParams) error {
 	if err := c.Validate(); err != nil {
 		return err

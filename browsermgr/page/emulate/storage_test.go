@@ -1,7 +1,6 @@
 package emulate_test
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -68,8 +67,7 @@ func TestWrongCookiesAreRefused(t *testing.T) {
 		{`{"name":"x","value":"y","url":"http://a.example","expires":-5}`, "seconds since 1970"},
 		{`{"name":"__Host-x","value":"y","domain":"a.example","path":"/p"}`, "the browser refuses"},
 	} {
-		var c *emulate.CookieParams
-		err := json.Unmarshal([]byte(tt.body), &c)
+		c, err := emulate.ParseCookie([]byte(tt.body))
 		if err == nil {
 			err = state.SetCookie(ctx, tab, c)
 		}
@@ -87,11 +85,8 @@ func FuzzCookie(f *testing.F) {
 	f.Add(`{"name":"a","value":"","domain":".x.example","path":"/","expires":1e300,"sameSite":"None"}`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, body string) {
-		var c emulate.CookieParams
-		if json.Unmarshal([]byte(body), &c) != nil {
-			return
-		}
-		if c.Validate() != nil {
+		c, err := emulate.ParseCookie([]byte(body))
+		if err != nil {
 			return
 		}
 		if c.Name == "" || c.Value == nil || c.URL == "" && c.Domain == "" || strings.ContainsAny(c.Name+*c.Value+c.Domain, ";\n") {
@@ -181,7 +176,7 @@ func TestDevicesMakeSense(t *testing.T) {
 		}
 		turned := strings.HasSuffix(name, " landscape")
 		switch {
-		case seen[name], d.Name != name, d.Landscape != turned, d.Mobile != d.Touch:
+		case seen[name], d.Name != name, d.Landscape != turned:
 			t.Errorf("%s: got %+v", name, d)
 		case d.Width < 280 || d.Height < 250 || d.Width > 2000 || d.Height > 2000 || d.Scale < 1 || d.Scale > 5:
 			t.Errorf("%s has a viewport of %dx%d at %g", name, d.Width, d.Height, d.Scale)

@@ -17,9 +17,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// UploadRequest says which files go where. With InputRef or Element (CSS, first match) the files are put into that file input; with
-// Ref that element is clicked, and the file chooser that it opens gets them; with none of them the next chooser of the tab
-// gets them.
+// UploadRequest says which files go where. With InputRef or Element (CSS, first match) the files are put into that file
+// input; with Ref that element is clicked, and the file chooser that it opens gets them; with none of them the next
+// chooser of the tab gets them.
 type UploadRequest struct {
 	Paths    []string // see [Uploads]
 	Ref      string
@@ -41,9 +41,9 @@ func (u UploadRequest) validate() error {
 	return nil
 }
 
-// Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns at once,
-// and takes the place of an earlier arming in the same tab; other tabs are not concerned. Refused requests and paths wrap
-// page.ErrInvalid.
+// Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns
+// at once, and takes the place of an earlier arming in the same tab; other tabs are not concerned. Refused requests and
+// paths wrap page.ErrInvalid.
 func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) error {
 	if err := u.validate(); err != nil {
 		return err

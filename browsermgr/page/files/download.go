@@ -28,10 +28,10 @@ type downloadWaiter struct {
 	led     string // the address of the document that the click has led to
 }
 
-// WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads folder
-// (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the whole, see
-// [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
-// the download is cancelled. A path that is refused wraps page.ErrInvalid.
+// WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads
+// folder (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the
+// whole, see [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps
+// [ErrSuperseded]. When ctx ends the download is cancelled. A path that is refused wraps page.ErrInvalid.
 func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, nil)
 }
@@ -55,8 +55,8 @@ func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path strin
 	})
 }
 
-// saveDocumentScript clicks a link to the document that is shown, if that is the one expected, and returns the address of another.
-// The link is nowhere in the page, which does not notice.
+// saveDocumentScript clicks a link to the document that is shown, if that is the one expected, and returns the address
+// of another. The link is nowhere in the page, which does not notice.
 const saveDocumentScript = `(elements, expected) => {
 	const bare = (address) => address.split('#')[0]
 	const want = URL.canParse(expected) ? new URL(expected).href : expected
@@ -182,7 +182,8 @@ func (d *Transfers) hasDownload(w *downloadWaiter) bool {
 	return w.it != nil
 }
 
-// clearWaiter ends a claim: no later download goes to it. It returns what the waiter took, which is given up if the wait failed.
+// clearWaiter ends a claim: no later download goes to it. It returns what the waiter took, which is given up if the
+// wait failed.
 func (d *Transfers) clearWaiter(c *tabTransfers, w *downloadWaiter, err error) (*downloadItem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -215,23 +216,23 @@ func (d *Transfers) Downloads(tab *page.Tab) []Download {
 }
 
 const (
-	// beginLimit is how long after an action its download may begin, if something says that there will be one; calm is how
-	// long none may follow the last, and maxBeginWait the end of both.
+	// beginLimit is how long after an action its download may begin, if something says that there will be one; calm is
+	// how long none may follow the last, and maxBeginWait the end of both.
 	beginLimit   = 250 * time.Millisecond
 	quietPeriod  = 250 * time.Millisecond
 	maxBeginWait = time.Second
-	// scriptFileWait is how long a script's own file may take to be there, and surely how long the download may take to begin that
-	// Chromium said an address leads to.
+	// scriptFileWait is how long a script's own file may take to be there, and surely how long the download may take to
+	// begin that Chromium said an address leads to.
 	scriptFileWait = 2 * time.Second
 	announcedWait  = 10 * time.Second
 	// finishLimit is how long an action waits until its downloads are complete. They go on after that.
 	finishLimit = 30 * time.Second
 )
 
-// CollectDownloads runs something in a tab and returns the downloads that it started, complete or failed, and those still unreported
-// that began between actions. An action that starts none costs no time. When ctx ends they are cancelled; downloads that
-// take longer than 30 s are reported as InProgress, and again with a later action when they are done. The error is that of
-// do. In a browser that is not ours there are never any.
+// CollectDownloads runs something in a tab and returns the downloads that it started, complete or failed, and those
+// still unreported that began between actions. An action that starts none costs no time. When ctx ends they are
+// cancelled; downloads that take longer than 30 s are reported as InProgress, and again with a later action when they
+// are done. The error is that of do. In a browser that is not ours there are never any.
 func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab, do func(context.Context) error) ([]Download, error) {
 	if d.opts.ForeignBrowser {
 		return nil, do(ctx)
@@ -256,20 +257,23 @@ const abandonedWindow = 2 * time.Second
 
 var errAbandoned = errors.New("nobody waits for the download any more")
 
-// abandonAction notes that nobody waits for what the action has set off: a download of it that begins late is cancelled.
+// abandonAction notes that nobody waits for what the action has set off: a download of it that begins late is
+// cancelled.
 func (d *Transfers) abandonAction(c *tabTransfers) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c.abandonedAt = time.Now()
 }
 
-// downloadsOwnFile reports whether an action is a script that has a file of its own downloaded. Until that is there nothing else tells of it.
+// downloadsOwnFile reports whether an action is a script that has a file of its own downloaded. Until that is there
+// nothing else tells of it.
 func downloadsOwnFile(a page.Action) bool {
 	return a.Kind == actiontable.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
 		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
 }
 
-// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see [Transfers.CollectDownloads].
+// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see
+// [Transfers.CollectDownloads].
 func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
@@ -285,7 +289,8 @@ func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Act
 	return res, got, err
 }
 
-// Navigate loads an address as page.Tab.NavigateWithin does. One that turns out to be a file is no error: it is downloaded.
+// Navigate loads an address as page.Tab.NavigateWithin does. One that turns out to be a file is no error: it is
+// downloaded.
 func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string, limit time.Duration) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
@@ -355,14 +360,12 @@ func (d *Transfers) awaitBegun(ctx context.Context, c *tabTransfers, start time.
 		if left <= 0 {
 			return
 		}
-		timer := time.NewTimer(left)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(left):
 		case <-ctx.Done():
 		case <-c.tab.Browser().Done():
 		}
-		timer.Stop()
 		if ctx.Err() != nil || c.tab.Browser().Err() != nil {
 			return
 		}
@@ -414,7 +417,8 @@ func (d *Transfers) takeReports(c *tabTransfers) []Download {
 	return list
 }
 
-// ExpectDownload notes that a download is about to begin in the tab, for a running [Transfers.CollectDownloads]: see page.Result.Downloading.
+// ExpectDownload notes that a download is about to begin in the tab, for a running [Transfers.CollectDownloads]: see
+// page.Result.Downloading.
 func (d *Transfers) ExpectDownload(t *page.Tab) { d.expectWithin(t, 0) }
 
 // expectWithin waits for it no shorter than within.

@@ -58,7 +58,8 @@ func TestActionReportsTheDownloadsItStarted(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.click, func(t *testing.T) {
 			got := b.press(t, tab, tt.click)
-			// On a busy machine a download may take longer to begin than its action waits: it is told with the next one.
+			// On a busy machine a download may take longer to begin than its action waits: it is told with the next
+			// one.
 			if len(got) == 0 {
 				late++
 			}

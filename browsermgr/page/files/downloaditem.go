@@ -191,8 +191,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// endDownload ends a download; with an error it is cancelled and its file removed. One that is being saved ends when that is done.
-// The caller holds d.mu.
+// endDownload ends a download; with an error it is cancelled and its file removed. One that is being saved ends when
+// that is done. The caller holds d.mu.
 func (d *Transfers) endDownload(it *downloadItem, err error) {
 	if it.cancelApproval != nil {
 		it.cancelApproval(err)
@@ -323,8 +323,8 @@ func (d *Transfers) askApproval(it *downloadItem) error {
 	return err
 }
 
-// cleanSource returns an address as it is noted with a file: without user, password and fragment, and without the content of one that
-// holds it itself.
+// cleanSource returns an address as it is noted with a file: without user, password and fragment, and without the
+// content of one that holds it itself.
 func cleanSource(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "data" || u.Opaque == "blank" {
@@ -338,7 +338,8 @@ func (d *Transfers) tooLargeError() error {
 	return fmt.Errorf("%w: at most %d bytes", ErrTooLarge, d.opts.MaxBytes)
 }
 
-// sizeCheckInterval is how often it is looked how much lies in staging: the browser tells of its progress too seldom for fast downloads.
+// sizeCheckInterval is how often it is looked how much lies in staging: the browser tells of its progress too seldom
+// for fast downloads.
 const sizeCheckInterval = 50 * time.Millisecond
 
 // watchSize ends a download when more lies in staging than a single one may hold.

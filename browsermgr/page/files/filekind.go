@@ -113,10 +113,11 @@ var reservedNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ .]*(?:\.|$)`)
 })
 
-// CleanName makes a file name of what a page or server suggests: its last component, whichever slash it uses, in Unicode's
-// normal form C, without control characters and such as cannot be seen or change the direction of writing, with one space
-// where there are several, at most 200 characters and 210 bytes. It means nothing to a shell or to Windows: it begins with no
-// dot, hyphen or tilde, ends with no dot, holds none of <>:"|?* and is no device. If nothing is left it is download.bin.
+// CleanName makes a file name of what a page or server suggests: its last component, whichever slash it uses, in
+// Unicode's normal form C, without control characters and such as cannot be seen or change the direction of writing,
+// with one space where there are several, at most 200 characters and 210 bytes. It means nothing to a shell or to
+// Windows: it begins with no dot, hyphen or tilde, ends with no dot, holds none of <>:"|?* and is no device. If nothing
+// is left it is download.bin.
 func CleanName(suggested string) string {
 	name := strings.ToValidUTF8(suggested, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

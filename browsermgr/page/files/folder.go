@@ -16,7 +16,8 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are resolved.
+// Folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are
+// resolved.
 type Folder struct {
 	dir  string // its real path
 	root *os.Root
@@ -57,9 +58,9 @@ func outsideError(path, why string) error {
 	return fault.Invalidf("Invalid path: must stay within downloads directory (%q %s)", path, why)
 }
 
-// ResolveTarget reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory must exist
-// and be no link; what is there already must be a file of its own. It returns the path relative to the folder. The error
-// wraps fault.ErrInvalid.
+// ResolveTarget reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory
+// must exist and be no link; what is there already must be a file of its own. It returns the path relative to the
+// folder. The error wraps fault.ErrInvalid.
 func (f *Folder) ResolveTarget(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", outsideError(path, "holds a zero byte")
@@ -106,8 +107,8 @@ func (f *Folder) checkTarget(path, rel string) error {
 	return nil
 }
 
-// MoveIn moves a finished file to its place in the folder, in one step, in place of what is there. rel is what Output returned,
-// and is looked at again. What lies in staging must still be the file that was looked at.
+// MoveIn moves a finished file to its place in the folder, in one step, in place of what is there. rel is what Output
+// returned, and is looked at again. What lies in staging must still be the file that was looked at.
 func (f *Folder) MoveIn(n *StagedFile, rel string) error {
 	if err := f.checkTarget(rel, rel); err != nil {
 		return err
@@ -160,7 +161,8 @@ var stagingPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 // stagingMaxAge is the age from which a staging directory whose process is gone is removed.
 const stagingMaxAge = time.Hour
 
-// MakeStaging makes a private directory in the folder for files under way, and returns its path; the caller removes it. Those that killed processes left behind are removed.
+// MakeStaging makes a private directory in the folder for files under way, and returns its path; the caller removes it.
+// Those that killed processes left behind are removed.
 func (f *Folder) MakeStaging() (string, error) {
 	f.removeStale(time.Now())
 	dir, err := os.MkdirTemp(f.dir, fmt.Sprintf(".staging-%d-", os.Getpid()))
@@ -187,8 +189,8 @@ func (f *Folder) removeStale(now time.Time) {
 	}
 }
 
-// StagedFile is a file that lies complete in the folder's staging, held open, so that what was looked at is what is moved. Close
-// lets go of it.
+// StagedFile is a file that lies complete in the folder's staging, held open, so that what was looked at is what is
+// moved. Close lets go of it.
 type StagedFile struct {
 	Head []byte // its first bytes, for [Identify]
 	Size int64  // bytes
@@ -201,8 +203,8 @@ type StagedFile struct {
 // errSwapped says that a file is no longer the one that was looked at.
 var errSwapped = errors.New("the file was exchanged while it was being saved")
 
-// OpenStaged opens a file that was written to the folder's staging. from is absolute. It must be a regular file with no other
-// name; its permissions become those of a document of its owner.
+// OpenStaged opens a file that was written to the folder's staging. from is absolute. It must be a regular file with no
+// other name; its permissions become those of a document of its owner.
 func (f *Folder) OpenStaged(from string) (*StagedFile, error) {
 	inside, err := filepath.Rel(f.dir, from)
 	if err != nil {
@@ -226,13 +228,14 @@ func (f *Folder) OpenStaged(from string) (*StagedFile, error) {
 // Close lets go of the file. It stays where it is.
 func (n *StagedFile) Close() error { return n.file.Close() }
 
-// MarkOrigin notes in the file's extended attributes where it came from, as desktops and their quarantine read it. What the system
-// or the file system cannot hold is no error. Addresses are without user, password and fragment already.
+// MarkOrigin notes in the file's extended attributes where it came from, as desktops and their quarantine read it. What
+// the system or the file system cannot hold is no error. Addresses are without user, password and fragment already.
 func (n *StagedFile) MarkOrigin(origin, referrer string) error {
 	return setOriginAttributes(n.file, origin, referrer)
 }
 
-// openRegular opens a file of a root that is regular, no link and has no other names. It never waits, whatever lies there.
+// openRegular opens a file of a root that is regular, no link and has no other names. It never waits, whatever lies
+// there.
 func openRegular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(rel)
 	if err != nil {

@@ -101,16 +101,12 @@ func TestOutputStaysInTheFolder(t *testing.T) {
 func FuzzOutput(f *testing.F) {
 	dir, _ := uploadTree(f)
 	folder, err := files.OpenFolder(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
+	browsertest.Must(f, err)
 	for _, s := range []string{"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00", "linked/x"} {
 		f.Add(s)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
+	browsertest.Must(f, err)
 	f.Fuzz(func(t *testing.T, path string) {
 		rel, err := folder.ResolveTarget(path)
 		if err != nil {
@@ -165,9 +161,7 @@ func FuzzUploads(f *testing.F) {
 	inbound := f.TempDir()
 	u := files.UploadPolicy{Folders: []string{dir}, Inbound: inbound}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
+	browsertest.Must(f, err)
 	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
 		f.Add(s)
 	}

@@ -39,8 +39,8 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 	home, err := os.MkdirTemp("", "clank") //nolint:usetesting // whose removal is tried once, see below
 	browsertest.Must(tb, err)
 	tb.Cleanup(func() {
-		// This browser outlives the desk, as none does in the program: it may make the folder of a download anew that was
-		// given up as it began.
+		// This browser outlives the desk, as none does in the program: it may make the folder of a download anew that
+		// was given up as it began.
 		browsertest.Eventually(tb, "the browser has left the folder", func() bool { return os.RemoveAll(home) == nil })
 	})
 	b := &transferFixture{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}

@@ -12,10 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOriginLength is how long an address in an attribute may be, in bytes: some file systems keep all attributes in one block.
+// maxOriginLength is how long an address in an attribute may be, in bytes: some file systems keep all attributes in one
+// block.
 const maxOriginLength = 1024
 
-// setOriginAttributes follows freedesktop.org's "Common Extended Attributes", and on macOS what Launch Services ask before they open.
+// setOriginAttributes follows freedesktop.org's "Common Extended Attributes", and on macOS what Launch Services ask
+// before they open.
 func setOriginAttributes(file *os.File, origin, referrer string) error {
 	attributes := map[string]string{"user.xdg.origin.url": origin, "user.xdg.referrer.url": referrer}
 	if runtime.GOOS == "darwin" {

@@ -53,13 +53,13 @@ type Options struct {
 	Downloads string
 	// Uploads says which files may be put into pages.
 	Uploads UploadPolicy
-	// MaxBytes cancels downloads that are larger, and the newest of several that are larger together before they are saved;
-	// 0 means [DefaultMaxBytes].
+	// MaxBytes cancels downloads that are larger, and the newest of several that are larger together before they are
+	// saved; 0 means [DefaultMaxBytes].
 	MaxBytes int64
 	// MaxUpload bounds the files of one upload together; 0 means [DefaultMaxUpload].
 	MaxUpload int64
-	// Approve, if set, is asked before a complete download is put into its place; its error is why it is not, and the file
-	// is removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
+	// Approve, if set, is asked before a complete download is put into its place; its error is why it is not, and the
+	// file is removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
 	Approve func(ctx context.Context, d Download) error
 	// CheckURL, if set, says whether an address may be downloaded from. It is called on the goroutine that reads the
 	// connection, so it must not block.
@@ -70,8 +70,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Transfers handles the files of one connection to a browser. It is a [page.Observer]: give it to page.Connect, and close it after
-// the connection. It is safe for concurrent use.
+// Transfers handles the files of one connection to a browser. It is a [page.Observer]: give it to page.Connect, and
+// close it after the connection. It is safe for concurrent use.
 type Transfers struct {
 	opts       Options
 	log        *slog.Logger
@@ -143,7 +143,8 @@ func (d *Transfers) Close() error {
 	return nil
 }
 
-// Attach has the downloads of the tab's browser context go to us, and files that are armed for the tab stay so in new frames.
+// Attach has the downloads of the tab's browser context go to us, and files that are armed for the tab stay so in new
+// frames.
 func (d *Transfers) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -252,7 +253,8 @@ func (c *tabTransfers) signalChange() {
 	c.changed = make(chan struct{})
 }
 
-// waitUntil waits for something that cond finds with the desk's lock held, or for the end of ctx, the tab or the connection.
+// waitUntil waits for something that cond finds with the desk's lock held, or for the end of ctx, the tab or the
+// connection.
 func (d *Transfers) waitUntil(ctx context.Context, c *tabTransfers, cond func() bool) error {
 	for {
 		d.mu.Lock()

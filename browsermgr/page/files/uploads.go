@@ -18,14 +18,15 @@ import (
 type UploadPolicy struct {
 	// Folders are those whose files may be uploaded. Relative paths are looked for in each, in this order.
 	Folders []string
-	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there is
-	// none.
+	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there
+	// is none.
 	Inbound string
 }
 
-// Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit bytes, and
-// returns the paths of the copies, which have the names of the files. So what a page gets is what was checked, whatever is
-// put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths are to blame.
+// Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit
+// bytes, and returns the paths of the copies, which have the names of the files. So what a page gets is what was
+// checked, whatever is put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths
+// are to blame.
 func (u UploadPolicy) Copy(paths []string, into string, limit int64) (dir string, copies []string, err error) {
 	files, err := u.findAll(paths)
 	if err != nil {
@@ -52,8 +53,8 @@ func uploadError(path string, err error) error {
 	return fault.Invalidf("Invalid path: %q cannot be uploaded: %v", path, err)
 }
 
-// copyTo copies a file that has no links, and returns its size. Whatever was exchanged since it was found, nothing outside of
-// its folder is read.
+// copyTo copies a file that has no links, and returns its size. Whatever was exchanged since it was found, nothing
+// outside of its folder is read.
 func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
@@ -164,8 +165,8 @@ func (u UploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
 	return uploadFile{dir: real, rel: rel}, nil
 }
 
-// regularIn returns the path of a regular file below a directory, relative to it, with its links resolved, or "". The file itself must be no link, and have no other
-// names, which may be elsewhere.
+// regularIn returns the path of a regular file below a directory, relative to it, with its links resolved, or "". The
+// file itself must be no link, and have no other names, which may be elsewhere.
 func regularIn(dir, path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || linkCount(info) > 1 {
@@ -185,7 +186,8 @@ func regularIn(dir, path string) string {
 // maxKeptCopies is how many uploads of a tab are kept for it: a page reads its files when it likes.
 const maxKeptCopies = 20
 
-// copyUploads copies files for a tab, so that the page gets what was checked. The copies go with the tab, or with the desk.
+// copyUploads copies files for a tab, so that the page gets what was checked. The copies go with the tab, or with the
+// desk.
 func (d *Transfers) copyUploads(c *tabTransfers, paths []string) ([]string, error) {
 	into, err := d.copiesDir()
 	if err != nil {
@@ -217,8 +219,8 @@ func (d *Transfers) copiesDir() (string, error) {
 	return d.copiesPath, err
 }
 
-// makeCopiesDir makes a directory for copies: in a staging that exists, else as a staging of its own, so that it does not outlive a
-// process that is killed for long, else in the system's place for temporary files.
+// makeCopiesDir makes a directory for copies: in a staging that exists, else as a staging of its own, so that it does
+// not outlive a process that is killed for long, else in the system's place for temporary files.
 func makeCopiesDir(staging, downloads string) (dir string, err error) {
 	if staging != "" || downloads == "" {
 		return os.MkdirTemp(staging, "clank")

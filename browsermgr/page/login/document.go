@@ -24,7 +24,8 @@ var (
 	chainScript string
 )
 
-// The isolated worlds that our scripts live in. Only the second one may look into frames of other origins; it gets no secrets.
+// The isolated worlds that our scripts live in. Only the second one may look into frames of other origins; it gets no
+// secrets.
 const (
 	worldName = "clank-login"
 	chainName = "clank-chain"
@@ -84,7 +85,8 @@ func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tab
 // of reports whether the document is of one of the origins, as its process tells it: scheme, host and port.
 func (s tabFrame) of(origins []string) bool { return slices.Contains(origins, s.origin) }
 
-// inheritsOrigin reports whether the document may have its origin from the one that made it, so that its address does not tell.
+// inheritsOrigin reports whether the document may have its origin from the one that made it, so that its address does
+// not tell.
 func (s tabFrame) inheritsOrigin() bool { return strings.HasPrefix(s.url, "about:") || s.url == "" }
 
 // documentHandle is our script's object in one document. It does not outlive that document, and is released after use.
@@ -127,8 +129,8 @@ func (h *documentHandle) release() {
 	h.frame.frame.Post(proto.RuntimeReleaseObject{ObjectID: h.object})
 }
 
-// callHandle calls a method of the hand. It fails if the document is not there any more: the object belongs to that very one. An
-// error never holds the arguments.
+// callHandle calls a method of the hand. It fails if the document is not there any more: the object belongs to that
+// very one. An error never holds the arguments.
 func callHandle[R any](ctx context.Context, h *documentHandle, method string, args ...any) (R, error) {
 	var res frame.EvaluateResult[R]
 	call := proto.RuntimeCallFunctionOn{
@@ -147,8 +149,8 @@ func callHandle[R any](ctx context.Context, h *documentHandle, method string, ar
 	return res.Result.Value, err
 }
 
-// mapToMainFrame maps boxes of the document to the viewport of the tab's main frame. With onTop it is an error if the frames around it
-// do not show them.
+// mapToMainFrame maps boxes of the document to the viewport of the tab's main frame. With onTop it is an error if the
+// frames around it do not show them.
 func (s tabFrame) mapToMainFrame(ctx context.Context, t *page.Tab, boxes []page.Area, onTop bool) ([]page.Area, error) {
 	if len(boxes) == 0 {
 		return nil, nil
@@ -196,7 +198,8 @@ const contentAreaScript = `([owner], a) => {
 	return out;
 }`
 
-// mapToEmbedder maps boxes of a frame's root document into the document that embeds it, which is of another process or origin.
+// mapToEmbedder maps boxes of a frame's root document into the document that embeds it, which is of another process or
+// origin.
 func mapToEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []page.Area, onTop bool) ([]page.Area, tabFrame, error) {
 	ref, err := f.FindOwner(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ type Secret interface {
 	Password() string // "" if there is none
 }
 
-// FillRequest says what to fill in. Origins are those that the entry is for, as location.origin spells them. Reveal gives its
-// secret away; it is asked when a field in a document of one of them was found, with that document's origin.
+// FillRequest says what to fill in. Origins are those that the entry is for, as location.origin spells them. Reveal
+// gives its secret away; it is asked when a field in a document of one of them was found, with that document's origin.
 type FillRequest struct {
 	Name    string
 	Origins []string
@@ -48,8 +48,8 @@ const (
 	nextPageInterval = 100 * time.Millisecond
 )
 
-// Filler fills logins, and remembers which, so that pictures can be kept from showing them. The zero value is ready for use.
-// It is safe for concurrent use.
+// Filler fills logins, and remembers which, so that pictures can be kept from showing them. The zero value is ready for
+// use. It is safe for concurrent use.
 type Filler struct {
 	mu     sync.Mutex
 	filled []filledWord
@@ -70,9 +70,9 @@ type formFields struct {
 	Refused string `json:"refused"`
 }
 
-// Fill fills a login into the page that a tab shows: into the main frame if that asks for one, or else into an embedded frame
-// of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is to submit it. The
-// error wraps ErrRefused where the page is not fit for it.
+// Fill fills a login into the page that a tab shows: into the main frame if that asks for one, or else into an embedded
+// frame of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is
+// to submit it. The error wraps ErrRefused where the page is not fit for it.
 func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResult, error) {
 	var res FillResult
 	var last string // the document whose user name was sent
@@ -100,10 +100,8 @@ func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResu
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -173,8 +171,8 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 	return !res.Password, nil
 }
 
-// FindOrigin returns the origin of the document that [Filler.Fill] would fill a login into, or [Filler.FillCode] a code of so
-// many digits; 0 digits mean a login. Nothing is given away.
+// FindOrigin returns the origin of the document that [Filler.Fill] would fill a login into, or [Filler.FillCode] a code
+// of so many digits; 0 digits mean a login. Nothing is given away.
 func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
 	see := func(ctx context.Context, h *documentHandle) (formFields, error) {
 		if digits > 0 {
@@ -200,7 +198,8 @@ func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origi
 // CodeFunc makes the one-time code of the entry for a page of this origin.
 type CodeFunc func(ctx context.Context, origin string) (string, error)
 
-// FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there is none.
+// FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there
+// is none.
 func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code CodeFunc) (origin string, err error) {
 	err = t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) error {
 		h, _, err := findDocument(ctx, t, name, origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
@@ -301,9 +300,9 @@ func (k *Filler) addFilled(f filledWord) {
 // maxFilled is how many words are looked for in pages. One-time codes come and go, and make room first.
 const maxFilled = 64
 
-// HiddenAreas finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever its type is
-// now, and every text that repeats one, in the documents of its origins. It has the form of page.Options.HiddenAreas, and costs
-// nothing as long as nothing was filled in.
+// HiddenAreas finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever
+// its type is now, and every text that repeats one, in the documents of its origins. It has the form of
+// page.Options.HiddenAreas, and costs nothing as long as nothing was filled in.
 func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, error) {
 	k.mu.Lock()
 	known := slices.Clone(k.filled)
@@ -323,8 +322,8 @@ func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, err
 	return areas, nil
 }
 
-// Holds reports whether a tab's documents hold a word that was filled in, in a field or in a text, also where it cannot be
-// seen. It has the form of page.Options.Holds, and costs nothing as long as nothing was filled in.
+// Holds reports whether a tab's documents hold a word that was filled in, in a field or in a text, also where it cannot
+// be seen. It has the form of page.Options.Holds, and costs nothing as long as nothing was filled in.
 func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) {
 	k.mu.Lock()
 	known := slices.Clone(k.filled)
@@ -344,7 +343,8 @@ func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) 
 	return held, err
 }
 
-// search looks into each document of a tab that knows some of these words, with the origins and the words that concern it.
+// search looks into each document of a tab that knows some of these words, with the origins and the words that concern
+// it.
 func search(ctx context.Context, t *page.Tab, known []filledWord, look func(s tabFrame, origins, words []string) error) error {
 	all, err := tabFrames(ctx, t)
 	if err != nil {

@@ -300,7 +300,8 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 	}
 }
 
-// showing is a login form with the usual ways to show a password: one changes the field's type, one puts another field in its place.
+// showing is a login form with the usual ways to show a password: one changes the field's type, one puts another field
+// in its place.
 const showing = `<form onsubmit="return false"><input id=u name=user><input id=p type=password name=pass>
 	<button type=button id=show onclick="p.type = p.type === 'text' ? 'password' : 'text'">Show password</button>
 	<button type=button id=swap onclick="q.value = p.value; q.hidden = false; p.hidden = true">Show it here</button>

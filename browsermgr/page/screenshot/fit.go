@@ -99,8 +99,8 @@ func flattenAlpha(img image.Image) image.Image {
 	return flat
 }
 
-// encodeImage draws the labels at the picture's final size and encodes it. longest is the longest side that the sketch was
-// measured for.
+// encodeImage draws the labels at the picture's final size and encodes it. longest is the longest side that the sketch
+// was measured for.
 func encodeImage(img image.Image, longest int, kind string, q int, s *labelSketch) (Image, error) {
 	size := img.Bounds().Size()
 	out := Image{Type: kind, Width: size.X, Height: size.Y}

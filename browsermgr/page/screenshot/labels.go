@@ -46,7 +46,8 @@ type Annotation struct {
 	Box    Box    `json:"box"`
 }
 
-// locateLabels finds where the elements of labels are in the viewport of the main frame. Those that are gone are missing.
+// locateLabels finds where the elements of labels are in the viewport of the main frame. Those that are gone are
+// missing.
 func locateLabels(ctx context.Context, t *page.Tab, labels []Label) (map[string]elementPlace, error) {
 	type group struct {
 		refs []string
@@ -334,8 +335,8 @@ func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (css
 // offscreenDrawLimit bounds how long a page waits for its frames of other processes.
 const offscreenDrawLimit = 3 * time.Second
 
-// drawOffscreenFrames has frames of other processes drawn that were never in view: Chromium spares itself the effort until they are. The
-// page is scrolled to each; restore brings it back.
+// drawOffscreenFrames has frames of other processes drawn that were never in view: Chromium spares itself the effort
+// until they are. The page is scrolled to each; restore brings it back.
 func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
 	ctx, cancel := context.WithTimeout(ctx, offscreenDrawLimit)
 	defer cancel()

@@ -21,8 +21,8 @@ import (
 	_ "golang.org/x/image/webp" // so that the size of a frame can be read
 )
 
-// Screencasts are the live views of the tabs of one browser connection. Make it with [NewScreencasts], give it to page.Connect as an
-// observer, and call Close before the connection is closed. It is safe for concurrent use.
+// Screencasts are the live views of the tabs of one browser connection. Make it with [NewScreencasts], give it to
+// page.Connect as an observer, and call Close before the connection is closed. It is safe for concurrent use.
 type Screencasts struct {
 	log *slog.Logger
 
@@ -66,7 +66,8 @@ type WatchOptions struct {
 	Quality int
 	// FPS is the largest number of frames for each second; 0 means 10. At most 60.
 	FPS int
-	// WebP asks for WebP: it is smaller and takes Chromium more time. It is used if the browser can and every viewer wants it.
+	// WebP asks for WebP: it is smaller and takes Chromium more time. It is used if the browser can and every viewer
+	// wants it.
 	WebP bool
 }
 
@@ -95,7 +96,8 @@ func (o WatchOptions) merge(p WatchOptions) WatchOptions {
 
 func (o WatchOptions) interval() time.Duration { return time.Second / time.Duration(o.FPS) }
 
-// Viewer is one viewer's place at a cast. The viewer owns it and closes it; it is for one goroutine at a time, but for Close.
+// Viewer is one viewer's place at a cast. The viewer owns it and closes it; it is for one goroutine at a time, but for
+// Close.
 type Viewer struct {
 	cast    *screencast
 	options WatchOptions
@@ -106,8 +108,8 @@ type Viewer struct {
 	notBefore time.Time // not before
 }
 
-// Watch begins to watch a tab; the caller closes the View. ctx bounds the beginning only. The cast survives navigation and
-// crashes, and ends with its last View, with the tab, or with Close.
+// Watch begins to watch a tab; the caller closes the View. ctx bounds the beginning only. The cast survives navigation
+// and crashes, and ends with its last View, with the tab, or with Close.
 func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*Viewer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -145,8 +147,8 @@ func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*
 	return v, nil
 }
 
-// addViewer gives a viewer a place at the tab's cast, making one if there is none. If one is about to end it returns what to
-// wait for.
+// addViewer gives a viewer a place at the tab's cast, making one if there is none. If one is about to end it returns
+// what to wait for.
 func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,16 +191,14 @@ func (c *Screencasts) Close() error {
 	return nil
 }
 
-// Next waits for a frame that this viewer has not seen, and returns the latest there is: frames that came while the viewer
-// was busy are passed over. The first call returns at once if the cast has shown anything yet. The error is ctx's cause,
-// [ErrScreencastOver] after Close, or tells that the tab or the browser is gone. The data of a frame are shared: they must not
-// be changed.
+// Next waits for a frame that this viewer has not seen, and returns the latest there is: frames that came while the
+// viewer was busy are passed over. The first call returns at once if the cast has shown anything yet. The error is
+// ctx's cause, [ErrScreencastOver] after Close, or tells that the tab or the browser is gone. The data of a frame are
+// shared: they must not be changed.
 func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 	if wait := time.Until(v.notBefore); wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return Frame{}, context.Cause(ctx)
 		case <-v.closed:
@@ -228,8 +228,8 @@ func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 // Refresh asks for a new frame although the page has not changed. It does not wait for it: Next does.
 func (v *Viewer) Refresh() { v.cast.restart() }
 
-// Close gives up the place. With the last viewer the cast ends, and Close returns when Chromium has been told. It may be
-// called more than once and at any time.
+// Close gives up the place. With the last viewer the cast ends, and Close returns when Chromium has been told. It may
+// be called more than once and at any time.
 func (v *Viewer) Close() {
 	v.once.Do(func() { close(v.closed) })
 	if v.cast.removeViewer(v) {
@@ -237,9 +237,9 @@ func (v *Viewer) Close() {
 	}
 }
 
-// screencast is the screencast of one tab and those who watch it. Chromium sends a frame when the page was drawn anew, and the
-// next only after that one was acknowledged: when a viewer has taken it, or, so that the latest is never old, a second
-// later.
+// screencast is the screencast of one tab and those who watch it. Chromium sends a frame when the page was drawn anew,
+// and the next only after that one was acknowledged: when a viewer has taken it, or, so that the latest is never old, a
+// second later.
 type screencast struct {
 	tab   *page.Tab
 	log   *slog.Logger
@@ -269,8 +269,8 @@ func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *scre
 	}
 }
 
-// staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab came
-// back from a crash.
+// staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab
+// came back from a crash.
 const staleAfter = time.Second
 
 // addViewer adds v. It returns false if the cast is about to end.
@@ -508,21 +508,18 @@ func (c *screencast) acknowledge(acked *time.Time) time.Duration {
 	return 0
 }
 
-// Frame is one picture of a live view.
+// Frame is one picture of a live view, of that width and height in pixels. Its JSON tells what it is, without the
+// picture. For input a point of the picture is scaled by the ratio to the view.
 type Frame struct {
-	// Number counts the frames of a cast from 1.
-	Number int
-	Data   []byte
-	Type   string // jpeg, webp or png
-	// Width and Height are those of the picture, in pixels.
-	Width, Height int
-	// ViewWidth and ViewHeight are those of the viewport it shows, in CSS pixels. For input a point of the picture is scaled
-	// by their ratio.
-	ViewWidth, ViewHeight float64
-	// Scale is that of pinching.
-	Scale float64
-	// At is when the page was drawn.
-	At time.Time
+	Number     int       `json:"number"` // counts the frames of a cast from 1
+	Data       []byte    `json:"-"`
+	Type       string    `json:"type"` // jpeg, webp or png
+	Width      int       `json:"width"`
+	Height     int       `json:"height"`
+	ViewWidth  float64   `json:"viewWidth"` // of the viewport it shows, in CSS pixels
+	ViewHeight float64   `json:"viewHeight"`
+	Scale      float64   `json:"scale"` // of pinching
+	At         time.Time `json:"at"`    // when the page was drawn
 }
 
 // applyMask covers what the frame must not show.
@@ -538,8 +535,8 @@ func (f *Frame) applyMask(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// parseFrame reads the parameters of Page.screencastFrame. session is what Chromium wants to have acknowledged, 0 if that
-// could not be read.
+// parseFrame reads the parameters of Page.screencastFrame. session is what Chromium wants to have acknowledged, 0 if
+// that could not be read.
 func parseFrame(params []byte) (f Frame, session int, err error) {
 	var p struct {
 		Data     []byte `json:"data"`

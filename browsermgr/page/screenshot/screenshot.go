@@ -1,6 +1,7 @@
 package screenshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -59,10 +61,10 @@ type Image struct {
 	Truncated bool
 }
 
-// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels and
-// [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll positions it
-// had before. A picture of the viewport without labels does not wait for a running action; if a dialog is open the error
-// is a *page.DialogError.
+// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels
+// and [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll
+// positions it had before. A picture of the viewport without labels does not wait for a running action; if a dialog is
+// open the error is a *page.DialogError.
 func TakeScreenshot(ctx context.Context, t *page.Tab, o Options) (Image, error) {
 	if o.FullPage && (o.Ref != "" || o.Element != "") {
 		return Image{}, fault.Invalidf("fullPage is not supported for element screenshots")
@@ -218,8 +220,8 @@ func hideBars(ctx context.Context, t *page.Tab, before viewportGeometry) error {
 	return err
 }
 
-// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any case, and
-// Chromium draws it smaller with less effort, and up to a size that its textures can hold.
+// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any
+// case, and Chromium draws it smaller with less effort, and up to a size that its textures can hold.
 const sharpnessLimit = 4 * MaxSide
 
 func shrinkFactor(longest float64) float64 {
@@ -239,4 +241,67 @@ func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageV
 		req.Quality = &q
 	}
 	return t.Capture(ctx, o.Timeout, req)
+}
+
+// pdfLimit bounds printing.
+const pdfLimit = 60 * time.Second
+
+// errHiddenContent says that a page cannot be printed.
+var errHiddenContent = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or go to another page")
+
+// PrintPDF prints the page on A4, without margins and with its backgrounds. A page that shows what pictures must not
+// show is not printed.
+func PrintPDF(ctx context.Context, t *page.Tab) ([]byte, error) {
+	const inch = 25.4
+	width, height, none := 210/inch, 297/inch, 0.0
+	var res struct {
+		Data []byte `json:"data"`
+	}
+	err := t.RunExclusive(ctx, pdfLimit, func(ctx context.Context) error {
+		if hides, err := t.HasHiddenAreas(ctx); err != nil || hides {
+			return cmp.Or(err, errHiddenContent)
+		}
+		return t.MainFrame().BeginWithin(pdfLimit, proto.PagePrintToPDF{
+			PrintBackground: true, PaperWidth: &width, PaperHeight: &height,
+			MarginTop: &none, MarginBottom: &none, MarginLeft: &none, MarginRight: &none,
+		}).Wait(ctx, &res)
+	})
+	if err == nil && len(res.Data) == 0 {
+		err = errors.New("the browser made an empty file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("print tab %s: %w", t.ID(), err)
+	}
+	return res.Data, nil
+}
+
+const (
+	highlightLimit    = 8 * time.Second
+	highlightDuration = 2 * time.Second
+)
+
+// Highlight outlines an element of a snapshot for two seconds, scrolled into view, and returns at once. It is an
+// animation: no attribute of the page changes, and it ends by itself.
+func Highlight(ctx context.Context, t *page.Tab, ref string) error {
+	if ref == "" {
+		return fault.Invalidf("ref is required")
+	}
+	err := t.RunExclusive(ctx, highlightLimit, func(ctx context.Context) error {
+		e, at, err := findElement(t, ref, "")
+		if err != nil {
+			return err
+		}
+		ok, err := runMeasureScript[bool](ctx, e.Frame, []frame.Locator{at}, scriptArgument{Do: "highlight", Ms: int(highlightDuration.Milliseconds())})
+		if err != nil {
+			return e.Explain(err)
+		}
+		if !ok {
+			return explainMissing(ctx, e, at)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("highlight in tab %s: %w", t.ID(), err)
+	}
+	return nil
 }

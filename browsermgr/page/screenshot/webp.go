@@ -13,9 +13,9 @@ import (
 // webPLimit bounds one picture of a film.
 const webPLimit = 15 * time.Second
 
-// TakeWebP returns a picture of a viewport as lossy WebP, with a quality of 1 to 99; a scale under 1 makes it
-// smaller. Chromium's own WebP cannot be drawn over, so if the page has something to cover, the WebP is made
-// from a picture that is already covered.
+// TakeWebP returns a picture of a viewport as lossy WebP, with a quality of 1 to 99; a scale under 1 makes it smaller.
+// Chromium's own WebP cannot be drawn over, so if the page has something to cover, the WebP is made from a picture that
+// is already covered.
 func TakeWebP(ctx context.Context, tab *page.Tab, quality int, scale float64) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatWebp, Quality: &quality}
 	if scale > 0 && scale < 1 {

@@ -40,13 +40,9 @@ func start(t *testing.T) *mock {
 		t.Skip("aimock is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	modules := t.TempDir()
-	if err := npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version); err != nil {
-		t.Fatal(err)
-	}
+	must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version))
 	p, err := npm.StartProcess(t.Context(), t.Output(), serve, filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	m := &mock{in: p.In, out: bufio.NewScanner(p.Out)}
 	m.url = m.line(t)
@@ -81,20 +77,14 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 	all := map[string]llm.Model{}
 	for name, api := range map[string]openai.API{"responses": openai.APIResponses, "chat": openai.APIChat} {
 		m, err := openai.New(openai.Options{BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api, Backoff: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[name] = m
 	}
 	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all["messages"] = claude
 	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Backoff: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all["generateContent"] = google
 	return all
 }
@@ -108,18 +98,14 @@ func TestAServerOfOtherHandsAnswersOurClients(t *testing.T) {
 			var streamed strings.Builder
 			said, err := model.Generate(ctx, llm.Request{System: "Be brief.", Messages: []llm.Message{llm.UserText("hello")}, MaxTokens: 100},
 				func(d llm.Delta) { streamed.WriteString(d.Text) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if want := "Good morning, Ada."; said.Text() != want || streamed.String() != want || said.Stop != llm.StopEnd {
 				t.Errorf("got %q, streamed %q, stop %s, want %q", said.Text(), streamed.String(), said.Stop, want)
 			}
 
 			req := llm.Request{Messages: []llm.Message{llm.UserText("open the shop")}, Tools: tools, MaxTokens: 100}
 			wish, err := model.Generate(ctx, req, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			calls := wish.Calls()
 			if len(calls) != 1 || calls[0].Name != "browser_open" || string(calls[0].Input) != `{"url":"https://shop.test/"}` || wish.Stop != llm.StopTools {
 				t.Fatalf("got %+v, stop %s", calls, wish.Stop)
@@ -150,4 +136,12 @@ func checkFaults(ctx context.Context, t *testing.T, server *mock, model llm.Mode
 		t.Errorf("cut off: got %v", err)
 	}
 	server.order(t, "mend")
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

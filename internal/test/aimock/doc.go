@@ -1,3 +1,2 @@
-// Package aimock is tests of our model clients against a server of vendors' protocols that nobody here
-// wrote.
+// Package aimock is tests of our model clients against a server of vendors' protocols that nobody here wrote.
 package aimock

@@ -1,11 +1,19 @@
 package browsertest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Head begins a page: a document in UTF-8 without an icon, so that a browser asks for nothing more.
@@ -49,4 +57,135 @@ func HTML(w http.ResponseWriter, text string) {
 func LocalhostURL(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host, ":")
 	return "http://localhost:" + port
+}
+
+// Within returns a context that ends after d, and with the test at the latest.
+func Within(tb testing.TB, d time.Duration) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// Eventually waits for what another process brings about, up to a minute.
+func Eventually(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	ctx := Within(tb, time.Minute)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// WantContains fails the test for each text that got does not contain.
+func WantContains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
+
+// Must ends the test if there is an error.
+func Must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Err returns the error of a call whose result does not matter.
+func Err[T any](_ T, err error) error { return err }
+
+// WantEqual compares with go-cmp.
+func WantEqual[T any](tb testing.TB, got, want T) {
+	tb.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		tb.Errorf("got %+v (-want +got)\n%s", got, d)
+	}
+}
+
+// WantError fails the test unless err is target and its text contains all of want. A nil target stands for any error.
+func WantError(tb testing.TB, err, target error, want ...string) {
+	tb.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		tb.Errorf("got error %v, want %v %q", err, target, want)
+		return
+	}
+	WantContains(tb, err.Error(), want...)
+}
+
+// Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
+// has looked at pages, which costs a third of a new one. Nothing of it is to be seen: it is in front, has no history, and what a
+// connection sets ended with that one. Without an address the tab is a new one. Tests of a tab's own life, and of pages that go
+// elsewhere by themselves, take [Tab].
+func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
+	tb.Helper()
+	target := ""
+	if url != "" {
+		target = s.takeIdleTab()
+	}
+	b := s.Connect(tb, opts)
+	tab := b.Tab(target)
+	reused := tab != nil
+	if !reused {
+		tab = newTab(tb, b, page.TabOptions{URL: url})
+	}
+	tb.Cleanup(func() {
+		if !s.keepIdleTab(b, tab) {
+			closeTab(tb, tab)
+		}
+	})
+	if !reused {
+		return tab
+	}
+	ctx := Within(tb, Patience)
+	if err := tab.Activate(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	Navigate(tb, tab, url)
+	if err := tab.MainFrame().Do(ctx, forgetHistory{}); err != nil { // the page is leaving already
+		closeTab(tb, tab)
+		tab = newTab(tb, b, page.TabOptions{URL: url})
+	}
+	return tab
+}
+
+// forgetHistory is Page.resetNavigationHistory of CDP.
+type forgetHistory struct{}
+
+func (forgetHistory) ProtoReq() string { return "Page.resetNavigationHistory" }
+
+// takeIdleTab takes the tab that was left last.
+func (s *Shared) takeIdleTab() (target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.idleTabs); n > 0 {
+		target, s.idleTabs = s.idleTabs[n-1], s.idleTabs[:n-1]
+	}
+	return target
+}
+
+// keepIdleTab keeps a tab for later tests, unless its page stands still or has opened others.
+func (s *Shared) keepIdleTab(b *page.Browser, tab *page.Tab) bool {
+	for _, other := range b.Tabs() {
+		if other.Opener() == tab {
+			return false
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "0"}); err != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idleTabs = append(s.idleTabs, tab.TargetID())
+	return true
 }

@@ -14,13 +14,11 @@ import (
 	"clank/llm"
 )
 
-// Model is a [computeruse.Model] that follows a script. Set the exported fields
-// before its first use.
+// Model is a [computeruse.Model] that follows a script. Set the exported fields before its first use.
 type Model struct {
 	ModelName string      // "test:mind" if empty
 	Size      image.Point // of the pictures it wants, at most; zero = as they are
-	// Script answers question n, from 0, of a conversation. It may look at what the
-	// model is told.
+	// Script answers question n, from 0, of a conversation. It may look at what the model is told.
 	Script func(ctx context.Context, n int, in computeruse.Input) (computeruse.Turn, error)
 	// Refuse, where it is set, is why a conversation cannot go on from a memory.
 	Refuse error

@@ -16,8 +16,8 @@ import (
 	"clank/sessions"
 )
 
-// Screen is a [sessions.Page] in memory. Its picture changes with each act.
-// Set the exported fields before its first use.
+// Screen is a [sessions.Page] in memory. Its picture changes with each act. Set the exported fields before its first
+// use.
 type Screen struct {
 	Size  image.Point // CSS pixels; zero = 320x180
 	Ratio float64     // pixels of the picture for each CSS pixel; 0 = 1

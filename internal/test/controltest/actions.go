@@ -1,6 +1,11 @@
 package controltest
 
-import "strings"
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+)
 
 // actionCases returns actions that work, each with its effect on the page.
 func actionCases() []testCase {
@@ -156,5 +161,145 @@ func closeKind(s *suite) {
 	s.act(m{"kind": "close", "targetId": t.TargetID})
 	if s.tab(t.TargetID) != nil {
 		s.Fatalf("%s is still listed", t.TargetID)
+	}
+}
+
+// actionErrorCases returns requests to POST /act that are refused, each with its code.
+func actionErrorCases() []testCase {
+	const invalid = "ACT_INVALID_REQUEST"
+	bad := func(name, says string, body m) requestCase {
+		return requestCase{Name: name, Path: "/act", Body: body, Status: 400, Code: invalid, Contains: []string{says}}
+	}
+	var nested any = m{"kind": "press", "key": "a"}
+	for range 6 {
+		nested = m{"kind": "batch", "actions": []any{nested}}
+	}
+	many := make([]any, 101)
+	for i := range many {
+		many[i] = m{"kind": "press", "key": "a"}
+	}
+	return requestCases([]requestCase{
+		{Name: "no kind", Path: "/act", Body: m{}, Status: 400, Code: "ACT_KIND_REQUIRED", Contains: []string{"kind is required"}},
+		{Name: "an unknown kind", Path: "/act", Body: m{"kind": "dance"}, Status: 400, Code: "ACT_KIND_REQUIRED"},
+		bad("hover without a target", "hover requires ref or selector", m{"kind": "hover"}),
+		bad("scroll without a target", "scrollIntoView requires ref or selector", m{"kind": "scrollIntoView"}),
+		bad("drag without an end", "end", m{"kind": "drag", "startRef": "e2"}),
+		bad("select without a target", "select requires ref or selector", m{"kind": "select", "values": []string{"a"}}),
+		bad("a drag of coordinates without an end", "dragCoords", m{"kind": "dragCoords", "x": 1, "y": 3}),
+		bad("press without a key", "press requires key", m{"kind": "press"}),
+		bad("a batch of nothing", "actions", m{"kind": "batch", "actions": []any{}}),
+		bad("a batch too long", "batch exceeds maximum of 100 actions", m{"kind": "batch", "actions": many}),
+		bad("batches too long together", "batch exceeds maximum of 100 actions", m{"kind": "batch", "actions": append([]any{m{"kind": "batch", "actions": many[:60]}}, many[:60]...)}),
+		bad("a batch too deep", "depth", nested.(m)),
+		bad("a bad entry of a batch", "press requires key", m{"kind": "batch", "actions": []any{m{"kind": "press"}}}),
+		{Name: "a selector where there is none", Path: "/act", Body: m{"kind": "press", "key": "a", "selector": "a"}, Status: 400, Code: "ACT_SELECTOR_UNSUPPORTED", Contains: []string{"'selector' is not supported"}},
+		{Name: "a selector of evaluate", Path: "/act", Body: m{"kind": "evaluate", "fn": "1", "selector": "a"}, Status: 400, Code: "ACT_SELECTOR_UNSUPPORTED"},
+		{Name: "a tab given as a number", Path: "/act", Page: "/plain", Body: m{"kind": "press", "key": "a", "targetId": 12345}, Status: 403, Code: "ACT_TARGET_ID_MISMATCH", Contains: []string{"action targetId must match request targetId"}},
+		{Name: "a batch entry for another tab", Path: "/act", Page: "/plain", Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a", "targetId": "12345"}}}, Status: 403, Code: "ACT_TARGET_ID_MISMATCH", Contains: []string{"batched action targetId must match request targetId"}},
+		{Name: "a ref that was never there", Path: "/act", Page: "/plain", Body: m{"kind": "click", "ref": "e999"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "unknown_ref", Contains: []string{"Unknown ref", "snapshot"}},
+		{Name: "a selector that matches nothing", Path: "/act", Page: "/plain", Body: m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED"},
+		{Name: "a covered element is told with what covers it", Path: "/act", Page: "/cover", Body: m{"kind": "click", "selector": "#b", "timeoutMs": 3000}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "not_interactable", Contains: []string{"not interactable", "veil"}},
+		{Name: "a script that fails", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "nosuch.thing"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"nosuch"}},
+		{Name: "an endless script is ended", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "for(;;);", "timeoutMs": 1000}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "timeout"},
+		{Name: "and the tab goes on", Path: "/act", Body: m{"kind": "evaluate", "fn": "document.title"}, Contains: []string{"Plain"}},
+		{Name: "a result that is no JSON", Path: "/act", Page: "/plain", Body: m{"kind": "evaluate", "fn": "(()=>{const a={};a.a=a;return a})()"}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED"},
+		{Name: "an option that is not there", Path: "/act", Page: "/form", Body: m{"kind": "select", "selector": "#country", "values": []string{"Atlantis"}, "timeoutMs": 500}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Contains: []string{"Atlantis"}},
+		{Name: "text that never comes", Path: "/act", Page: "/plain", Body: m{"kind": "wait", "text": "never", "timeoutMs": 600}, Status: http.StatusInternalServerError, Code: "ACT_OPERATION_FAILED", Reason: "timeout", Contains: []string{"never", "600ms"}},
+	})
+}
+
+// refScope is a part of the page that a snapshot is taken of, and the document in which its target lies.
+type refScope struct{ name, query, document string }
+
+// refCases hold on to the element they were made from, whatever becomes of the page: they never act upon another one.
+func refCases() []testCase {
+	var out []testCase
+	for _, sc := range []refScope{
+		{"the whole page", "", "page"},
+		{"interactive", "interactive=true", "page"},
+		{"a selector", "selector=%23scope", "page"},
+		{"a depth", "depth=4", "page"},
+		{"a frame", "frame=%23same", "same"},
+		{"a frame of another site", "frame=%23other", "other"},
+		{"a frame of another origin", "frame=%23near", "near"},
+	} {
+		out = append(out, testCase{Name: sc.name, Run: func(s *suite) { refAfterChanges(s, sc) }})
+	}
+	return append(out,
+		testCase{Name: "a new page forgets them", Run: refsForgotten},
+		testCase{Name: "refs of another tab", Run: refsOfTabs},
+		testCase{Name: "the same in every mode", Run: refsOfModes},
+	)
+}
+
+// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and again after
+// it was removed.
+func refAfterChanges(s *suite, sc refScope) {
+	s.openScope()
+	s.wantEqual("tabs", len(s.tabs()), 1) // frames of other sites are none
+	target := s.ref(s.snapshot(sc.query), "button", "Go "+sc.document)
+	const neighbour = "Object.assign(document.createElement('button'), " +
+		"{textContent: 'Go ' + where, onclick: () => hit('neighbour')})"
+	change := func(script string) {
+		var done bool
+		script = fmt.Sprintf("const where = %q; ", sc.document) + script
+		s.evaluate(fmt.Sprintf("change(%q, %q)", sc.document, script), &done)
+	}
+	click := m{"kind": "click", "ref": target, "timeoutMs": 2000}
+	hit, miss := s.Site.Hits("/hit/"+sc.document), s.Site.Hits("/hit/neighbour")
+	change("target.parentNode.prepend(target); target.before(" + neighbour + "); target.textContent = 'Other'")
+	s.act(click)
+	s.waitUntil("the click on "+sc.document, func() bool { return s.Site.Hits("/hit/"+sc.document) == hit+1 })
+	change("target.after(" + neighbour + "); target.remove()")
+	if a := s.request("POST", "/act", click); a.Status < http.StatusBadRequest {
+		s.Fatalf("the ref of a removed element was accepted: %s", a.Body)
+	}
+	s.wantEqual("clicks on the neighbours", s.Site.Hits("/hit/neighbour")-miss, 0)
+}
+
+func refsForgotten(s *suite) {
+	id := s.refOn("/form", "button", "Save")
+	s.openPage("/form?again")
+	s.send(requestCase{Path: "/act", Body: m{"kind": "click", "ref": id}, Status: 500, Contains: []string{"Unknown ref"}})
+}
+
+func refsOfTabs(s *suite) {
+	first := s.newTab("/form", "")
+	save := s.ref(s.snapshot("interactive=true"), "button", "Save")
+	second := s.newTab("/plain", "")
+	s.snapshot("interactive=true")
+	for id, want := range map[string]int{second.TargetID: 500, first.TargetID: 200} {
+		s.send(requestCase{Path: "/act", Body: m{"kind": "click", "ref": save, "targetId": id}, Status: want})
+	}
+	s.closeOtherTabs()
+}
+
+// refsOfModes compares the refs of each mode with those of the whole page. Role refs are the same ones, with the
+// position among elements that are alike.
+func refsOfModes(s *suite) {
+	all := s.snapshotOf("/scope", "").Refs
+	for _, query := range []string{
+		"interactive=true", "mode=efficient", "compact=true", "selector=%23scope", "frame=%23same", "query=go", "depth=4",
+		"refs=role",
+	} {
+		refs := s.snapshot(query).Refs
+		if len(refs) == 0 {
+			s.Fatalf("%s has no refs", query)
+		}
+		for id, ref := range refs {
+			if want, ok := all[id]; ok && (want.Role != ref.Role || want.Name != ref.Name) {
+				s.Errorf("%s: %s is %s %q, and of the whole page %s %q", query, id, ref.Role, ref.Name, want.Role, want.Name)
+			} else if !ok {
+				s.Errorf("%s: %s is new: %s %q", query, id, ref.Role, ref.Name)
+			}
+		}
+	}
+	s.run("document.body.insertAdjacentHTML('beforeend', '<button>Twin</button><button>Twin</button>'); 1")
+	twins := regexp.MustCompile(`"Twin" \[ref=e\d+\] \[new\]\n.*"Twin" \[ref=e\d+\] \[nth=1\]`)
+	for _, query := range []string{"refs=role", "refs=role&interactive=true"} {
+		snap := s.snapshot(query)
+		if !twins.MatchString(snap.Snapshot) {
+			s.Errorf("%s does not tell the twins apart:\n%s", query, snap.Snapshot)
+		}
 	}
 }

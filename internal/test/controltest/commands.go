@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// commandCases returns commands that go through to a page, as people and scripts run them. The tests of cmd/clank try every command
-// against a server of their own.
+// commandCases returns commands that go through to a page, as people and scripts run them. The tests of cmd/clank try
+// every command against a server of their own.
 func commandCases() []testCase {
 	return []testCase{
 		{Name: "status, in words and as JSON", Run: statusCommand},

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// foreignBrowserCases returns the cases of browsers that we did not start: we join them, work in them and leave
-// them running.
+// foreignBrowserCases returns the cases of browsers that we did not start: we join them, work in them and leave them
+// running.
 func foreignBrowserCases() []testCase {
 	own := func(name string, work func(*suite, *foreignBrowser)) testCase {
 		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s.T, s)) }}

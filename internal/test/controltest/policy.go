@@ -13,8 +13,8 @@ func wantBlocked(name, path string, body any) requestCase {
 	return requestCase{Name: name, Path: path, Body: body, Status: 400, Reason: "navigation_blocked", Contains: []string{"blocked by policy", "allow"}}
 }
 
-// policyCases returns the cases of what pages may reach: private addresses, in every spelling and by every way
-// that leads there, are refused.
+// policyCases returns the cases of what pages may reach: private addresses, in every spelling and by every way that
+// leads there, are refused.
 func policyCases() []testCase {
 	var list []requestCase
 	for _, host := range []string{

@@ -8,8 +8,8 @@ import (
 	"clank/internal/test/running"
 )
 
-// requestCase is a request and what must come back. "SITE" in Path and Body stands for the address of the site, "TOKEN" in Header
-// for the secret.
+// requestCase is a request and what must come back. "SITE" in Path and Body stands for the address of the site, "TOKEN"
+// in Header for the secret.
 type requestCase struct {
 	Name   string
 	Method string // default POST if there is a body, else GET

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ringBufferCases returns the cases of what was recorded of a page (console, errors, requests) and what goes
-// with it: bodies, traces.
+// ringBufferCases returns the cases of what was recorded of a page (console, errors, requests) and what goes with it:
+// bodies, traces.
 func ringBufferCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a body that does not come", Path: "/response/body", Page: "/plain", Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Reason: "timeout", Contains: []string{"requests"}},

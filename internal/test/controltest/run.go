@@ -3,6 +3,7 @@ package controltest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"strconv"
 	"sync/atomic"
@@ -19,7 +20,8 @@ const caseLimit = 30 * time.Second
 type testCase struct {
 	Name string
 	Run  func(s *suite)
-	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its settings.
+	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its
+	// settings.
 	Program bool
 }
 
@@ -58,13 +60,13 @@ func caseLanes() [][]caseGroup {
 			{Name: "servers", Cases: serverCases(), Program: true},
 			{Name: "commands", Cases: commandCases(), Program: true},
 			{Name: "policy", Cases: policyCases()},
-			{Name: "document", Cases: openAPICases()},
 		},
 	}
 }
 
-// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different ports. If Bin of
-// what it returns is empty, the server runs in this process and takes no env; its fields are set but for those of the process.
+// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different
+// ports. If Bin of what it returns is empty, the server runs in this process and takes no env; its fields are set but
+// for those of the process.
 type StartFunc func(tb testing.TB, number int, env ...string) *running.Clank
 
 // Program starts the built program at bin.
@@ -96,9 +98,9 @@ func Program(bin string) StartFunc {
 	}
 }
 
-// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its groups run in order,
-// beside those of the other lanes. Cases that need the built program are left out where there is none. cache is the folder in which
-// programs of others are installed.
+// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its
+// groups run in order, beside those of the other lanes. Cases that need the built program are left out where there is
+// none. cache is the folder in which programs of others are installed.
 func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	t.Helper()
 	var good, bad atomic.Int64
@@ -168,4 +170,75 @@ func (s *suite) ctx() context.Context {
 	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline, fmt.Errorf("the case took longer than %v", caseLimit))
 	s.Cleanup(cancel)
 	return ctx
+}
+
+// requestFormCases returns how parameters are read, on every route alike.
+func requestFormCases() []testCase {
+	press := func(delay any) m { return m{"kind": "press", "key": "a", "delayMs": delay} }
+	return requestCases([]requestCase{
+		{Name: "an unknown profile is named", Path: "/?profile=nosuch", Status: 404, Contains: []string{"not found", "nosuch", "clank"}},
+		{Name: "an unknown profile in the body", Path: "/act", Body: m{"kind": "press", "key": "a", "profile": "nosuch"}, Status: 404, Contains: []string{"not found"}},
+		{Name: "the query's profile wins", Path: "/act?profile=clank", Body: m{"kind": "press", "key": "a", "profile": "nosuch"}, Page: "/plain"},
+		{Name: "an empty profile is the default one", Path: "/?profile="},
+		{Name: "a known client's default profile", Path: "/?profile=openclaw"},
+		{Name: "hexadecimal digits are no number", Path: "/act", Body: press("0x10"), Status: 400, Contains: []string{"must be a non-negative integer."}},
+		{Name: "a boolean in a string", Path: "/act", Body: m{"kind": "clickCoords", "x": 1, "y": 1, "doubleClick": "true"}, Page: "/plain"},
+		{Name: "a ref given as a number", Path: "/act", Body: m{"kind": "click", "ref": 987654}, Page: "/plain", Status: 500, Contains: []string{"Unknown ref"}},
+		{Name: "strings are trimmed", Path: "/tabs/open", Body: m{"url": "  SITE/plain  "}},
+		{Name: "about:blank is allowed", Path: "/navigate", Body: m{"url": "about:blank"}, Members: []string{"ok", "targetId", "url"}},
+		{Name: "a number is no tab", Path: "/snapshot?targetId=1", Status: 404, Contains: []string{"tab not found", "tab"}},
+		{Name: "start takes a boolean only", Method: "POST", Path: "/start?headless=maybe", Status: 400},
+		{Name: "an unknown storage", Path: "/storage/nosuch", Status: 400},
+	})
+}
+
+// serverCases returns the cases with servers other than the usual one: with another environment, with other settings.
+func serverCases() []testCase {
+	return []testCase{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
+}
+
+// serverNumber is the number of such a server, beside those of the lanes.
+const serverNumber = 2
+
+// withOwnServer starts a server with an environment of its own.
+func withOwnServer(s *suite, work func(*suite), env ...string) {
+	s.Helper()
+	own := *s
+	own.Clank = s.start(s.T, serverNumber, env...)
+	work(&own)
+}
+
+// evaluateOff switches it off at the dashboard, where settings are.
+func evaluateOff(s *suite) {
+	withOwnServer(s, func(s *suite) {
+		s.changeSetting("browser.evaluateEnabled", false)
+		const off = "ACT_EVALUATE_DISABLED"
+		script := m{"kind": "evaluate", "fn": "1"}
+		s.send([]requestCase{
+			{Path: "/act", Body: script, Status: 403, Code: off, Contains: []string{"browser.evaluateEnabled=false"}},
+			{Path: "/act", Body: m{"kind": "evaluate", "fn": "1", "targetId": "nosuch"}, Status: 403, Code: off},
+			{Path: "/act", Body: m{"kind": "wait", "fn": "1"}, Status: 403, Code: off},
+			{Path: "/act", Body: m{"kind": "evaluate"}, Status: 400, Code: "ACT_INVALID_REQUEST"},
+			{Path: "/act", Page: "/form", Body: m{"kind": "batch", "stopOnError": false, "actions": []any{script, m{"kind": "press", "key": "a"}}}, Contains: []string{`"ok":false`, "browser.evaluateEnabled=false", `{"ok":true}`}},
+			{Path: "/storage/local/set", Body: m{"key": "a", "value": "b"}},
+			{Path: "/storage/local", Contains: []string{`"a":"b"`}},
+			{Path: "/snapshot?interactive=true", Contains: []string{"Save"}},
+		}...)
+	})
+}
+
+func passwordDoor(s *suite) {
+	withOwnServer(s, func(s *suite) {
+		s.send([]requestCase{
+			{Name: "header", Path: "/", Header: http.Header{"X-Openclaw-Password": {"open: sesame"}}},
+			{Name: "the beginning", Path: "/", Header: http.Header{"X-Openclaw-Password": {"open"}}, Status: 401},
+			{Name: "the token", Path: "/"},
+		}...)
+	}, "OPENCLAW_GATEWAY_PASSWORD= open: sesame ")
+}
+
+func givenToken(s *suite) {
+	withOwnServer(s, func(s *suite) {
+		s.send(requestCase{Path: "/", Header: http.Header{"Authorization": {"Bearer a token of mine"}}})
+	}, "OPENCLAW_GATEWAY_TOKEN=a token of mine")
 }

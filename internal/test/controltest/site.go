@@ -111,9 +111,9 @@ func serveOdd(mux *http.ServeMux) {
 	})
 }
 
-// scopePage has a target of its own and one in each of three frames: of this origin, of another site, and of another origin of this
-// site. change runs a script in
-// one of the documents, where target is the element and hit tells the site of a click.
+// scopePage has a target of its own and one in each of three frames: of this origin, of another site, and of another
+// origin of this site. change runs a script in one of the documents, where target is the element and hit tells the site
+// of a click.
 const scopePage = `<!doctype html><title>Scope</title><button onclick="hit('outside')">Outside</button>
 <section id="scope" aria-label="Scope"><div><div><button id="target" onclick="hit('page')">Go page</button><button>Next</button></div></div></section>
 <script>

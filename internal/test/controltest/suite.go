@@ -268,7 +268,8 @@ func (s *suite) closeOtherTabs() {
 	}
 }
 
-// openScope opens the page with frames of this origin, of another site and of another origin of this site, and waits for them.
+// openScope opens the page with frames of this origin, of another site and of another origin of this site, and waits
+// for them.
 func (s *suite) openScope() {
 	s.Helper()
 	s.openPage("/scope")

@@ -20,8 +20,8 @@ import (
 // canaryHit is one arrival.
 type canaryHit struct {
 	Case string
-	// Via is how it came: "tcp", "udp", "http" for a shared listener or where connections do not count, "dns", "read" or
-	// "packet" if others noted it.
+	// Via is how it came: "tcp", "udp", "http" for a shared listener or where connections do not count, "dns", "read"
+	// or "packet" if others noted it.
 	Via string
 	At  time.Time
 }
@@ -130,7 +130,8 @@ func (a *CanaryListeners) ListenForCase(ctx context.Context, id string, at netip
 	return nil
 }
 
-// ListenForCases listens on a TCP address for many cases: their tokens are the first segment of a request's path that caseOf knows.
+// ListenForCases listens on a TCP address for many cases: their tokens are the first segment of a request's path that
+// caseOf knows.
 func (a *CanaryListeners) ListenForCases(ctx context.Context, at netip.AddrPort, caseOf func(path string) (id string, ok bool)) error {
 	return a.listen(ctx, at, func(net.Conn) {}, func(path string) {
 		if id, ok := caseOf(path); ok {

@@ -28,7 +28,8 @@ type attackCase struct {
 	By hitMeans
 	// Targets are where the canary sits; none means the next in turn.
 	Targets []canaryTarget
-	// Never says why Chromium sends nothing even where nobody holds it back. Such a case proves nothing, and is not counted.
+	// Never says why Chromium sends nothing even where nobody holds it back. Such a case proves nothing, and is not
+	// counted.
 	Never string
 }
 
@@ -73,9 +74,9 @@ func (c rangeCase) Title() string {
 	return c.Group + "/" + c.attackCase.Name + "→" + c.canaryTarget.Name
 }
 
-// heldWhenJoined reports whether a DevTools client that holds a browser's HTTP requests (CDP domain Fetch) can hold what the case
-// sends. It cannot hold what a browser sends by itself, or not over HTTP; and it judges a name before the browser looks that
-// up.
+// heldWhenJoined reports whether a DevTools client that holds a browser's HTTP requests (CDP domain Fetch) can hold
+// what the case sends. It cannot hold what a browser sends by itself, or not over HTTP; and it judges a name before the
+// browser looks that up.
 func (c rangeCase) heldWhenJoined() bool {
 	if c.By != meansPort {
 		return false

@@ -1,16 +1,22 @@
-// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made
-// to send something, run with a bare Chromium and with clank's. A case proves something if the bare browser
-// reached the canary.
+// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made to send
+// something, run with a bare Chromium and with clank's. A case proves something if the bare browser reached the canary.
 //
-// It has a network namespace in which every private address is the range's own, and a name server that
-// changes its mind.
+// It has a network namespace in which every private address is the range's own, and a name server that changes its
+// mind.
 package main
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"flag"
 	"fmt"
+	"math/big"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"clank/browsermgr/chrome"
 )
 
 // wholeLimit bounds the range, on the busiest machine. Two minutes are expected.
@@ -106,4 +114,104 @@ func runRange(ctx context.Context, o RangeOptions) error {
 	err = report.Err()
 	_, _ = fmt.Fprintln(o.Out, report.Line())
 	return err
+}
+
+// testedBrowser is one that a pass sends to the pages.
+type testedBrowser struct {
+	devtools string                                           // WebSocket address
+	open     func(ctx context.Context) (id string, err error) // makes a tab, if the browser itself is not to be asked for one
+	close    func(ctx context.Context) error
+}
+
+// commonFlags returns flags for both passes: reports go out at once, sound needs no click, and the check by which
+// Chromium itself holds pages back from local networks is off, since it would hide what the guard lets through.
+func commonFlags() []string {
+	return []string{
+		"--short-reporting-delay", "--autoplay-policy=no-user-gesture-required",
+		"--enable-features=NetworkErrorLogging,Reporting",
+	}
+}
+
+// disabledFeatures are the features of Chromium that are off in both passes.
+const disabledFeatures = "LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,LocalNetworkAccessChecksWebTransport,LocalNetworkAccessChecksWebRTC," +
+	"BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable"
+
+// startBareChromium starts Chromium as it comes, without anything of clank's around it.
+func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, error) {
+	program, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{
+		"--headless=new", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--user-data-dir=" + dir,
+		"--disable-features=" + disabledFeatures,
+	}, append(commonFlags(), flags...)...)
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox")
+	}
+	cmd := exec.Command(program.Path, append(args, "about:blank")...) //nolint:noctx // ended by close
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", program.Path, err), os.RemoveAll(dir))
+	}
+	b := &testedBrowser{close: func(context.Context) error {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		return os.RemoveAll(dir)
+	}}
+	b.devtools, err = awaitDevTools(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	return b, nil
+}
+
+// awaitDevTools waits for the file in which Chromium says where its DevTools are.
+func awaitDevTools(ctx context.Context, dir string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("the browser does not say where its DevTools are"))
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-tick.C:
+		}
+		if session, err := chrome.FindSession(chrome.DataDir{Path: dir}); err == nil {
+			return session.WebSocketURL, nil
+		}
+	}
+}
+
+// MakeCertificates makes a certificate authority and, with it, the certificate of the hostile site and of the canaries.
+func MakeCertificates() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make certificate: %w", err)
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		Subject: pkix.Name{CommonName: "hostile range"},
+		IsCA:    true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	authority, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make certificate: %w", err)
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: template.NotBefore, NotAfter: template.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"*." + hostileZone, "*." + otherZone, "localhost"},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der, authority}, PrivateKey: key}, nil
 }

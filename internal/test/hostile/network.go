@@ -1,9 +1,22 @@
 package main
 
 import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+
+	"clank/browsermgr"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/profile"
 )
 
 // enterEnv is set for the process that runs inside the namespace.
@@ -24,8 +37,8 @@ type rangeNetwork struct {
 // InsideNamespace reports whether this process was started by [reenterCommand].
 func InsideNamespace() bool { return os.Getenv(enterEnv) != "" }
 
-// ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it fails where
-// the right to make one is missing.
+// ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it
+// fails where the right to make one is missing.
 func ReenterCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // this very program; the caller waits for it
 	cmd.Env = append(os.Environ(), enterEnv+"=1")
@@ -50,8 +63,213 @@ var privateV4 = []string{
 	"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", "240.0.0.0/4",
 }
 
-// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries 10.66.0.1.
+// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries
+// 10.66.0.1.
 var privateV6 = []string{
 	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "2001:2::66",
 	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
+}
+
+// startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the
+// rules that hold where nobody has set any.
+func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
+	home, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	rules := p.rules(o)
+	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver()}
+	if err := gate.Open(ctx); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(home))
+	}
+	args := append(commonFlags(), "--disable-features="+disabledFeatures)
+	if !p.ground.Namespace {
+		args = append(args, "--ignore-certificate-errors")
+	}
+	manager := &browsermgr.Manager{
+		Home: home, Proxy: gate.Listen, Config: func() profile.Config { return profile.Config{Headless: new(true), Args: args} },
+	}
+	b := &testedBrowser{close: func(ctx context.Context) error {
+		return errors.Join(manager.Close(ctx), gate.Close(ctx), os.RemoveAll(home))
+	}}
+	if err := manager.Open(ctx); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	if _, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: "range"}); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	if n := len(manager.Status()); n != 1 {
+		return nil, errors.Join(fmt.Errorf("find the guarded browser: %d are running", n), b.close(ctx))
+	}
+	if b.devtools, err = devToolsURL(ctx, manager.Status()[0].Port); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	return b, nil
+}
+
+// rules returns the rules of the guard.
+func (p *rangePass) rules(o RangeOptions) policy.Rules {
+	var rules policy.Rules
+	if !p.ground.Namespace {
+		// Here the site itself is on an address that no page may reach.
+		for _, zone := range []string{hostileZone, otherZone} {
+			for _, port := range []uint16{p.site.plain, p.site.tls} {
+				rules.AllowedHosts = append(rules.AllowedHosts, "*."+zone+":"+strconv.Itoa(int(port)))
+			}
+		}
+	}
+	if o.AllowedHost != "" {
+		rules.AllowedHosts = append(rules.AllowedHosts, o.AllowedHost)
+	}
+	return rules
+}
+
+// resolver asks the name server of the range.
+func (p *rangePass) resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", p.names4u.String())
+	}}
+}
+
+// devToolsURL asks a browser of this machine for the address of its DevTools.
+func devToolsURL(ctx context.Context, port int) (string, error) {
+	t, _, err := profile.Connector{}.Discover(ctx, profile.LocalEndpoint(port))
+	if err != nil {
+		return "", fmt.Errorf("find the guarded browser: %w", err)
+	}
+	return t.URL, nil
+}
+
+// packetRecorder counts the packets that went to the interface behind which nothing is.
+type packetRecorder struct {
+	mu     sync.Mutex
+	counts map[destinationKind]int
+	sample map[destinationKind]string // the first of its kind
+	watch  func(packet []byte)
+
+	stop func()
+	wg   sync.WaitGroup
+}
+
+// destinationKind is what a packet's destination is.
+type destinationKind string
+
+// The kinds of destinations.
+const (
+	DestinationPrivate   destinationKind = "private"   // one of the addresses that nothing may leave for
+	destinationMulticast destinationKind = "multicast" // multicast and broadcast: discovery, mDNS
+	destinationPublic    destinationKind = "public"    // any other address
+)
+
+// Count returns how many packets of a kind were seen, and where the first of them went.
+func (r *packetRecorder) Count(k destinationKind) (n int, first string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[k], r.sample[k]
+}
+
+// Watch has f called with each packet from now on, on a goroutine of the recorder's; nil ends that.
+func (r *packetRecorder) Watch(f func(packet []byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watch = f
+}
+
+// Close ends the recorder. Its counts stay.
+func (r *packetRecorder) Close() {
+	r.stop()
+	r.wg.Wait()
+}
+
+func (r *packetRecorder) recordPacket(packet []byte) {
+	dst, ok := PacketDestination(packet)
+	if !ok {
+		return
+	}
+	kind := destinationKindOf(dst)
+	r.mu.Lock()
+	if r.counts[kind] == 0 {
+		r.sample[kind] = dst.String()
+	}
+	r.counts[kind]++
+	watch := r.watch
+	r.mu.Unlock()
+	if watch != nil {
+		watch(packet)
+	}
+}
+
+func destinationKindOf(a netip.Addr) destinationKind {
+	a = a.Unmap()
+	switch {
+	case a.IsMulticast(), a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return destinationMulticast
+	case a.IsPrivate(), a.IsLoopback(), a.IsLinkLocalUnicast(), a.IsUnspecified():
+		return DestinationPrivate
+	}
+	if slices.ContainsFunc(privateV4, func(p string) bool { return netip.MustParsePrefix(p).Contains(a) }) ||
+		slices.Contains(privateV6, a.String()) {
+		return DestinationPrivate
+	}
+	return destinationPublic
+}
+
+// PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header.
+// What routers and neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
+func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
+	const hopByHop, icmp = 0, 58
+	switch {
+	case len(packet) >= 20 && packet[0]>>4 == 4:
+		return netip.AddrFrom4([4]byte(packet[16:20])), true
+	case len(packet) >= 40 && packet[0]>>4 == 6 && packet[6] != icmp && packet[6] != hopByHop:
+		return netip.AddrFrom16([16]byte(packet[24:40])), true
+	}
+	return netip.Addr{}, false
+}
+
+// transport returns the protocol of an IP packet, where it goes and what follows the IP header.
+func transport(packet []byte) (protocol byte, dst netip.Addr, rest []byte, ok bool) {
+	dst, ok = PacketDestination(packet)
+	if !ok {
+		return 0, dst, nil, false
+	}
+	const header6 = 40
+	protocol, at := packet[6], header6
+	if dst.Is4() {
+		protocol, at = packet[9], int(packet[0]&0xf)*4
+	}
+	return protocol, dst, packet[min(at, len(packet)):], true
+}
+
+// IsMDNSPacket reports whether an IP packet is a message of multicast DNS (RFC 6762).
+func IsMDNSPacket(packet []byte) bool {
+	const udp, port = 17, 5353
+	protocol, dst, datagram, ok := transport(packet)
+	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 && binary.BigEndian.Uint16(datagram[2:]) == port
+}
+
+// TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other
+// packets.
+func TCPSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
+	const tcp = 6
+	protocol, dst, segment, ok := transport(packet)
+	if !ok || protocol != tcp || len(segment) < 20 || int(segment[12]>>4)*4 > len(segment) {
+		return to, nil, false
+	}
+	return netip.AddrPortFrom(dst, binary.BigEndian.Uint16(segment[2:])), segment[int(segment[12]>>4)*4:], true
+}
+
+func (r *packetRecorder) String() string {
+	private, first := r.Count(DestinationPrivate)
+	multicast, _ := r.Count(destinationMulticast)
+	public, somewhere := r.Count(destinationPublic)
+	text := fmt.Sprintf("packets towards the outside: private=%d multicast=%d public=%d", private, multicast, public)
+	if first != "" {
+		text += ", the first private one to " + first
+	}
+	if somewhere != "" {
+		text += ", the first public one to " + somewhere
+	}
+	return text
 }

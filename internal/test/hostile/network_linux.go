@@ -31,9 +31,9 @@ func isolateCommand(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attr
 }
 
-// PrepareNamespace furnishes the namespace that this process was started in by [ReenterCommand]: addresses, routes,
-// the recorder, and where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers
-// are made to believe the certificate authority, in DER. The recorder runs until it is closed.
+// PrepareNamespace furnishes the namespace that this process was started in by [ReenterCommand]: addresses, routes, the
+// recorder, and where programs look for a name server. Files that stand in for those of the system are made in dir.
+// Browsers are made to believe the certificate authority, in DER. The recorder runs until it is closed.
 func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {
 	if err := configureInterfaces(); err != nil {
 		return nil, fmt.Errorf("furnish network namespace: %w", err)
@@ -75,8 +75,9 @@ func coverFile(dir, path, text string) error {
 	return nil
 }
 
-// trustAuthority makes a certificate authority one of those that browsers of this mount namespace believe, by an administrator's
-// policy. A browser that keeps its policies elsewhere does not learn of it, and has to be told not to mind.
+// trustAuthority makes a certificate authority one of those that browsers of this mount namespace believe, by an
+// administrator's policy. A browser that keeps its policies elsewhere does not learn of it, and has to be told not to
+// mind.
 func trustAuthority(dir string, authority []byte) error {
 	for _, path := range []string{"/etc/chromium", "/etc/opt/chrome"} {
 		if _, err := os.Stat(path); err != nil {
@@ -121,8 +122,9 @@ func configureInterfaces() error {
 	return errors.Join(errs...)
 }
 
-// createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the other end, in the same
-// namespace, has no address and forwards nothing. Nobody is asked who has an address, so packets do go into it and are seen.
+// createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the
+// other end, in the same namespace, has no address and forwards nothing. Nobody is asked who has an address, so packets
+// do go into it and are seen.
 func createOutsideInterface() (netlink.Link, error) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = outsideInterface

@@ -29,8 +29,8 @@ type rangePass struct {
 	asked map[string]bool // names that the browser asked for by itself
 }
 
-// runPass prepares a pass, starts its browser, and takes it through the cases. former is the bare pass, if there was one: what
-// it took to be hit says how long to wait for nothing.
+// runPass prepares a pass, starts its browser, and takes it through the cases. former is the bare pass, if there was
+// one: what it took to be hit says how long to wait for nothing.
 func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, cases []rangeCase, former *passResult,
 	start func(context.Context, *rangePass) (*testedBrowser, error),
 ) (*passResult, error) {
@@ -77,7 +77,8 @@ func (p *rangePass) visitAll(ctx context.Context, c *tabPool, workers int, forme
 	return took, err
 }
 
-// visitCase visits a case, in a new tab once more if the page did not come, and as often as it takes if a hit must come.
+// visitCase visits a case, in a new tab once more if the page did not come, and as often as it takes if a hit must
+// come.
 func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, before caseOutcome, guarded bool) (time.Duration, error) {
 	never, hit := e.Never != "", p.hits.FirstHit(e.id)
 	took, err := s.visit(ctx, e, hit, p.hitDeadline(before, guarded, never))
@@ -91,7 +92,8 @@ func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, b
 		s.closeTab(ctx)
 		return s.visit(ctx, e, hit, p.hitDeadline(before, guarded, never))
 	}
-	// A hint of a header now and then gets lost in Chromium between two processes, and a machine may have too much to do.
+	// A hint of a header now and then gets lost in Chromium between two processes, and a machine may have too much to
+	// do.
 	for wait := visitTimeout / 2; wait <= 4*visitTimeout && took == 0 && err == nil; wait *= 2 {
 		s.closeTab(ctx)
 		took, err = s.visit(ctx, e, hit, func(time.Time) time.Duration { return wait })
@@ -215,8 +217,7 @@ func (p *rangePass) recordPacket(packet []byte) {
 	}
 }
 
-// makeshiftFlags returns flags for a bare browser where the ground has neither a name server nor an authority of
-// ours.
+// makeshiftFlags returns flags for a bare browser where the ground has neither a name server nor an authority of ours.
 func (p *rangePass) makeshiftFlags() []string {
 	if p.ground.Namespace {
 		return nil
@@ -280,8 +281,8 @@ type rangeReport struct {
 	Stray    int // names that the guarded browser asked for by itself
 	Packets  string
 
-	// Of a browser that clank only joined: cases that could be held, among Cases; those of them that connected, and sent
-	// nothing; and those that cannot be held, by whether they reached the canary.
+	// Of a browser that clank only joined: cases that could be held, among Cases; those of them that connected, and
+	// sent nothing; and those that cannot be held, by whether they reached the canary.
 	Held, Touched, BestEffort, Beyond int
 	// Doors are the cases about listeners of the program itself, among Cases.
 	Doors int

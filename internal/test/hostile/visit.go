@@ -69,7 +69,8 @@ func (c *tabPool) handleEvent(ev cdp.Event) {
 	}
 }
 
-// pooledTab is a tab that takes one case after the other. Starting a process for each page is what a range spends most on.
+// pooledTab is a tab that takes one case after the other. Starting a process for each page is what a range spends most
+// on.
 type pooledTab struct {
 	crowd *tabPool
 	id    string // of the tab; "" if there is none
@@ -148,8 +149,8 @@ const (
 	hitGrace       = 400 * time.Millisecond // how long a page that is ready is watched at least where none may come
 )
 
-// visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it may
-// take until nothing is expected any more.
+// visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it
+// may take until nothing is expected any more.
 func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
 	if err := s.prepareTab(ctx); err != nil {
 		return 0, err

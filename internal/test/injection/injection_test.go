@@ -48,8 +48,7 @@ func insertGoRef(input, result string) string {
 	return input
 }
 
-// foldLetters returns a second opinion on what a text reads as: Unicode's compatibility
-// form, letters and digits only.
+// foldLetters returns a second opinion on what a text reads as: Unicode's compatibility form, letters and digits only.
 func foldLetters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -59,8 +58,7 @@ func foldLetters(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// checkBoundaries checks that a result's boundaries hold byte for byte, and returns what
-// stands between the markers.
+// checkBoundaries checks that a result's boundaries hold byte for byte, and returns what stands between the markers.
 func checkBoundaries(t *testing.T, what, text string) (inside []string) {
 	t.Helper()
 	if strings.Count(text, knownID) > 0 && !strings.Contains(text, "SANITIZED") {
@@ -200,8 +198,8 @@ func tryOnAgent(t *testing.T, key string, n int) {
 	}
 }
 
-// onlyOurHeadings checks that the lines at the margin that begin with our words
-// are ours: no page is at another address, and nothing follows the one section.
+// onlyOurHeadings checks that the lines at the margin that begin with our words are ours: no page is at another
+// address, and nothing follows the one section.
 func onlyOurHeadings(t *testing.T, what, inside, address string) {
 	t.Helper()
 	section := ""
@@ -221,8 +219,7 @@ func onlyOurHeadings(t *testing.T, what, inside, address string) {
 
 const token = "the-secret-of-the-tests"
 
-// The whole test binary has one browser, a control API in front of it, and a
-// site with a page for each attack.
+// The whole test binary has one browser, a control API in front of it, and a site with a page for each attack.
 var (
 	manager *browsermgr.Manager
 	api     *browsertool.APIClient
@@ -296,8 +293,8 @@ func (windows) Close(ctx context.Context, key string) error {
 	return w.Close(ctx)
 }
 
-// script is a model that makes these calls, one after the other, and keeps what
-// it is told. "REF" in an input stands for the ref of the button Go.
+// script is a model that makes these calls, one after the other, and keeps what it is told. "REF" in an input stands
+// for the ref of the button Go.
 type script struct {
 	calls []llm.ToolCall
 	told  []string

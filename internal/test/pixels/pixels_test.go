@@ -210,8 +210,8 @@ func judge(t *testing.T, name string, hits []pixels.Hit, v view) (worst float64)
 	return worst
 }
 
-// clickWhatHasJustCome clicks in frames that have just come: Chromium routes input to frames of other sites by what it drew
-// last.
+// clickWhatHasJustCome clicks in frames that have just come: Chromium routes input to frames of other sites by what it
+// drew last.
 func clickWhatHasJustCome(t *testing.T, w *browsermgr.Window, url string) {
 	t.Helper()
 	for n := range 12 {

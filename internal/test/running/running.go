@@ -109,8 +109,8 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 
 func (c *Clank) readAddresses() string { return filepath.Join(c.Home, "control.json") }
 
-// Environ returns the environment of the server and of commands that are to find it: that of this process, without what would
-// lead elsewhere.
+// Environ returns the environment of the server and of commands that are to find it: that of this process, without what
+// would lead elsewhere.
 func (c *Clank) Environ() []string {
 	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
 	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
@@ -168,8 +168,8 @@ func (c *Clank) Request(ctx context.Context, method, path string, body any) (Ans
 	return c.RequestWith(ctx, method, path, body, http.Header{"Authorization": {"Bearer " + c.Token}})
 }
 
-// RequestWith sends a request as Request does, with headers of the caller's and no secret but what they hold.
-// "Host" sets the host.
+// RequestWith sends a request as Request does, with headers of the caller's and no secret but what they hold. "Host"
+// sets the host.
 func (c *Clank) RequestWith(ctx context.Context, method, path string, body any, header http.Header) (Answer, error) {
 	var payload io.Reader
 	if body != nil {

@@ -5,14 +5,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzFrames checks that whatever arrives, only whole messages are passed on,
-// each on a line of its own, and everything else is answered with an error.
+// FuzzFrames checks that whatever arrives, only whole messages are passed on, each on a line of its own, and everything
+// else is answered with an error.
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{
 		"", "\n\r\n", "garbage\n", `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"x"}` + "\r\n[]\n{}", "\x00{\n}",
@@ -49,6 +50,38 @@ func FuzzFrames(f *testing.F) {
 		}
 		if got != given {
 			t.Errorf("%q: %d of %d lines were dealt with", in, got, given)
+		}
+	})
+}
+
+func TestAFileKeepsAHarmlessExtension(t *testing.T) {
+	for _, tt := range []struct{ path, kind, want string }{
+		{"/a/b.csv", "text/plain", ".csv"},
+		{`C:\a\b.TXT`, "text/plain", ".TXT"},
+		{"/a/b", "text/plain", ""},
+		{"/a.d/b", "text/plain", ""},
+		{"/a/b.", "text/plain", ""},
+		{"/a/b.c d", "text/plain", ""},
+		{"/a/b.verylongone", "text/plain", ""},
+		{"csv", "text/plain", ""},
+		{"/a/b.exe", "image/png", ".png"},
+		{"/a/b", "application/pdf", ".pdf"},
+	} {
+		if got := safeExtension(nodeFile{Path: tt.path, MimeType: tt.kind}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.path, got, tt.want)
+		}
+	}
+}
+
+// FuzzExtension checks that what a node calls its file cannot lead out of the directory.
+func FuzzExtension(f *testing.F) {
+	for _, s := range []string{"/a/b.csv", "../..", "a.b/c", "a.\x00", `a.\..`} {
+		f.Add(s, "text/plain")
+	}
+	f.Fuzz(func(t *testing.T, path, kind string) {
+		ext := safeExtension(nodeFile{Path: path, MimeType: kind})
+		if len(ext) > 9 || strings.ContainsAny(ext, "/\\\x00 ") || filepath.Base("x"+ext) != "x"+ext {
+			t.Errorf("%q: got %q", path, ext)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -21,9 +22,9 @@ func memberActions(member string, in memberInput) ([]computeruse.Action, error) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := clickActions(member, computeruse.Action{At: at, Held: heldKeys(in.Text)})
-	if err != nil || a != nil {
-		return a, err
+	if click, ok := clicks[member]; ok {
+		click.Kind, click.At, click.Held = computeruse.ActClick, at, heldKeys(in.Text)
+		return singleAction(click)
 	}
 	switch member {
 	case "left_click_drag":
@@ -47,24 +48,12 @@ func memberActions(member string, in memberInput) ([]computeruse.Action, error) 
 	return sharedActions(member, in)
 }
 
-// clickActions returns the family of clicks, on what where names; nil for others.
-func clickActions(member string, where computeruse.Action) ([]computeruse.Action, error) {
-	where.Kind = computeruse.ActClick
-	switch member {
-	case "left_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 1
-	case "double_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 2
-	case "triple_click":
-		where.Button, where.Clicks = computeruse.ButtonLeft, 3
-	case "right_click":
-		where.Button, where.Clicks = computeruse.ButtonRight, 1
-	case "middle_click":
-		where.Button, where.Clicks = computeruse.ButtonMiddle, 1
-	default:
-		return nil, nil
-	}
-	return singleAction(where)
+var clicks = map[string]computeruse.Action{
+	"left_click":   {Button: computeruse.ButtonLeft, Clicks: 1},
+	"double_click": {Button: computeruse.ButtonLeft, Clicks: 2},
+	"triple_click": {Button: computeruse.ButtonLeft, Clicks: 3},
+	"right_click":  {Button: computeruse.ButtonRight, Clicks: 1},
+	"middle_click": {Button: computeruse.ButtonMiddle, Clicks: 1},
 }
 
 // errUnknownMember is a member that there is not.
@@ -140,4 +129,97 @@ func dragActions(from, to *image.Point, holding []string) ([]computeruse.Action,
 
 func singleAction(a computeruse.Action) ([]computeruse.Action, error) {
 	return []computeruse.Action{a}, nil
+}
+
+// browserActions returns the actions of a member of the browser toolset on the page at url.
+func browserActions(member string, in memberInput, url string) ([]computeruse.Action, error) {
+	at, ref, err := in.Target.place()
+	if err != nil {
+		return nil, err
+	}
+	if click, ok := clicks[member]; ok {
+		if at == nil && ref == "" {
+			return nil, errors.New("where? there is no target")
+		}
+		click.Kind, click.At, click.Ref, click.Held = computeruse.ActClick, at, ref, heldKeys(in.Modifiers)
+		return singleAction(click)
+	}
+	switch member {
+	case "navigate":
+		return navigateActions(in.URL, url)
+	case "hover", "mouse_move":
+		if at == nil && ref == "" {
+			return nil, errors.New("where to? there is no target")
+		}
+		return singleAction(computeruse.Action{Kind: computeruse.ActMove, At: at, Ref: ref, Held: heldKeys(in.Modifiers)})
+	case "left_mouse_down":
+		return singleAction(computeruse.Action{Kind: computeruse.ActDown, At: at})
+	case "left_mouse_up":
+		return singleAction(computeruse.Action{Kind: computeruse.ActUp, At: at})
+	case "left_click_drag":
+		from, _, err := in.From.place()
+		if err != nil {
+			return nil, err
+		}
+		return dragActions(from, at, nil)
+	case "scroll":
+		return scrollActions(in, at, nil)
+	case "scroll_to":
+		if ref == "" {
+			return nil, errors.New("scroll to what? there is no ref")
+		}
+		return singleAction(computeruse.Action{Kind: computeruse.ActReveal, Ref: ref})
+	case "form_input":
+		if ref == "" {
+			return nil, errors.New("which field? there is no ref")
+		}
+		return singleAction(computeruse.Action{Kind: computeruse.ActFill, Ref: ref, Text: in.value()})
+	}
+	return sharedActions(member, in)
+}
+
+func navigateActions(to, url string) ([]computeruse.Action, error) {
+	switch to {
+	case "":
+		return nil, errors.New("where to? there is no url")
+	case "back":
+		return singleAction(computeruse.Action{Kind: computeruse.ActBack})
+	case "forward":
+		return singleAction(computeruse.Action{Kind: computeruse.ActForward})
+	case "reload":
+		if url == "" {
+			return nil, errors.New("there is no page to load again")
+		}
+		to = url
+	}
+	return singleAction(computeruse.Action{Kind: computeruse.ActNavigate, URL: to})
+}
+
+// browserTool returns the tool of the loop that a member of the browser toolset stands for, with its input; "" for
+// others.
+func browserTool(member string, in memberInput) (name string, arguments json.RawMessage) {
+	switch member {
+	case "get_page_text":
+		return toolReadText, json.RawMessage("{}")
+	case "read_page":
+		return toolReadPage, jsonObject(map[string]any{"interactive": in.Filter == "interactive"})
+	case "list_tabs":
+		return toolListTabs, json.RawMessage("{}")
+	case "new_tab":
+		return toolOpenTab, jsonObject(map[string]any{"url": in.URL})
+	case "switch_tab":
+		return toolSelectTab, jsonObject(map[string]any{"tab": in.TabID})
+	case "close_tab":
+		return toolCloseTab, jsonObject(map[string]any{"tab": in.TabID})
+	}
+	return "", nil
+}
+
+// jsonObject returns the JSON of a value made here, which always marshals.
+func jsonObject(v map[string]any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return data
 }
