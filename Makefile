@@ -90,9 +90,11 @@ other-half: chromium ## what "make test" leaves out: each task and each page by 
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
 		-run '^Test(TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
-names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree
-	@$(GO) test ./browsermgr/page -count=1 -run '^TestNamesRolesAndStatesAreChromiums$$' -v \
-		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^names: /) last = $$0; else print} END {print last}'
+names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
+	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^names: /) {split($$0, n, "[= ]"); all += n[3]; same += n[5]} else print} \
+			END {printf "names: elements=%d equal=%d percent=%.1f\n", all, same, 100 * same / all}'
 
 widgets: chromium ## pages of component libraries from npm, solved by snapshots and refs
 	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestWidgets$$' -v \

@@ -37,8 +37,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		{
 			"parts of drawings", `<svg width=100 height=50><a href=#x><text y=10>Link</text></a><g class=l id=bar><title>Bar</title><rect width=9 height=9 /></g>
 			<circle r=5 tabindex=0 aria-label=Dot /><text y=40>Axis</text></svg><svg width=9 height=9><path d=M0 /></svg>`,
-			[]string{`- link "Link" [ref]`, `- generic "Bar" [ref] [listener]`, `- img "Dot" [ref] [tabindex]`, `- text: Axis`},
-			[]string{`- link "Link" [ref]`, `- generic "Bar" [ref] [listener]`},
+			[]string{`- link "Link" [ref]`, `- group "Bar" [ref] [listener]`, `- img "Dot" [ref] [tabindex]`, `- text: Axis`},
+			[]string{`- link "Link" [ref]`, `- group "Bar" [ref] [listener]`},
 		},
 		{
 			"texts of a drawing that listens", `<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,

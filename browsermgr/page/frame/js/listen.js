@@ -20,6 +20,7 @@ function heardAlone(element) {
   if (!attached(element) || !element.checkVisibility(SEEN)) return false;
   if (dropping.has(element) || element.ownerSVGElement) return true;
   const tag = element.localName;
+  if (tag === 'a' && !element.hasAttribute('href')) return true; // it is a link now
   const role = roleOf(element, tag);
   if (INTERACTIVE.has(role)) return false;
   const around = element.parentElement ? getComputedStyle(element.parentElement).cursor : '';

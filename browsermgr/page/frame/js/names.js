@@ -1,5 +1,6 @@
 // Accessible names, after accname-1.2, HTML-AAM and SVG-AAM, without what forces layout or is quadratic (never element.labels).
 
+const tooltip = (element) => squeeze(element.getAttribute('title') ?? '');
 const NAME_LIMIT = 900;
 const clip = (text, limit = NAME_LIMIT) => {
   if (text.length <= limit) return text;
@@ -110,7 +111,7 @@ function contentText(element, skip, how = FROM_CONTENT) {
   if (plain && !paints) return element.textContent;
   let text = paints ? pseudoText(element, '::before') : '';
   if (plain) text += element.textContent;
-  else for (const node of flatChildren(element)) text += nodeText(node, element, skip, how);
+  else for (const node of toldChildren(element)) text += nodeText(node, element, skip, how);
   if (element.hasAttribute('aria-owns')) {
     for (const child of referenced(element, element.getAttribute('aria-owns'))) {
       if (!child.contains(element)) text += ` ${nodeText(child, element, skip, how)}`;
@@ -119,10 +120,17 @@ function contentText(element, skip, how = FROM_CONTENT) {
   return paints ? text + pseudoText(element, '::after') : text;
 }
 
+// toldChildren are those that are rendered: of closed details, the summary.
+function toldChildren(element) {
+  if (element.localName !== 'details' || element.open) return flatChildren(element);
+  return Array.from(element.children).filter((child) => child.localName === 'summary').slice(0, 1);
+}
+
 // nodeText is what a node contributes in its place.
 function nodeText(node, parent, skip, how) {
   if (node.nodeType === Node.TEXT_NODE) return how !== HIDDEN && getComputedStyle(parent).visibility !== 'visible' ? '' : node.data;
-  if (node.nodeType !== Node.ELEMENT_NODE || node === skip || UNSPOKEN.has(node.localName)) return '';
+  if (node === skip) return ' ';
+  if (node.nodeType !== Node.ELEMENT_NODE || UNSPOKEN.has(node.localName)) return '';
   const tag = node.localName;
   if (tag === 'br' || tag === 'wbr') return ' ';
   if (SUBMENU.test(node.getAttribute('role'))) return '';
@@ -131,28 +139,34 @@ function nodeText(node, parent, skip, how) {
     if (node.getAttribute('aria-hidden') === 'true' || node.hasAttribute('inert') || style.display === 'none') return '';
     if (style.visibility !== 'visible') return node.firstElementChild ? contentText(node, skip, how) : '';
   }
+  if (apart(style.display) && style.contentVisibility === 'hidden') return '';
   const given = tag === 'slot' ? '' : givenName(node, how);
-  if (given || REPLACED.has(tag)) return ` ${given} `;
+  if (given || REPLACED.has(tag)) return ` ${given || (node.hasAttribute('alt') ? '' : tooltip(node))} `;
+  if (tag === 'svg' && !node.querySelector(TOLD_IN_DRAWINGS)) return ' ';
   const text = contentText(node, skip, how);
   return how === HIDDEN || (tag !== 'slot' && apart(style.display)) ? ` ${text} ` : text;
 }
 
 // What opens below an item is not part of its name.
 const SUBMENU = /^(menu|group)$/;
-const REPLACED = new Set('input select textarea img svg iframe'.split(' '));
+const REPLACED = new Set('input select textarea img iframe object'.split(' '));
+// What in a drawing may tell something. Most icons have nothing of it.
+const TOLD_IN_DRAWINGS = 'title, text, use, foreignObject, [aria-label], [aria-labelledby]';
 
 // partText is what an element that labels another contributes to its name: its value if it is a field, what names it, or its
 // content, or its tooltip.
 const partText = (element, skip, how) => givenName(element, how) ||
-  (REPLACED.has(element.localName) ? '' : squeeze(contentText(element, skip, how))) || element.getAttribute('title') || '';
+  (REPLACED.has(element.localName) ? '' : squeeze(contentText(element, skip, how))) ||
+  element.getAttribute('title') || element.getAttribute('placeholder') || '';
 
 // givenName is what markup calls an element that is part of another's name, or ''.
 function givenName(element, how) {
   const value = embeddedValue(element);
   if (value !== null) return value;
-  if (!element.hasAttributes() && element.localName !== 'svg') return '';
+  const drawn = element.namespaceURI === SVG;
+  if (!element.hasAttributes() && !drawn && !NAMED_BY_PART.has(element.localName)) return '';
   if (how === FROM_CONTENT && element.hasAttribute('aria-labelledby')) {
-    const text = labelledby(element);
+    const text = labelledby(element, true);
     if (text) return text;
   }
   const label = squeeze(element.getAttribute('aria-label') ?? '');
@@ -161,13 +175,14 @@ function givenName(element, how) {
     case 'img':
     case 'area':
       return squeeze(element.getAttribute('alt') ?? element.getAttribute('title') ?? '');
-    case 'svg':
-      return drawnTitle(element);
     case 'input':
       return inputName(element);
+    case 'fieldset': case 'table':
+      return hostName(element);
   }
-  return '';
+  return drawn && !/^(none|presentation)$/.test(element.getAttribute('role')) ? drawnTitle(element) : '';
 }
+const NAMED_BY_PART = new Set(['fieldset', 'table']);
 
 // embeddedValue is what a field within the label of another holds; null for what is no such field.
 function embeddedValue(element) {
@@ -192,12 +207,19 @@ function embeddedValue(element) {
 
 const drawnTitle = (element) => {
   for (const child of element.children) if (child.localName === 'title') return squeeze(child.textContent);
-  return '';
+  const used = element.localName === 'use' && element.getRootNode().getElementById?.(element.href.baseVal.slice(1));
+  return used ? drawnTitle(used) : '';
 };
 
 const isHidden = (element) => !element.checkVisibility(SEEN) || element.closest('[aria-hidden="true"]') !== null;
 
-const labelledby = (element) => squeeze(referenced(element, element.getAttribute('aria-labelledby'))
+// saysNothing says that an element names nothing, even where it is referred to: it is for no reader at all.
+const saysNothing = (element) => (UNSPOKEN.has(element.localName) && element.namespaceURI === HTML) ||
+  element.closest('[inert], [hidden=until-found]') !== null || getComputedStyle(element).contentVisibility === 'hidden';
+
+// labelledby is the text of what an element refers to. As a part of another's name (within), it does not say that again.
+const labelledby = (element, within = false) => squeeze(referenced(element, element.getAttribute('aria-labelledby'))
+  .filter((e) => !saysNothing(e) && !(within && e.contains(element)))
   .map((e) => (e === element && ownLabel(e)) || partText(e, null, isHidden(e) ? HIDDEN : REFERENCED)).join(' '));
 
 // ownLabel is what a field that is named by itself and others contributes: not its value, which is for the names of others.
@@ -218,7 +240,7 @@ function hostName(element) {
     case 'fieldset':
       return childText(element, 'legend');
     case 'table':
-      return childText(element, 'caption');
+      return childText(element, 'caption') || squeeze(element.getAttribute('summary') ?? '');
     case 'optgroup':
     case 'option':
       return squeeze(element.label);
@@ -239,9 +261,9 @@ function inputName(element) {
   if (label) return label;
   switch (element.type) {
     case 'submit':
-      return squeeze(element.value) || squeeze(element.getAttribute('title') ?? '') || 'Submit';
+      return squeeze(element.value) || unlabelled(element) || 'Submit';
     case 'reset':
-      return squeeze(element.value) || squeeze(element.getAttribute('title') ?? '') || 'Reset';
+      return squeeze(element.value) || unlabelled(element) || 'Reset';
     case 'button':
       return squeeze(element.value);
     case 'image':
@@ -250,10 +272,13 @@ function inputName(element) {
   return '';
 }
 
+// unlabelled is the tooltip of a button whose label was emptied: one without a label has that of its kind.
+const unlabelled = (button) => (button.hasAttribute('value') ? tooltip(button) : '');
+
 const labelText = (control) => squeeze(labelsOf(control).filter((label) => !isHidden(label)).map((label) => partText(label, control, FROM_CONTENT)).join(' '));
 
 function childText(element, tag) {
-  for (const child of element.children) if (child.localName === tag) return squeeze(partText(child, null, FROM_CONTENT));
+  for (const child of element.children) if (child.localName === tag) return isHidden(child) ? '' : squeeze(partText(child, null, FROM_CONTENT));
   return '';
 }
 
@@ -268,7 +293,7 @@ function nameOf(element, role) {
 }
 
 // hint is what is told of an element that has no name.
-const hint = (element) => (element.getAttribute('alt') === '' ? '' : squeeze(element.getAttribute('title') ?? '')) || squeeze(element.getAttribute('placeholder') ?? '') ||
+const hint = (element) => (element.getAttribute('alt')?.trim() === '' ? '' : tooltip(element)) || squeeze(element.getAttribute('placeholder') ?? '') ||
   squeeze(element.getAttribute('aria-placeholder') ?? '');
 
 // isSecret says that a field's value must not leave the page: a password, a one-time code, or whatever is drawn as dots. A

@@ -13,7 +13,15 @@ const KNOWN = new Set([...INTERACTIVE, ...CONTENT, ...STRUCTURAL, ...('alert ale
   'comment complementary contentinfo definition deletion dialog emphasis feed figure form img insertion log mark marquee math ' +
   'meter note paragraph progressbar scrollbar search separator status strong subscript suggestion superscript tabpanel term ' +
   'time timer tooltip').split(' ')]);
+// Roles that are kinds of these (DPUB-ARIA, Graphics-ARIA), and other words for them.
 const SYNONYMS = { image: 'img', directory: 'list' };
+for (const [role, kinds] of Object.entries({
+  document: 'graphics-document', figure: 'doc-example', group: 'graphics-object', heading: 'doc-subtitle', img: 'doc-cover graphics-symbol',
+  link: 'doc-backlink doc-biblioref doc-glossref doc-noteref', listitem: 'doc-biblioentry doc-endnote',
+  navigation: 'doc-index doc-pagelist doc-toc', note: 'doc-notice doc-tip', separator: 'doc-pagebreak',
+  region: 'doc-acknowledgments doc-afterword doc-appendix doc-bibliography doc-chapter doc-conclusion doc-endnotes doc-epilogue ' +
+    'doc-errata doc-foreword doc-glossary doc-introduction doc-part doc-preface doc-prologue',
+})) for (const kind of kinds.split(' ')) SYNONYMS[kind] = role;
 
 const PLAIN = {
   article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', datalist: 'listbox',
@@ -28,8 +36,10 @@ const PLAIN = {
 // Parts of a text, and groups, that have a line of their own only where markup names them or lets them have the focus.
 const WHEN_MARKED = {
   address: 'group', code: 'code', del: 'deletion', dl: 'associationlist', em: 'emphasis', hgroup: 'group', ins: 'insertion',
-  mark: 'mark', strong: 'strong', sub: 'subscript', sup: 'superscript', time: 'time',
+  mark: 'mark', s: 'deletion', strong: 'strong', sub: 'subscript', sup: 'superscript', time: 'time',
 };
+// Those that a script made something to act on have their own role, too.
+const WHEN_PROMOTED = { ...WHEN_MARKED, form: 'form', g: 'group' };
 const MARKS = '[tabindex], [aria-label], [aria-labelledby]';
 
 const INPUT = {
@@ -47,14 +57,16 @@ function roleOf(element, tag) {
         break;
       }
       if (role === 'listitem' && !element.parentElement?.closest(LISTS)) return 'generic';
+      if ((role === 'region' || role === 'form') && !isNamed(element)) break;
       if (KNOWN.has(role)) return role;
     }
   }
   const plain = PLAIN[tag];
+  if (tag === 'aside' && element.parentElement?.closest('article, aside, nav, section') && !isNamed(element)) return 'generic';
   if (plain !== undefined) return TABULAR.has(tag) || tag === 'li' ? inContainer(element, tag, plain) : plain;
   switch (tag) {
     case 'a':
-      return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : drawnRole(element, 'generic');
+      return element.hasAttribute('href') || element.hasAttribute('xlink:href') || leads(element) ? 'link' : 'generic';
     case 'area':
       return element.hasAttribute('href') ? 'link' : 'generic';
     case 'input':
@@ -64,17 +76,17 @@ function roleOf(element, tag) {
     case 'img':
       return element.getAttribute('alt') === '' && !focusable(element) && !element.matches(NAMED) ? 'generic' : 'img';
     case 'svg':
-      return element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby') || drawnTitle(element) ? 'img' : 'generic';
+      return element.matches(MARKS) || drawnTitle(element) ? (element.ownerSVGElement ? 'group' : 'img') : 'generic';
     case 'th':
       return inContainer(element, tag, headerRole(element));
     case 'header':
-      return element.closest('article, aside, main, nav, section') ? 'generic' : 'banner';
+      return element.closest(SECTIONS) ? 'generic' : 'banner';
     case 'footer':
-      return element.closest('article, aside, main, nav, section') ? 'generic' : 'contentinfo';
+      return element.closest(SECTIONS) ? 'generic' : 'contentinfo';
     case 'section':
-      return authorName(element) ? 'region' : 'generic';
+      return isNamed(element) ? 'region' : 'generic';
     case 'form':
-      return authorName(element) ? 'form' : 'generic';
+      return isNamed(element) ? 'form' : 'generic';
     case 'summary':
       return element.parentElement?.localName === 'details' ? 'button' : 'generic';
   }
@@ -82,6 +94,12 @@ function roleOf(element, tag) {
   if (marked) return element.matches(MARKS) ? marked : 'generic';
   return element.namespaceURI === SVG ? drawnRole(element, 'generic') : 'generic';
 }
+
+// leads says that an anchor without an address is a link all the same, since scripts hear clicks on it.
+const leads = (anchor) => heard.has(anchor) || anchor.matches('[onclick], [onmousedown], [onmouseup]');
+
+const SECTIONS = 'article, aside, main, nav, section, [role="article"], [role="complementary"], [role="main"], [role="navigation"]';
+const isNamed = (element) => element.matches(NAMED) && (authorName(element) || tooltip(element)) !== '';
 
 const LISTS = 'ul, ol, menu, [role="list"], [role="directory"]';
 const NAMED = '[aria-label], [aria-labelledby], [title]:not([title=""])';
@@ -95,8 +113,8 @@ let tablesWithRole = new Map();
 
 function inContainer(element, tag, role) {
   if (tag === 'li') {
-    const list = element.parentElement?.getAttribute('role');
-    return (list === 'none' || list === 'presentation') && isPresentational(element.parentElement) ? 'generic' : role;
+    const parent = element.parentElement;
+    return parent?.hasAttribute('role') && roleOf(parent, parent.localName) !== 'list' ? 'generic' : role;
   }
   const root = element.getRootNode();
   let some = tablesWithRole.get(root);
@@ -108,8 +126,10 @@ function inContainer(element, tag, role) {
       return isPresentational(table) ? 'generic' : role;
     case 'grid': case 'treegrid':
       return tag === 'td' ? 'gridcell' : role;
+    case 'table': case null: case undefined:
+      return role;
   }
-  return role;
+  return roleOf(table, 'table') === 'table' ? role : 'generic';
 }
 
 // headerRole says whether a header cell without a scope is the row's or the column's: a row that has data has its own.
@@ -126,7 +146,9 @@ function drawnRole(element, otherwise) {
       return 'img';
     case 'g':
       return element.matches('[aria-label], [aria-labelledby]') ? 'group' : otherwise;
-    case 'rect': case 'circle': case 'ellipse': case 'line': case 'path': case 'polygon': case 'polyline': case 'use':
+    case 'use':
+      return element.matches(MARKS) ? 'group' : otherwise;
+    case 'rect': case 'circle': case 'ellipse': case 'line': case 'path': case 'polygon': case 'polyline':
       return element.matches(MARKS) || drawnTitle(element) ? 'img' : otherwise;
   }
   return otherwise;
@@ -136,42 +158,69 @@ function inputRole(element) {
   const type = element.type;
   const role = INPUT[type];
   if (role) return role;
-  if (element.hasAttribute('list') && /^(text|search|email|tel|url)$/.test(type)) return 'combobox';
+  if (element.list && /^(text|search|email|tel|url)$/.test(type)) return 'combobox';
   return type === 'search' ? 'searchbox' : 'textbox';
 }
 
-const focusable = (element) => element.hasAttribute('tabindex') || element.matches('a[href], button, input, select, textarea');
+const FOCUSABLE = 'a[href], area[href], button:enabled, input:enabled, select:enabled, textarea:enabled, [tabindex]';
+const focusable = (element) => element.matches(FOCUSABLE);
 
-const isDisabled = (element) => element.matches(':disabled') || element.closest('[aria-disabled="true"]') !== null;
+// isDisabled says that an element cannot be used. What is said of a group holds for what in it can have the focus.
+function isDisabled(element) {
+  if (element.disabled !== undefined && element.matches(':disabled')) return true;
+  const by = element.closest('[aria-disabled="true" i]');
+  return by !== null && (by === element || (focusable(element) && element.closest('[aria-disabled]') === by));
+}
+
+// Roles that have a state. One that says nothing (generic, listitem) is told with what markup says beside it.
+const CHECKED = new Set('checkbox generic menuitemcheckbox menuitemradio option radio switch treeitem'.split(' '));
+const MIXED = new Set('checkbox menuitemcheckbox option treeitem'.split(' '));
+const SELECTED = new Set('columnheader generic gridcell listitem option row rowheader tab treeitem'.split(' '));
+const EXPANDED = new Set(('application button checkbox columnheader combobox generic gridcell link listitem menuitem menuitemcheckbox ' +
+  'menuitemradio row rowheader switch tab treeitem').split(' '));
+
+// isTrue reads an attribute as ARIA does: what is no known value is as good as true.
+const isTrue = (value) => value !== null && !/^(|false|undefined)$/i.test(value);
+
+// levelOf is a heading's level: 1 to 9 where it is given.
+function levelOf(element, tag) {
+  const given = element.getAttribute('aria-level');
+  if (!given) return /^h[1-6]$/.test(tag) ? tag[1] : 2;
+  const level = parseInt(given, 10) || 1;
+  return level > 9 ? 2 : Math.max(level, 1);
+}
+
+// isInvalid says that a field holds what it does not take. One that is merely empty is invalid once somebody has left it so.
+function isInvalid(element, tag) {
+  const given = element.getAttribute('aria-invalid');
+  if (given !== null) return isTrue(given);
+  return FIELDS.has(tag) && element.matches(':invalid') && (!element.validity.valueMissing || element.matches(':user-invalid'));
+}
+const FIELDS = new Set(['input', 'select', 'textarea']);
 
 // states lists the bracketed attributes of a line.
 function states(element, tag, role, active) {
   let text = '';
   const aria = (name) => element.getAttribute(`aria-${name}`);
-  const threeState = (label, value) => {
-    if (value === 'true') text += ` [${label}]`;
-    else if (value === 'mixed') text += ` [${label}=mixed]`;
-  };
-  if (tag === 'input' && (element.type === 'checkbox' || element.type === 'radio')) {
-    if (element.indeterminate) text += ' [checked=mixed]';
-    else if (element.checked) text += ' [checked]';
-  } else if (element.hasAttribute('aria-checked')) {
-    threeState('checked', aria('checked'));
+  if (CHECKED.has(role)) {
+    const native = tag === 'input' && /^(checkbox|radio)$/.test(element.type);
+    const checked = !native ? aria('checked') : element.indeterminate ? 'mixed' : String(element.checked);
+    if (checked !== 'mixed') text += isTrue(checked) ? ' [checked]' : '';
+    else if (MIXED.has(role)) text += ' [checked=mixed]';
   }
-  if (INTERACTIVE.has(role) || tag === 'fieldset') {
-    if (isDisabled(element)) text += ' [disabled]';
-  }
+  if (isDisabled(element)) text += ' [disabled]';
   const open = tag === 'summary' && role === 'button' ? String(element.parentElement?.open === true) : aria('expanded');
-  if (open === 'true') text += ' [expanded]';
-  else if (open === 'false') text += ' [expanded=false]';
-  if (role === 'heading') {
-    text += ` [level=${parseInt(aria('level') ?? (/^h[1-6]$/.test(tag) ? tag[1] : ''), 10) || 2}]`;
+  if (open && EXPANDED.has(role) && tag !== 'select') {
+    if (open === 'false') text += ' [expanded=false]';
+    else if (isTrue(open)) text += ' [expanded]';
   }
-  threeState('pressed', aria('pressed'));
-  if (tag === 'option' ? element.selected : aria('selected') === 'true') text += ' [selected]';
+  if (role === 'heading') text += ` [level=${levelOf(element, tag)}]`;
+  const pressed = role === 'button' || role === 'generic' ? aria('pressed') : null;
+  if (isTrue(pressed)) text += pressed === 'mixed' ? ' [pressed=mixed]' : ' [pressed]';
+  if (tag === 'option' ? element.selected : SELECTED.has(role) && isTrue(aria('selected'))) text += ' [selected]';
   if (element.required || aria('required') === 'true') text += ' [required]';
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
-  if (/^(true|grammar|spelling)$/.test(aria('invalid')) || (aria('invalid') === null && element.matches(':user-invalid'))) text += ' [invalid]';
+  if (isInvalid(element, tag)) text += ' [invalid]';
   if (isSecret(element)) text += ' [password]';
   if (tag === 'input') text += kindOfField(element);
   if (element === active) text += ' [active]';

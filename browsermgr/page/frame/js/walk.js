@@ -292,7 +292,7 @@ class Walk {
     } else if (!visible || (role === 'generic' && !reasons)) {
       this.transparent(element, tag, scope, cursor, inside, display, visible);
     } else {
-      this.node(element, tag, role, scope, cursor, inside, control, reasons);
+      this.node(element, tag, role === 'generic' ? WHEN_PROMOTED[tag] ?? role : role, scope, cursor, inside, control, reasons);
     }
     if (tag === 'img' && visible && element.useMap) this.areas(element, scope, inside);
   }
@@ -421,8 +421,9 @@ class Walk {
 
   nameFor(element, tag, role) {
     if (role === 'paragraph' && !element.hasAttributes()) return '';
-    if (role === 'generic') return clip(authorName(element) || (element.namespaceURI === SVG ? drawnTitle(element) : '') || squeeze(element.getAttribute('title') ?? ''));
-    if (role === 'cell' || role === 'row' || role === 'listitem') return element.hasAttributes() ? clip(authorName(element)) : '';
+    if (role === 'generic') return clip(authorName(element) || (element.namespaceURI === SVG ? drawnTitle(element) : '') || tooltip(element));
+    if (role === 'cell') return element.hasAttributes() ? clip(authorName(element)) : '';
+    if (role === 'row' || role === 'listitem') return element.hasAttributes() ? clip(authorName(element) || tooltip(element)) : '';
     return nameOf(element, role);
   }
 

@@ -95,7 +95,7 @@ calendar({ dateClick: e => done(e.dateStr) })
 
 //== fullcalendar-next
 //do click button "Next month"
-//do click * "April 9, 2026"
+//do click link "9"
 //is result === '2026-04-09'
 calendar({ navLinks: true, navLinkDayClick: d => done(d.toLocaleDateString('sv')) })
 

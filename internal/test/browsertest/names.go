@@ -1,0 +1,252 @@
+package browsertest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Names counts elements, those whose role, name and states a snapshot tells as Chromium's accessibility tree does, and
+// those that differ for a known reason.
+type Names struct{ Elements, Equal, Known int }
+
+func (n Names) String() string {
+	return fmt.Sprintf("names: elements=%d equal=%d percent=%.1f", n.Elements, n.Equal, 100*float64(n.Equal)/float64(max(n.Elements, 1)))
+}
+
+// knownDifferences are those that stay, as "ours → Chromium's", and why.
+var knownDifferences = []struct {
+	is  *regexp.Regexp
+	why string
+}{
+	{regexp.MustCompile(`^(option|treeitem) .* → (generic|button|link|checkbox) `), "outside of a listbox it stays what the page calls it"},
+	{regexp.MustCompile(`^option .*\[disabled\] \[selected\] →`), "Chromium does not say which option is chosen if it is disabled"},
+	{regexp.MustCompile(`→ .* \[invalid\] \[required\]$`), "a field that is merely empty is invalid once somebody has left it so"},
+	{regexp.MustCompile(`^\w+ ".+" → (textbox|button) ""$`), "after an empty label or value accname 1.2 goes on to the title"},
+	{regexp.MustCompile(`→ .*•`), "not even the length of a secret is told"},
+	{regexp.MustCompile(`→ .*"Unable to play media\."`), "these are Chromium's own controls"},
+	{regexp.MustCompile(`^button ".*" → generic ""$`), "a hidden file field can be given files"},
+	{regexp.MustCompile(`^treeitem .* → treeitem "caret-down caret-down`), "Chromium goes through a label twice that holds what it labels"},
+	{regexp.MustCompile(`^treeitem [^\]]* → treeitem .* \[selected\]$`), "Chromium takes what has the focus for selected"},
+	{regexp.MustCompile(`^link "start end" → link "startend"$`), "what is owned from elsewhere is a word of its own"},
+	{regexp.MustCompile(`^(generic|listitem) .*\[(checked|expanded|pressed|selected)`), "where the role says nothing, markup is told"},
+}
+
+// Compare compares each element with a ref, of the documents that the main frame's process has, and logs those that differ.
+// Two things are left out of names on purpose, so that a name that differs in nothing else is equal: characters of icon fonts (private
+// use), and what text-transform does to letters (by CSS Text 3 it does not change the content).
+func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
+	tb.Helper()
+	ctx := Within(tb, Patience)
+	var text string
+	var tree map[string]treeElement
+	for range 5 { // what changed meanwhile is looked at again
+		before, err := tab.Snapshot(ctx, page.SnapshotOptions{})
+		Must(tb, err)
+		tree = treeElements(tb, tab)
+		after, err := tab.Snapshot(ctx, page.SnapshotOptions{})
+		Must(tb, err)
+		text = after.Text
+		if before.Text == text {
+			break
+		}
+	}
+	for rest := text; rest != ""; {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		ours, ref := lineElement(line)
+		theirs, ok := tree[ref]
+		switch {
+		case ref == "" || !ok && strings.HasPrefix(ref, "f"):
+			continue
+		case !ok:
+			theirs.role = "generic" // of no interest
+		}
+		n.Elements++
+		want := theirs.inOurWords(ours, line, rest)
+		if ours == want {
+			n.Equal++
+			continue
+		}
+		differ := fmt.Sprintf("%s → %s", ours, want)
+		for _, d := range knownDifferences {
+			if d.is.MatchString(differ) {
+				n.Known++
+				differ += " (" + d.why + ")"
+				break
+			}
+		}
+		tb.Logf("%s: %s: %s", where, ref, differ)
+	}
+}
+
+// toldBelow says that the words of a name are all in the lines below a line.
+func toldBelow(name, line, rest string) bool {
+	depth := len(line) - len(strings.TrimLeft(line, " "))
+	below := line[depth:]
+	for in := range strings.Lines(rest) {
+		if len(in)-len(strings.TrimLeft(in, " ")) <= depth {
+			break
+		}
+		below += in
+	}
+	for word := range strings.FieldsSeq(name) {
+		at := strings.Index(below, word)
+		if at < 0 {
+			return false
+		}
+		below = below[at+len(word):]
+	}
+	return true
+}
+
+// element is what a snapshot tells of an element, and a tree of it in a snapshot's words.
+type element struct{ role, name, states string }
+
+func (e element) String() string { return fmt.Sprintf("%s %q%s", e.role, e.name, e.states) }
+
+var (
+	refLine    = regexp.MustCompile(`^ *- (\w+)( "(?:[^"\\]|\\.)*")?((?: \[[^\]]*\])*)`)
+	lineStates = regexp.MustCompile(` \[(checked|disabled|expanded|level|pressed|selected|required|readonly|invalid)(=\w+)?\]`)
+	lineRef    = regexp.MustCompile(`\[ref=(\w+)\]`)
+)
+
+// lineElement reads a line of a snapshot.
+func lineElement(line string) (e element, ref string) {
+	m := refLine.FindStringSubmatch(line)
+	if m == nil {
+		return e, ""
+	}
+	r := lineRef.FindStringSubmatch(m[3])
+	if r == nil {
+		return e, ""
+	}
+	if m[2] != "" {
+		_ = json.Unmarshal([]byte(m[2]), &e.name)
+	}
+	states := lineStates.FindAllString(m[3], -1)
+	slices.Sort(states)
+	return element{m[1], e.name, strings.Join(states, "")}, r[1]
+}
+
+// chromiumRoles are the roles for which Chromium has a word of its own.
+var chromiumRoles = map[string]string{
+	"image": "img", "LayoutTableCell": "cell", "DescriptionList": "associationlist", "DisclosureTriangle": "button",
+	"Date": "textbox", "DateTime": "textbox", "InputTime": "textbox", "ColorWell": "button",
+	"MathMLMath": "math", "SvgRoot": "img", "LabelText": "generic", "Video": "generic", "Canvas": "generic",
+	"sectionheader": "generic", "sectionfooter": "generic", "Figcaption": "generic", "Abbr": "generic", "Ruby": "generic",
+	"PluginObject": "generic", "EmbeddedObject": "generic", "LayoutTable": "table", "LayoutTableRow": "row",
+	"doc-noteref": "link", "doc-backlink": "link", "doc-chapter": "region", "doc-appendix": "region", "doc-tip": "note",
+	"graphics-symbol": "img", "graphics-document": "document", "graphics-object": "group",
+}
+
+// namedByUs are the roles without a name from content where we say what is in it if it can be acted on, as a person would.
+var namedByUs = strings.Fields("banner blockquote code contentinfo definition deletion emphasis figure generic insertion " +
+	"listitem mark math paragraph row strong subscript superscript time")
+
+// toldByLines are the roles with a name from content that is not repeated where the lines below tell it.
+var toldByLines = []string{"cell", "columnheader", "generic", "gridcell", "listitem", "row", "rowheader"}
+
+// inOurWords says what the tree says of an element as a line of ours would.
+func (t treeElement) inOurWords(ours element, line, rest string) element {
+	e := element{role: cmp.Or(chromiumRoles[t.role], t.role), name: strings.Join(strings.Fields(invisible.ReplaceAllString(t.name, "")), " ")}
+	switch {
+	case strings.EqualFold(e.name, ours.name):
+		e.name = ours.name
+	case e.name == "" && slices.Contains(namedByUs, ours.role):
+		e.name = ours.name
+	case ours.name == "" && slices.Contains(toldByLines, ours.role) && toldBelow(e.name, line, rest):
+		e.name = ""
+	}
+	if e.role == "group" && e.name == ours.name && ours.role == "generic" { // so it calls what has a draggable attribute
+		e.role = ours.role
+	}
+	var states []string
+	for _, name := range []string{"checked", "disabled", "expanded", "level", "pressed", "selected", "required", "readonly", "invalid"} {
+		switch value, told := t.properties[name]; {
+		case !told && (name == "required" || name == "readonly"): // the protocol has it for some of the roles that can be so
+			if strings.Contains(ours.states, name) {
+				states = append(states, " ["+name+"]")
+			}
+		case value == "true":
+			states = append(states, " ["+name+"]")
+		case value == "mixed", name == "level" && e.role == "heading" && value != "",
+			name == "expanded" && value == "false" && strings.Contains(ours.states, "expanded"):
+			states = append(states, " ["+name+"="+value+"]")
+		}
+	}
+	slices.Sort(states)
+	e.states = strings.Join(states, "")
+	return e
+}
+
+// invisible is what no line of ours shows: characters without width, and those of icon fonts.
+var invisible = regexp.MustCompile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ue000-\uf8ff]")
+
+// treeElement is what Chromium's accessibility tree says of an element.
+type treeElement struct {
+	role, name string
+	properties map[string]string
+}
+
+// treeElements returns what Chromium says of the elements of the main frame's process, by their refs.
+func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
+	tb.Helper()
+	ctx, f := Within(tb, Patience), tab.MainFrame()
+	frames, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
+	Must(tb, err)
+	out := map[string]treeElement{}
+	var add func(of *proto.PageFrameTree)
+	add = func(of *proto.PageFrameTree) {
+		ask := proto.AccessibilityGetFullAXTree{FrameID: of.Frame.ID}
+		tree, err := cdp.Ask[proto.AccessibilityGetFullAXTreeResult](ctx, f.Session, ask)
+		Must(tb, err)
+		var ids []proto.DOMBackendNodeID
+		var nodes []*proto.AccessibilityAXNode
+		for _, n := range tree.Nodes {
+			if n.Role == nil || strings.HasSuffix(n.Role.Value.Str(), "TextBox") || n.Role.Value.Str() == "StaticText" {
+				continue
+			}
+			ids, nodes = append(ids, n.BackendDOMNodeID), append(nodes, n)
+		}
+		bound, err := f.Bind(ctx, of.Frame.ID, ids)
+		if err != nil && of.Frame.ParentID != "" {
+			return // another origin is kept apart
+		}
+		Must(tb, err)
+		for i, n := range nodes {
+			e := treeElement{role: n.Role.Value.Str(), properties: map[string]string{}}
+			if n.Ignored {
+				e.role = "generic"
+				for _, why := range n.IgnoredReasons {
+					if why.Name != "uninteresting" && why.Name != "presentationalRole" {
+						e.role = "ignored " + string(why.Name)
+					}
+				}
+			}
+			if n.Name != nil {
+				e.name = n.Name.Value.Str()
+			}
+			for _, p := range n.Properties {
+				e.properties[string(p.Name)] = p.Value.Value.String()
+			}
+			if _, inner := out[bound[i].LocalRef]; !inner { // a field comes before what makes it up
+				out[bound[i].LocalRef] = e
+			}
+		}
+		for _, child := range of.ChildFrames {
+			add(child)
+		}
+	}
+	add(frames.FrameTree)
+	return out
+}
