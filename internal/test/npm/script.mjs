@@ -85,12 +85,18 @@ const ops = {
     const other = context.pages().find(p => p.url() === url);
     return other.ariaSnapshot({ mode: 'ai' });
   },
-  // elements answers with what look says of each element to which the snapshot gives a ref, and of the role that it gives it.
+  // elements answers with what look says of each element to which the snapshot gives a ref, and of the role that it gives it;
+  // of what went away meanwhile, nothing.
   elements: async ({ url, look }) => {
-    const other = await Promise.any(context.pages().map(p => p.waitForURL(url, { waitUntil: 'commit' }).then(() => p)));
+    const shown = p => p.waitForURL(url, { waitUntil: 'commit' }).then(() => p);
+    const other = await Promise.any(context.pages().map(shown));
     const lines = (await other.ariaSnapshot({ mode: 'ai' })).matchAll(/^ *- '?(\w+).*?\[ref=(\w+)\]/gm);
     const fn = new Function('element', 'role', `return (${look})(element, role)`);
-    return Promise.all(Array.from(lines, ([, role, ref]) => other.locator('aria-ref=' + ref).evaluate(fn, role)));
+    const ask = async ([, role, ref]) => {
+      const element = other.locator('aria-ref=' + ref);
+      return await element.count() ? element.evaluate(fn, role) : '';
+    };
+    return Promise.all(Array.from(lines, ask));
   },
 };
 
