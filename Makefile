@@ -106,8 +106,10 @@ apps: chromium ## tasks on applications of Debian and npm, by a policy that read
 		| awk '/^(FAIL|panic)/ {print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
 			if (/^apps: [0-9]/) last = $$0; else print} END {print last}'
 
-bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
+bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30, ONLY=names), and which refs it has
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
+	@[ -n "$(ONLY)" ] || CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestRefsOfPlaywright$$' -v \
+		| awk '/^(---.*FAIL|FAIL|panic)/ || sub(/^.*_test.go:[0-9]+: /, "")'
 
 range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)

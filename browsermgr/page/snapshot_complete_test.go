@@ -67,6 +67,7 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{"text of an editor", `<div role=textbox aria-label=E contenteditable><p>one</p><p>two</p></div>`, []string{`- textbox "E" [ref]: one two`}, nil},
 		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
+		{"small shapes", `<svg width=9 height=9><g><path style=cursor:pointer d=M0,0h9v9 /></g></svg>`, []string{`- generic [ref] [cursor:pointer]`}, nil},
 		{"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`, []string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`}, nil},
 		{
 			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div><div class=ui-droppable>Box</div>`,

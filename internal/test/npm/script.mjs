@@ -1,5 +1,6 @@
 // Works a Chromium over CDP with playwright-core, as told by lines of JSON on stdin: {id, op, …}. Answers {id, out} or
-// {id, error}. What is repeated n times answers with the milliseconds of each round: those of the awaited call alone.
+// {id, error}. What is repeated n times answers with the milliseconds of each round: those of the awaited call alone, without what
+// comes before it.
 import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 
@@ -8,10 +9,11 @@ const browser = await chromium.connectOverCDP(process.argv[2]);
 const context = browser.contexts()[0];
 const page = await context.newPage();
 
-async function rounds(n, act) {
+async function rounds(n, act, before) {
   const ms = [];
   await page.bringToFront();
   for (let i = 0; i < n; i++) {
+    await before?.(i);
     const begin = performance.now();
     await act(i);
     ms.push(performance.now() - begin);
@@ -19,8 +21,10 @@ async function rounds(n, act) {
   return ms;
 }
 
+const snapshot = () => page.ariaSnapshot({ mode: 'ai', timeout: 120_000 });
+
 async function refOf(role, name) {
-  const text = await page.ariaSnapshot({ mode: 'ai' });
+  const text = await snapshot();
   const line = text.split('\n').find(l => l.includes(`- ${role} "${name}"`));
   return /\[ref=(\w+)\]/.exec(line)[1];
 }
@@ -56,12 +60,14 @@ const ops = {
   }),
   navigate: async ({ n, url }) => rounds(n, i => page.goto(url + '?' + i)),
   screenshot: async ({ n }) => rounds(n, () => page.screenshot({ scale: 'device' })),
-  snapshot: async ({ n }) => rounds(n, () => page.ariaSnapshot({ mode: 'ai', timeout: 120_000 })),
+  snapshot: async ({ n }) => rounds(n, snapshot),
+  first: async ({ n, url }) => rounds(n, snapshot, i => page.goto(url + '?' + i)),
+  text: snapshot,
   loop: async ({ n, url }) => rounds(n, async i => {
     await page.goto(url + '?' + i);
     await at(await refOf('textbox', 'Name')).fill('Ada');
     await at(await refOf('button', 'Save')).click();
-    await page.ariaSnapshot({ mode: 'ai' });
+    await snapshot();
   }),
   tabsSeen: async () => context.pages().map(p => p.url()),
   see: async ({ url, look }) => {
@@ -78,6 +84,19 @@ const ops = {
   snapshotOf: async ({ url }) => {
     const other = context.pages().find(p => p.url() === url);
     return other.ariaSnapshot({ mode: 'ai' });
+  },
+  // elements answers with what look says of each element to which the snapshot gives a ref, and of the role that it gives it;
+  // of what went away meanwhile, nothing.
+  elements: async ({ url, look }) => {
+    const shown = p => p.waitForURL(url, { waitUntil: 'commit' }).then(() => p);
+    const other = await Promise.any(context.pages().map(shown));
+    const lines = (await other.ariaSnapshot({ mode: 'ai' })).matchAll(/^ *- '?(\w+).*?\[ref=(\w+)\]/gm);
+    const fn = new Function('element', 'role', `return (${look})(element, role)`);
+    const ask = async ([, role, ref]) => {
+      const element = other.locator('aria-ref=' + ref);
+      return await element.count() ? element.evaluate(fn, role) : '';
+    };
+    return Promise.all(Array.from(lines, ask));
   },
 };
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -31,6 +32,7 @@ const blocksPerCase = 3
 type benchmarkCase struct {
 	name         string
 	prepare      func(ctx context.Context) error           // before each block
+	before       func(ctx context.Context, i int) error    // before each round of ours and of the script's, not timed
 	ours         func(ctx context.Context, i int) error    // over the control API
 	command      func(i int) []string                      // as "clank browser …"
 	script       string                                    // the operation of playwright.mjs
@@ -91,6 +93,11 @@ func (r *benchmark) byAPI(ctx context.Context, d benchmarkCase, from, n int) ([]
 		return nil, err
 	}
 	return timeRounds(from, n, func(i int) (time.Duration, error) {
+		if d.before != nil {
+			if err := d.before(ctx, i); err != nil {
+				return 0, err
+			}
+		}
 		begin := time.Now()
 		err := d.ours(ctx, i)
 		return time.Since(begin), err
@@ -256,21 +263,64 @@ func (r *benchmark) chromiumCases() []benchmarkCase {
 	}
 }
 
-// snapshotCases returns the cases of whole pages of several sizes as text.
-func (r *benchmark) snapshotCases() []benchmarkCase {
-	var deeds []benchmarkCase
-	for _, nodes := range []int{1_000, 10_000, 50_000} {
-		url := r.site + "/table/" + strconv.Itoa(nodes)
-		deeds = append(deeds, benchmarkCase{
-			name: fmt.Sprintf("snapshot of %d", nodes), script: "snapshot", rounds: 5,
+// snapshotPages are the pages whose text is taken: the form, and tables of so many nodes. Playwright takes seconds for the last.
+var snapshotPages = []struct {
+	name, path string
+	rounds     int
+}{{"form", "/form", 0}, {"1000", "/table/1000", 5}, {"10000", "/table/10000", 3}, {"50000", "/table/50000", 1}}
+
+func (r *benchmark) snapshot(ctx context.Context, into any) error {
+	return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, into)
+}
+
+// snapshotCases returns the cases of whole pages as text: seen before, and just arrived at.
+func (r *benchmark) snapshotCases() (small, large, first []benchmarkCase) {
+	for _, p := range snapshotPages {
+		url := r.site + p.path
+		d := benchmarkCase{
+			name: "snapshot of " + p.name, script: "snapshot", rounds: p.rounds,
 			prepare: func(ctx context.Context) error { return r.navigateAll(ctx, url) },
-			ours: func(ctx context.Context, _ int) error {
-				return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, nil)
-			},
-			agent: func(context.Context, int) []string { return []string{"snapshot"} },
-		})
+			ours:    func(ctx context.Context, _ int) error { return r.snapshot(ctx, nil) },
+			agent:   func(context.Context, int) []string { return []string{"snapshot"} },
+		}
+		if p.rounds > 0 {
+			large = append(large, d)
+		} else {
+			small = append(small, d)
+		}
+		if p.rounds == 1 {
+			continue
+		}
+		d.name, d.script, d.url, d.agent = "first of "+p.name, "first", url, nil
+		d.before = func(ctx context.Context, i int) error {
+			return r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url + "?" + strconv.Itoa(i)}, nil)
+		}
+		first = append(first, d)
 	}
-	return deeds
+	return small, large, first
+}
+
+// sizes compares how long the texts of the pages are, and returns the worst ratio.
+func (r *benchmark) sizes(ctx context.Context, w *tabwriter.Writer) (worst float64, err error) {
+	for _, p := range snapshotPages {
+		name := "size of " + p.name
+		if len(r.only) > 0 && !slices.Contains(r.only, name) {
+			continue
+		}
+		if err := r.navigateAll(ctx, r.site+p.path); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		var ours struct{ Snapshot string }
+		var theirs string
+		if err := errors.Join(r.snapshot(ctx, &ours), r.playwright.Call("text", nil, &theirs)); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		ratio := float64(len(ours.Snapshot)) / float64(len(theirs))
+		worst = max(worst, ratio)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.2f\t\n", name, len(ours.Snapshot), len(theirs), ratio)
+		w.Flush()
+	}
+	return worst, nil
 }
 
 // loopCase returns the usual work of an agent: navigate, snapshot, type, click, snapshot.
@@ -349,27 +399,27 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 	}
 	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
-	actions, err := r.group(ctx, w, r.actionCases())
+	var worst [6]worstRatios
+	small, large, first := r.snapshotCases()
+	for i, cases := range [][]benchmarkCase{r.actionCases(), r.chromiumCases(), {r.loopCase()}, small, large, first} {
+		var err error
+		if worst[i], err = r.group(ctx, w, cases); err != nil {
+			return err
+		}
+	}
+	actions, chromiums := worst[0], worst[1]
+	fmt.Fprintln(w, "bytes\tclank\tplaywright\tratio\t")
+	size, err := r.sizes(ctx, w)
 	if err != nil {
 		return err
 	}
-	chromiums, err := r.group(ctx, w, r.chromiumCases())
-	if err != nil {
-		return err
-	}
-	loop, err := r.group(ctx, w, []benchmarkCase{r.loopCase()})
-	if err != nil {
-		return err
-	}
-	snapshots, err := r.group(ctx, w, r.snapshotCases())
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n", actions.agent, chromiums.agent, snapshots.agent)
+	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n",
+		actions.agent, chromiums.agent, max(worst[3].agent, worst[4].agent))
 	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the script set off has run")
 	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n", chromiums.playwright)
-	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f\n",
-		actions.playwright, loop.playwright, max(actions.overhead, chromiums.overhead), snapshots.playwright)
+	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f",
+		actions.playwright, worst[2].playwright, max(actions.overhead, chromiums.overhead), worst[4].playwright)
+	fmt.Fprintf(out, " form_ratio=%.2f first_ratio=%.2f size_ratio=%.2f\n", worst[3].playwright, worst[5].playwright, size)
 	return nil
 }
 

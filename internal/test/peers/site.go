@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 )
+
+//go:embed testdata/form.html
+var formPage string
 
 // newSite serves the pages that are worked: /form, and /table/N with N elements.
 func newSite() *httptest.Server {
@@ -26,21 +30,13 @@ func newSite() *httptest.Server {
 
 func writeHTML(w http.ResponseWriter, html string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, "<!doctype html><title>Peers</title>"+html)
+	_, _ = io.WriteString(w, html)
 }
-
-const formPage = `<h1>Register</h1><nav><a href="/form">Home</a> <a href="/table/1000">Table</a></nav>
-<form onsubmit="return false">
-<label>Name <input id="name"></label> <label>Mail <input type="email"></label>
-<label>Country <select><option>Peru<option>Norway<option>Chad</select></label>
-<label><input type="checkbox"> News</label>
-<button type="button" onclick="said.textContent='saved '+document.getElementById('name').value">Save</button>
-</form><p id="said"></p><ul><li>one<li>two<li>three</ul>`
 
 // tablePage has five elements a row: the row, two cells with text, one with a link, one with a button.
 func tablePage(nodes int) string {
 	var b strings.Builder
-	b.WriteString("<h1>Table</h1><table><tbody>")
+	b.WriteString("<!doctype html><title>Peers</title><h1>Table</h1><table><tbody>")
 	for i := range nodes / 7 {
 		fmt.Fprintf(&b, "<tr><td>row %d</td><td>value %d</td><td><a href='/form?%d'>open %d</a></td><td><button>edit %d</button></td></tr>", i, i*i, i, i, i)
 	}

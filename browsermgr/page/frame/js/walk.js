@@ -70,13 +70,14 @@ const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'ma
 const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true]';
 
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
+const pointsAt = (cursor, around) => cursor !== around && CURSORS.test(cursorName(cursor));
 
 // promotion names why something that is no control can still be acted on, or ''. inside says that it is in a control, whose
 // cursor is everybody's; part, that who holds it listens.
 function promotion(element, tag, cursor, parentCursor, inside, part) {
   if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
   const reasons = [];
-  if (cursor !== parentCursor && !inside && CURSORS.test(cursorName(cursor))) reasons.push(`cursor:${cursorName(cursor)}`);
+  if (!inside && pointsAt(cursor, parentCursor)) reasons.push(`cursor:${cursorName(cursor)}`);
   if (element.matches(MARKED)) marksOf(element, reasons);
   if (part && !heard.has(element)) reasons.push('item');
   if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
@@ -122,6 +123,10 @@ function hiddenIcon(element, tag, inside) {
   if (Math.min(width, height) <= 1 || Math.max(width, height) > ICON_SIZE) return '';
   return heard.has(element) ? HEARD : 'cursor:pointer';
 }
+
+// offers says that a part of a small drawing can be clicked, by its cursor. In a control it is the control's.
+const offers = (svg, cursor, inside) => !inside &&
+  Array.prototype.some.call(svg.getElementsByTagName('*'), (part) => pointsAt(getComputedStyle(part).cursor, cursor));
 
 // Text that is longer is clipped where the whole is to be short.
 const TEXT_LIMIT = 4000;
@@ -312,7 +317,7 @@ class Walk {
     if (!inline) this.flush(scope);
     if (tag === 'details' && !element.open) this.summaryOnly(element, scope, cursor);
     else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, tag, scope, cursor, inside, visible));
-    else if (tag !== 'svg' || draws(element)) this.inLevel(element, 'generic', () => this.children(element, tag, scope, cursor, inside, visible));
+    else if (tag !== 'svg' || draws(element) || offers(element, cursor, inside)) this.inLevel(element, 'generic', () => this.children(element, tag, scope, cursor, inside, visible));
     if (!inline) this.flush(scope);
     if (drawn) scope.text += ' ';
   }
@@ -452,7 +457,7 @@ class Walk {
       case 'meter': case 'progress': case 'object': case 'embed': case 'option': case 'area':
         return;
       case 'svg':
-        if (!draws(element)) return;
+        if (!draws(element) && !offers(element, cursor, inside)) return;
     }
     this.children(element, tag, scope, cursor, inside, visible);
   }
