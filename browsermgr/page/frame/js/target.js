@@ -292,25 +292,26 @@ function unguard() {
   watching = null;
 }
 
-// Keys and buttons that were let go here since the last action, by the time they were sent. Input overtakes our scripts: it
-// is mostly noted before anybody asks for it.
+// Keys and buttons that were let go here since the last action, and texts that were put in, by the time they were sent. Input
+// overtakes our scripts: it is mostly noted before anybody asks for it.
 let released = [];
 let onRelease = null;
 const noteRelease = (event) => {
   if (!event.isTrusted) return;
-  released.push(event.timeStamp);
-  if (released.length > 20) released.shift();
+  released.push(event);
+  if (released.length > 40) released.shift();
   onRelease?.();
 };
-for (const type of ['keyup', 'mouseup']) addEventListener(type, noteRelease, { capture: true });
+for (const type of ['keyup', 'mouseup', 'input']) addEventListener(type, noteRelease, { capture: true });
 
-// inputTaken resolves when all keys and buttons of the numbered input have been let go here, or when the driver says that the
-// browser has seen to them: they may go to another frame, or the page may keep them from us.
+// inputTaken resolves when all keys and buttons of the numbered input have been let go here and its text is put in, or when the
+// driver says that the browser has seen to them: they may go to another frame, or the page may keep them from us.
 let taken = 0;
-const inputTaken = (input, ups) => idle ? Promise.resolve() : new Promise((resolve) => {
+const inputTaken = (a) => idle ? Promise.resolve() : new Promise((resolve) => {
   const since = performance.now() - 1000; // older ones are somebody else's
+  const arrived = (text) => released.filter((event) => event.timeStamp > since && (event.type === 'input') === text).length;
   onRelease = () => {
-    if (taken < input && (ups === 0 || released.filter((at) => at > since).length < ups)) return;
+    if (taken < a.input && (a.ups + a.texts === 0 || arrived(false) < a.ups || arrived(true) < a.texts)) return;
     onRelease = null;
     resolve();
   };
@@ -327,13 +328,16 @@ FUNCTIONS.taken = (input) => {
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
   if (idle) return { outcome: 'untold', download: false, title: document.title };
-  if (a.input) await inputTaken(a.input, a.ups);
+  if (a.input) await inputTaken(a);
   released = [];
+  const made = a.edit ? edit : null;
+  edit = null;
   const guarded = watching ?? { outcome: '', download: false };
   guarded.over = true;
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  made?.taken?.();
   await turn();
   await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
   const drawing = frame().then(turn);
@@ -346,6 +350,7 @@ FUNCTIONS.settled = async (a) => {
   }
   observer.disconnect();
   if (watching === guarded) unguard();
+  made?.settled?.();
   return { outcome: guarded.outcome, download: guarded.download, title: document.title };
 };
 
