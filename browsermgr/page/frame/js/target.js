@@ -56,14 +56,39 @@ function deepestIn(hit, x, y) {
   return hit;
 }
 
-// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label, or the control that it is
-// part of, where it lets input through.
+// wrappersOf are the boxes that libraries draw around a combobox, the innermost first: they hold no other control, and are no
+// larger than a field. Clicks on them are clicks on the combobox, whose input they cover or stand for.
+function wrappersOf(element) {
+  const wrappers = [];
+  if (!element.matches('[role=combobox]')) return wrappers;
+  const most = 3 * Math.max(element.offsetHeight, 32);
+  const other = (n) => n !== element && !n.closest('[hidden], [aria-hidden=true]');
+  for (let n = parentOf(element); n?.nodeType === Node.ELEMENT_NODE && !/^(body|form|main)$/.test(n.localName); n = parentOf(n)) {
+    if (n.offsetHeight > most || Array.from(n.querySelectorAll(CONTROLS)).some(other)) break;
+    wrappers.push(n);
+  }
+  return wrappers;
+}
+
+const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, [role=button], [role=link], [tabindex]:not([tabindex="-1"]), [contenteditable]';
+
+// wraps says that what was hit is a part of such a box, and not a veil that begins in there.
+function wraps(element, hit) {
+  const wrapper = wrappersOf(element).find((n) => within(hit, n));
+  if (!wrapper) return false;
+  const [outer, inner] = [wrapper.getBoundingClientRect(), hit.getBoundingClientRect()];
+  return inner.width <= outer.width + 8 && inner.height <= outer.height + 8;
+}
+
+// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label or wrapper, or the control that
+// it is part of, where it lets input through.
 function accepts(element, hit) {
   if (!hit) return false;
   if (within(hit, element)) return true;
   for (let n = hit; n; n = parentOf(n)) {
     if (n.localName === 'label' && n.control === element) return true;
   }
+  if (wraps(element, hit)) return true;
   if (getComputedStyle(element).pointerEvents !== 'none') return false;
   const control = operated(element);
   return control !== element && within(hit, control);
@@ -177,10 +202,11 @@ function animated(element) {
   return false;
 }
 
-// reachableAs is what input for an element is aimed at: the element, or the label that shows it.
+// reachableAs is what input for an element is aimed at: the element, or the label or wrapper that shows it.
 function reachableAs(element, a) {
   if (!a.hit || !element.matches('input, select, button, textarea')) return element;
-  return shown(element) && !isPoint(element) ? element : shownLabel(element) ?? element;
+  if (shown(element) && !isPoint(element)) return element;
+  return shownLabel(element) ?? wrappersOf(element).find((n) => shown(n) && !isPoint(n)) ?? element;
 }
 
 // isPoint says that an element is clipped to nothing, as what is meant for screen readers alone is.
@@ -215,7 +241,7 @@ FUNCTIONS.ready = async (a) => {
         fail('hidden');
       } else if (a.hit && isPoint(element)) {
         fail('clipped');
-      } else if (a.enabled && isDisabled(element)) {
+      } else if (a.enabled && (isDisabled(element) || isDisabled(found))) {
         fail('disabled');
       } else if (!still && (a.strict || pass > 0 || animated(element))) {
         fail('moving');
