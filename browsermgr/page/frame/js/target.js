@@ -363,8 +363,8 @@ FUNCTIONS.settled = async (a) => {
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  await turn(); // the event that told us may still be on its way to the page's listeners
   made?.taken?.();
-  await turn();
   await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
   const drawing = frame().then(turn);
   drawn = drawing;
