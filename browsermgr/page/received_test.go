@@ -17,8 +17,8 @@ import (
 // of them a script has made.
 const recorder = `<script>
 record = (root) => {
-	for (const type of ['pointerdown', 'mousedown', 'click', 'dblclick', 'keydown', 'keyup', 'input', 'change', 'wheel',
-		'mousemove', 'mouseup', 'dragstart', 'drop', 'scroll']) {
+	for (const type of ['pointerdown', 'mousedown', 'click', 'dblclick', 'keydown', 'keyup', 'beforeinput', 'input', 'change',
+		'wheel', 'mousemove', 'mouseup', 'dragstart', 'drop', 'scroll']) {
 		root.addEventListener(type, (e) => {
 			const name = e.target.ariaLabel ?? e.target.textContent?.trim();
 			if (e.target.nodeType === 1) top.postMessage(name + ' ' + type + (e.isTrusted ? '' : ' scripted'), '*');
@@ -41,11 +41,12 @@ func parts(where string) string {
 		at(100, 40, `<div role=group aria-label=Box-W tabindex=0 class=box><p class=long>Long</p></div>`)+
 		at(0, 100, `<div role=button draggable=true aria-label=Drag-W style="height:30px;background:red">drag</div>`)+
 		at(100, 100, `<div role=button aria-label=Drop-W ondragover="event.preventDefault()" style="height:30px">drop</div>`)+
+		at(200, 40, `<select multiple aria-label=Many-W style="height:40px"><option>Red<option>Green<option>Blue</select>`)+
 		at(200, 100, `<div class=box><p class=long></p><button>Deep-W</button></div>`), "-W", "_"+where)
 }
 
 // TestWhatIsDoneArrives does every action that is about an element or a point in documents and shadow roots of all
-// kinds, and looks for it in their own record of events: trusted ones, but for values that are set.
+// kinds, and looks for it in their own record of events: trusted ones.
 func TestWhatIsDoneArrives(t *testing.T) {
 	places := []string{"main", "same", "cross", "boxed", "open", "closed"}
 	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +94,8 @@ func TestWhatIsDoneArrives(t *testing.T) {
 			{actiontable.KindClick, page.Action{Ref: ref("Button"), DoubleClick: true}, "Button dblclick"},
 			{actiontable.KindClick, page.Action{Ref: ref("Check")}, "Check click, Check input, Check change"},
 			{actiontable.KindHover, page.Action{Ref: ref("Drop")}, "Drop mousemove"},
-			{actiontable.KindType, page.Action{Ref: ref("Text"), Text: "a"}, "Text input scripted"},
+			{actiontable.KindType, page.Action{Ref: ref("Text"), Text: "a"}, "Text beforeinput, Text input"},
+			{actiontable.KindType, page.Action{Ref: ref("Text")}, "Text keydown, Text beforeinput, Text input"},
 			{actiontable.KindType, page.Action{Ref: ref("Text"), Text: "b", Slowly: true}, "Text keydown, Text input"},
 			{actiontable.KindPress, page.Action{Key: "c"}, "Text keydown, Text input, Text keyup"},
 			{actiontable.KindKeyDown, page.Action{Key: "d"}, "Text keydown, Text input"},
@@ -101,11 +103,17 @@ func TestWhatIsDoneArrives(t *testing.T) {
 			{actiontable.KindInsertText, page.Action{Text: "e"}, "Text input"},
 			{actiontable.KindFill, page.Action{Fields: []actiontable.Field{
 				{Ref: ref("Text"), Value: "f"}, {Ref: ref("Check"), Type: "checkbox"},
-			}}, "Text input scripted, Text change, Check change"},
+			}}, "Text beforeinput, Text input, Text change, Check change"},
+			{actiontable.KindFill, page.Action{Fields: []actiontable.Field{{Ref: ref("Text"), Value: "g"}}}, "Text input, Text change"},
 			{
 				actiontable.KindSelect,
 				page.Action{Ref: ref("List"), Values: []string{"Two"}},
-				"List input scripted, List change scripted",
+				"List input, List change",
+			},
+			{
+				actiontable.KindSelect,
+				page.Action{Ref: ref("Many"), Values: []string{"Red", "Blue"}},
+				"Many input, Many change",
 			},
 			{actiontable.KindScroll, page.Action{Ref: ref("Box")}, "Box scroll"},
 			{actiontable.KindScrollIntoView, page.Action{Ref: ref("Deep")}, ""},

@@ -186,6 +186,9 @@ const secretForm = `<!doctype html><title>Sign in</title>
 	<label>Dots<input style="-webkit-text-security:disc" value=hunter4></label>
 	<label>Number<input autocomplete="one-time-code" type=number></label>
 	<label>Name<input value=Ada></label>
+	<label>Find<input type=search autocomplete=new-password value=lamp></label>
+	<label>Land<input role=combobox autocomplete=new-password value=Peru></label>
+	<label>Safe<input role=combobox type=password autocomplete=new-password value=hunter5></label>
 	<button onclick="document.querySelector('input').type='text'">Show</button>`
 
 func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
@@ -199,12 +202,12 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 			if strings.Contains(got, "hunter") || strings.Contains(got, "123456") {
 				t.Errorf("snapshot shows a secret: %s", got)
 			}
-			for _, name := range []string{"Word", "Code", "Again", "Dots", "Number"} {
+			for _, name := range []string{"Word", "Code", "Again", "Dots", "Number", "Safe"} {
 				if !strings.Contains(got, `"`+name+`" [password]`) {
 					t.Errorf("%s is not marked in %s", name, got)
 				}
 			}
-			browsertest.WantContains(t, got, `- textbox "Name" [ref=`, ": Ada")
+			browsertest.WantContains(t, got, `- textbox "Name" [ref=`, ": Ada", ": lamp", ": Peru")
 		}
 	}
 	check()
@@ -304,7 +307,7 @@ func (m typist) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) 
 
 func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	// Nothing in its name says what the field is for.
-	srv := site(t, map[string]string{"/": `<!doctype html><title>x</title><label>Geheimnis<input type=password onchange="out.textContent='taken'"></label><p id=out>`})
+	srv := site(t, map[string]string{"/": `<!doctype html><title>x</title><label>Geheimnis<input type=password oninput="out.textContent='taken'"></label><p id=out>`})
 	tab := openTab(t, "")
 	var said strings.Builder
 	model := typist{url: srv.URL, said: &said, rounds: new(int)}

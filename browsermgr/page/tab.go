@@ -198,17 +198,24 @@ func (t *Tab) prepareDocument() {
 	document := t.loadState.Documents
 	t.loadState.TitleReported = true
 	t.browser.wg.Go(func() {
-		title, err := t.main.AwaitLoaded(context.Background())
-		if err == nil {
+		err := t.main.AwaitLoaded(context.Background(), func(title string) {
 			t.setTitleOf(document, title)
-		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.loadState.Documents == document {
-			t.loadState.TitleKnown, t.loadState.TitleReported = err == nil, false
-			t.signalChange()
+			t.titleTold(document, true)
+		})
+		if err != nil {
+			t.titleTold(document, false)
 		}
 	})
+}
+
+// titleTold notes that the numbered document has told its title, or will not.
+func (t *Tab) titleTold(document int, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l := &t.loadState; l.Documents == document {
+		l.TitleKnown, l.TitleReported = l.TitleKnown || known, false
+		t.signalChange()
+	}
 }
 
 // awaitTitle sees to it that the title is known. A document that has loaded is about to tell it, or the browser has been asked; one

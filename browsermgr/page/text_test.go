@@ -23,13 +23,76 @@ func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
 	browsertest.WantJS(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]",
-		`[" Ada Lovelace ","input name,change name","name"]`)
+		`[" Ada Lovelace ","input name","name"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: "", Submit: true})
-	browsertest.WantJS(t, tab, "[document.getElementById('name').value, window.sent]", `["",true]`)
+	browsertest.WantJS(t, tab, "[document.getElementById('name').value, window.sent, log.slice(1).join()]",
+		`["",true,"keydown name,input name,keydown name,change name"]`)
 	for field, text := range map[string]string{"About": "two\nlines", "Age": "36", "Day": "2026-11-21"} {
 		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"`+field+`"`), Text: text})
 	}
 	browsertest.WantJS(t, tab, "[about.value, age.value, day.value]", `["two\nlines","36","2026-11-21"]`)
+}
+
+// TestFieldsTakeWhatTheyTakeFromAPerson types, fills in or selects in a field #i and looks at what it holds and which events it got;
+// those that were not trusted end in "!".
+func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
+	const list = `<select id=i aria-label=In><option>One<option disabled>Off<optgroup label=G disabled><option>Far</optgroup>
+		<option hidden>Gone<option value=2>Two</select>`
+	kind := func(kind actiontable.Kind, text string) page.Action {
+		return page.Action{Kind: kind, Text: text, Values: []string{text}, Fields: []actiontable.Field{{Value: text}}}
+	}
+	typed := func(text string) page.Action { return kind(actiontable.KindType, text) }
+	filled := func(text string) page.Action { return kind(actiontable.KindFill, text) }
+	chosen := func(text string) page.Action { return kind(actiontable.KindSelect, text) }
+	const change = `i.onchange = () => `
+	tests := []struct {
+		name, html, script string
+		a                  page.Action
+		want, log, err     string
+	}{
+		{"number", `<input id=i aria-label=In type=number value=7>`, "", typed("12.5"), "12.5", "beforeinput input", ""},
+		{"letters in a number", `<input id=i aria-label=In type=number value=7>`, "", typed("many"), "7", "", `does not take "many"`},
+		{"mail", `<input id=i aria-label=In type=email value=x@y.z>`, "", typed("a@b.c"), "a@b.c", "beforeinput input", ""},
+		{"password", `<input id=i aria-label=In type=password value=old>`, "", typed("new"), "new", "beforeinput input", ""},
+		{"date", `<input id=i aria-label=In type=date>`, "", typed("2026-01-31"), "2026-01-31", "input! change!", ""},
+		{"slider", `<input id=i aria-label=In type=range>`, "", filled("70"), "70", "input! change!", ""},
+		{"lines", `<textarea id=i aria-label=In>x</textarea>`, "", typed("a\nb"), "a\nb", "beforeinput input input input", ""},
+		{"nothing", `<input id=i aria-label=In value=old>`, "", typed(""), "", "keydown beforeinput input keyup", ""},
+		{"no room", `<input id=i aria-label=In maxlength=3>`, "", typed("abcd"), "abc", "beforeinput input", "takes 3 characters at most"},
+		{"prevented", `<input id=i aria-label=In value=x>`, "i.onbeforeinput = (e) => e.preventDefault()", typed("a"), "x", "beforeinput", "did not keep"},
+		{"set back", `<input id=i aria-label=In value=x>`, "i.oninput = () => i.value = 'x'", typed("a"), "x", "beforeinput input", "did not keep"},
+		{"a mask", `<input id=i aria-label=In value=12>`, `i.onfocus = () => setTimeout(() => i.setSelectionRange(0, 0));
+			i.oninput = () => i.value = '(' + i.value + ')'`, typed("34"), "(34)", "beforeinput input", ""},
+		{"focus is taken away", `<input id=i aria-label=In><button>B</button>`, "i.onfocus = () => document.querySelector('button').focus()", typed("a"), "a", "input! change!", ""},
+		{"a form that checks", `<input id=i aria-label=In>`, change + "i.value += ' ok'", filled("a"), "a ok", "beforeinput input change", ""},
+		{"suggestions", `<input id=i aria-label=In role=combobox>`, "i.onblur = () => i.value = ''", filled("a"), "a", "beforeinput input", ""},
+		{"an editor that goes when it is left", `<input id=i aria-label=In>`, "i.onblur = () => i.remove()", filled("a"), "a", "beforeinput input change", ""},
+		{"rich text", `<div id=i aria-label=In role=textbox contenteditable>old <b>text</b></div>`, "", typed("new"), "new", "beforeinput input", ""},
+		{"list", list, "", chosen("Two"), "2", "keydown input change keyup", ""},
+		{"first of a list", list, "i.selectedIndex = 4", chosen("One"), "One", "keydown input change keyup", ""},
+		{"list that keeps keys back", list, "i.onkeydown = (e) => e.preventDefault()", chosen("Two"), "2", "keydown keyup input! change!", ""},
+		{"list in a box", `<select id=i aria-label=In size=3><option>One<option>Two</select>`, "", chosen("Two"), "Two", "input change", ""},
+		{"one of several", `<select id=i aria-label=In multiple><option selected>One<option>Two</select>`, "", chosen("Two"), "Two", "input change", ""},
+		{"list that hands its focus on", list + `<button>B</button>`, "i.onfocus = () => document.querySelector('button').focus()", chosen("Two"), "2", "input! change!", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tab := show(t, tt.html+`<script>const log = []; const i = document.getElementById('i'); `+tt.script+`
+				for (const k of ['beforeinput', 'input', 'change', 'keydown', 'keyup']) {
+					i.addEventListener(k, (e) => log.push(k + (e.isTrusted ? '' : '!')), true) }</script>`)
+			tt.a.Ref = refOf(t, tab, "In")
+			if len(tt.a.Fields) > 0 {
+				tt.a.Fields[0].Ref = tt.a.Ref
+			}
+			_, err := tab.Act(browsertest.Within(t, browsertest.Patience), tt.a)
+			if tt.err != "" {
+				browsertest.WantError(t, err, nil, tt.err)
+			} else {
+				browsertest.Must(t, err)
+			}
+			browsertest.WantEqual(t, jsString(t, tab, "(i.value ?? i.textContent) + ': ' + log.join(' ')"), tt.want+": "+tt.log)
+		})
+	}
 }
 
 func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
@@ -73,7 +136,7 @@ func TestSelectByValueOrLabel(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Many"`), Values: []string{"a", "c"}})
 	browsertest.WantJS(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]",
-		`["de","a,c","input land,change land,input many,change many"]`)
+		`["de","a,c","keydown land,input land,change land,input many,change many"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
 	browsertest.WantError(t, err, nil, `has no option "France"`, `"Austria"`)

@@ -35,6 +35,12 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
 }
 
+// combobox returns a list as component libraries make them: an input in a frame that hears clicks, with more in it.
+func combobox(style, more string) string {
+	return `<div style="position:relative;width:200px;height:40px" onclick="document.title='hit'">
+		<input id=t role=combobox aria-label=Land style="position:absolute;inset:0;` + style + `">` + more + `</div>`
+}
+
 func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 	tests := []struct {
 		name, html string
@@ -48,18 +54,24 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 		{"behind its label", `<style>#t{display:none}</style><input type=checkbox id=t onchange="document.title='hit'"><label for=t>Tick</label>`, "#t", "hit", nil},
 		{"clipped to a point", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden}</style><input type=radio id=t onchange="document.title='hit'"><label for=t>Pick</label>`, "#t", "hit", nil},
 		{"clipped to a point, without a label", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0)}</style><button id=t>Skip</button>`, "#t", "", []string{"not visible"}},
+		{"list that lets clicks through to its frame", combobox(`pointer-events:none`, `<b style="position:absolute;inset:0">Peru</b>`), "#t", "hit", nil},
+		{"list covered by what is chosen", combobox(``, `<b style="position:absolute;inset:0;z-index:1">Peru</b>`), "#t", "hit", nil},
+		{"list clipped to a point", combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden`, `<b>Peru</b>`), "#t", "hit", nil},
+		{"list clipped to a point, disabled", combobox(`width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden" disabled title="`, `<b>Peru</b>`), "#t", "", []string{"is disabled"}},
+		{"list under a veil of the page", combobox(``, `<i id=veil style="position:fixed;inset:0"></i>`), "#t", "", []string{"covered by", "veil"}},
+		{"list covered by a button", combobox(``, `<button style="position:absolute;inset:0">Clear</button>`), "#t", "", []string{"covered by", `button "Clear"`}},
 		{"where nobody can scroll", `<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "", []string{"outside"}},
 		{"an area of a picture", `<map name=m><area id=t href=#hit alt=A shape=rect coords=0,0,30,30 onclick="document.title='hit'"></map><img usemap=#m width=60 height=30 src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "#t", "hit", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html)
-			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: tt.target, TimeoutMs: 2500})
+			a := page.Action{Kind: actiontable.KindClick, Selector: tt.target}
 			if tt.err != nil {
-				browsertest.WantError(t, err, nil, tt.err...)
+				_ = refused(t, tab, a, tt.err...)
 				return
 			}
-			browsertest.Must(t, err)
+			act(t, tab, a)
 			if got := strings.Trim(js(t, tab, "document.title"), `"`); got != tt.want {
 				t.Errorf("got title %q, want %q", got, tt.want)
 			}

@@ -274,6 +274,7 @@ var commandCases = []commandCase{
 	{line: "upload a.png --input-ref e1 --timeout-ms 9", asks: "POST /hooks/file-chooser", body: `{"inputRef":"e1","paths":["a.png"],"timeoutMs":9}`, stdout: "chose 1 file\n"},
 	{line: "upload a.png", asks: "POST /hooks/file-chooser", body: `{"paths":["a.png"]}`, stdout: "the next file chooser gets 1 file\n"},
 	{line: "upload /", stderr: "/ is not a regular file", code: 2},
+	{line: "upload /no/such/file", stderr: "there is no file /no/such/file", code: 2},
 	{line: "upload", stderr: "<path> is missing", code: 2},
 	{line: "upload a --ref e1 --element x", stderr: "--ref cannot go with", code: 2},
 	{line: "upload a --input-ref e1 --element x", stderr: "exclude one another", code: 2},

@@ -98,12 +98,14 @@ func checkDownload(_ *commandInput, answer []byte) error {
 }
 
 // lendFiles copies the files that the arguments name into the server's folder for uploads, since the server reads no
-// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the
-// command ends.
+// others, and returns the paths of the copies. A relative name of no file here is left to the server, whose folder may
+// have it. The copies go when the command ends.
 func (in *commandInput) lendFiles() (paths []string, err error) {
 	for i, path := range in.args {
 		info, err := os.Stat(path)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && in.home != "" && filepath.IsAbs(path):
+			return nil, usagef("there is no file %s", path)
 		case errors.Is(err, fs.ErrNotExist), in.home == "":
 			paths = append(paths, path)
 			continue

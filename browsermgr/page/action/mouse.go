@@ -55,6 +55,10 @@ func (d *performer) click(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	return d.clickElement(ctx, e, a)
+}
+
+func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action) error {
 	deadline := time.Now().Add(a.Limit())
 	strict := false
 	for lost := 0; ; {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
@@ -20,6 +21,7 @@ type fieldArg struct {
 	Text     any      `json:"text,omitempty"`
 	Values   []string `json:"values,omitempty"`
 	Checked  bool     `json:"checked"`
+	Leave    bool     `json:"leave,omitempty"` // the field for a moment, once it has its text
 	Timeout  int64    `json:"timeout"`
 }
 
@@ -42,9 +44,9 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	if a.Slowly {
 		err = d.typeSlowly(ctx, e, a)
 	} else {
-		err = d.setText(ctx, e, a.Selector, a.Text, a.Limit())
+		err = d.setText(ctx, e, fieldArg{Selector: a.Selector, Text: a.Text}, a.Limit())
 	}
-	if err != nil {
+	if err != nil || !a.Submit && !a.Slowly {
 		return err
 	}
 	if a.Submit {
@@ -54,19 +56,29 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
-// setText replaces what a field holds in one go.
-func (d *performer) setText(ctx context.Context, e frame.Element, selector, text string, limit time.Duration) error {
+// setText replaces what a field holds in one go, as if it were pasted, and waits for what this led to.
+func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
 	res, err := runFieldScript[struct {
 		Insert bool `json:"insert"`
-	}](ctx, e, "type", fieldArg{Selector: selector, Text: text}, limit)
-	if err != nil || !res.Insert {
+	}](ctx, e, "type", arg, limit)
+	if err != nil {
 		return err
 	}
-	// Rich text: its content is selected, what is inserted takes its place.
-	if text == "" {
-		return d.sendInput(ctx, frame.DeleteChord().Events()...)
+	if !res.Insert {
+		return d.settle(ctx, e.Frame)
 	}
-	return d.sendInput(ctx, proto.InputInsertText{Text: text})
+	// What the field held is selected: what is inserted takes its place.
+	events := frame.DeleteChord().Events()
+	if arg.Text != "" {
+		events = []proto.Request{proto.InputInsertText{Text: arg.Text.(string)}}
+	}
+	return d.edit(ctx, e, events)
+}
+
+// edit sends input to a field that a script has prepared, and waits for what this led to.
+func (d *performer) edit(ctx context.Context, e frame.Element, events []proto.Request) error {
+	_, err := d.sendAndWait(ctx, e.Frame, append(events, frame.EndEdit{})...)
+	return e.Explain(err)
 }
 
 // typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
@@ -92,8 +104,8 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 
 // fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
 func (d *performer) fill(ctx context.Context, a Action) error {
-	last := d.mainFrame()
-	for _, f := range a.NamedFields() {
+	fields := a.NamedFields()
+	for i, f := range fields {
 		e, err := d.tab.Locate(f.Ref, "")
 		if err != nil {
 			return err
@@ -102,14 +114,13 @@ func (d *performer) fill(ctx context.Context, a Action) error {
 		case "checkbox", "radio", "switch":
 			err = d.setChecked(ctx, e, isTruthy(f.Value), a)
 		default:
-			err = d.setText(ctx, e, "", fieldText(f.Value), a.StepLimit())
+			err = d.setText(ctx, e, fieldArg{Text: fieldText(f.Value), Leave: i == len(fields)-1}, a.StepLimit())
 		}
 		if err != nil {
 			return err
 		}
-		last = e.Frame
 	}
-	return d.settle(ctx, last)
+	return nil
 }
 
 // setChecked clicks a checkbox or the like unless it is as wanted.
@@ -155,7 +166,29 @@ func (d *performer) selectOptions(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	if _, err := runFieldScript[bool](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit()); err != nil {
+	step, err := runFieldScript[struct {
+		Key    string `json:"key"`
+		Option string `json:"option"` // its local ref
+
+		Modifiers []string `json:"modifiers"` // while it is clicked
+	}](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit())
+	switch {
+	case err != nil:
+		return err
+	case step.Key != "":
+		c, err := frame.ParseChord(step.Key)
+		if err != nil {
+			return err
+		}
+		return d.edit(ctx, e, c.Events())
+	case step.Option == "":
+		return d.settle(ctx, e.Frame)
+	}
+	option := frame.Element{Frame: e.Frame, LocalRef: step.Option, GivenRef: e.GivenRef}
+	if err := d.clickElement(ctx, option, Action{TimeoutMs: a.TimeoutMs, Modifiers: step.Modifiers}); err != nil && ctx.Err() != nil {
+		return err
+	}
+	if _, err := frame.RunScript[bool](ctx, e.Frame, frame.Script{Fn: "chosen"}); err != nil && !cdp.IsDocumentGone(err) {
 		return err
 	}
 	return d.settle(ctx, e.Frame)

@@ -106,6 +106,8 @@ func (f *ScriptError) explainValue(given string) error {
 		return refuse("is a %s field and does not take %q%s", f.Kind, f.Text, fieldFormat(f.Kind))
 	case "reverted":
 		return refuse("did not keep the text: the page set it back at once; take a new snapshot to see what it made of it")
+	case "cut":
+		return refuse("takes %s characters at most, and holds no more of the text than these", f.Text)
 	case "notcheck":
 		return refuse("cannot be checked or unchecked")
 	case "radio":

@@ -17,10 +17,18 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 		return quietStateOrError(QuietState{}, explainLost(err))
 	}
 	type inputArg struct {
-		Input int `json:"input"`
-		Ups   int `json:"ups"`
+		Input int  `json:"input"`
+		Ups   int  `json:"ups"`
+		Texts int  `json:"texts"`
+		Edit  bool `json:"edit"`
 	}
-	arg := inputArg{Input: f.nextInputNumber(), Ups: countReleases(events)}
+	arg := inputArg{Input: f.nextInputNumber()}
+	if last := len(events) - 1; last >= 0 && events[last] == (EndEdit{}) {
+		arg.Edit, events = true, events[:last]
+	}
+	if arg.Ups = countReleases(events); arg.Ups == 0 {
+		arg.Texts = countTexts(events)
+	}
 	calls := make([]*cdp.Call, len(events))
 	for i, event := range events {
 		calls[i] = via.Begin(event)
@@ -40,6 +48,24 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
 	return quietStateOrError(awaitAnswer[QuietState](ctx, f, w, settled))
+}
+
+// EndEdit stands after the events that change a field which one of our scripts has prepared: the script that waits for them then
+// sees whether they did, see edit in input.js. The browser gets nothing for it.
+type EndEdit struct{}
+
+// ProtoReq makes it one of the events.
+func (EndEdit) ProtoReq() string { return "" }
+
+// countTexts counts the texts that are put in as a whole.
+func countTexts(events []proto.Request) int {
+	n := 0
+	for _, event := range events {
+		if _, ok := event.(proto.InputInsertText); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // countReleases counts the keys and buttons that are let go.

@@ -127,10 +127,29 @@ func (f *Frame) storeWorld(made isolatedWorld, document int, anyhow bool) (w *is
 	return f.world, true
 }
 
-// AwaitLoaded installs our scripts in the present document before they are needed, waits until it is loaded and returns its title.
-func (f *Frame) AwaitLoaded(ctx context.Context) (title string, err error) {
-	return RunScript[string](ctx, f, Script{Fn: "loaded"})
+// AwaitLoaded waits until the present document has loaded, calls told with its title, and has our scripts installed before they are
+// needed. Loading does not have to wait for them.
+func (f *Frame) AwaitLoaded(ctx context.Context, told func(title string)) error {
+	w, err := f.enterWorld(ctx)
+	if err != nil {
+		return explainLost(err)
+	}
+	call := f.Begin(proto.RuntimeEvaluate{Expression: loadedExpression, ContextID: w.context, ReturnByValue: true, AwaitPromise: true})
+	title, err := awaitAnswer[string](ctx, f, w, call)
+	if err != nil {
+		return err
+	}
+	told(title)
+	_, err = RunScript[bool](ctx, f, Script{Fn: "ping"})
+	return err
 }
+
+// loadedExpression resolves to the title when the listeners of the load event have run: pageshow follows at once.
+const loadedExpression = `new Promise((loaded) => {
+  const tell = () => loaded({ value: document.title });
+  if (document.readyState === 'complete') tell();
+  else addEventListener('pageshow', tell, { once: true });
+})`
 
 // ForgetDocument forgets the present document: another took its place, or its process died.
 func (f *Frame) ForgetDocument() { f.forgetWorld(nil) }

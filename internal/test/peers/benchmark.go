@@ -42,6 +42,7 @@ type benchmarkCase struct {
 	rounds       int                                       // at most, if not 0
 	// unsettled says that playwright does not wait for what it led to, as we do: it is not judged by the same measure.
 	unsettled bool
+	unlike    string // what playwright does less of under this name; it is judged all the same
 }
 
 // caseMedians are the medians of one deed.
@@ -206,6 +207,7 @@ func (r *benchmark) actionCases() []benchmarkCase {
 		},
 		{
 			name: "press", prepare: fresh, prepareAgent: look, script: "press",
+			unlike:  "ends when Chromium has the keys, ours when what they set off has run",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
 			command: func(int) []string { return []string{"press", "a"} },
 			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
@@ -218,6 +220,7 @@ func (r *benchmark) actionCases() []benchmarkCase {
 		},
 		{
 			name: "select", prepare: fresh, prepareAgent: look, script: "select",
+			unlike: "sends events of a script, ours presses a key in the list and waits for what this set off",
 			ours: act(func(i int) map[string]any {
 				return map[string]any{"kind": "select", "ref": ours.country, "values": []string{country(i)}}
 			}),
@@ -415,6 +418,11 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n",
 		actions.agent, chromiums.agent, max(worst[3].agent, worst[4].agent))
+	for _, d := range r.actionCases() {
+		if d.unlike != "" {
+			fmt.Fprintf(out, "%s: playwright's %s\n", d.name, d.unlike)
+		}
+	}
 	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the script set off has run")
 	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n", chromiums.playwright)
 	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f",

@@ -76,7 +76,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "click_at", ToolFields: []string{"x!", "y!", "doubleClick", "button"}, Label: "click at {x}, {y}",
 		},
 		{
-			Kind: KindType, About: "put text into a field, in place of what it holds", Limit: interaction, MayClose: true,
+			Kind: KindType, About: "put text into a field, in place of what it holds; press Tab after it where the page waits for the change", Limit: interaction, MayClose: true,
 			Needs: [][]string{byElement},
 			Params: []Param{
 				ref, selector,
@@ -144,7 +144,7 @@ func table() []Spec { //nolint:funlen // a table
 			Tool: "select", ToolFields: []string{"ref!", "values!"}, Label: "select {values}{ in ref}", ByRef: true,
 		},
 		{
-			Kind: KindFill, About: "fill several fields at once", Limit: interaction, Needs: [][]string{{"fields"}},
+			Kind: KindFill, About: "fill several fields at once, and leave them", Limit: interaction, Needs: [][]string{{"fields"}},
 			Params: []Param{
 				{Name: "fields", Type: Entries, About: "{ref, type?, value}", Effect: HasLimit},
 			},

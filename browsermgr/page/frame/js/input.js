@@ -1,6 +1,10 @@
-// Setting what controls hold. Values go through the elements' own setters: this world's wrappers are untouched by the page.
+// Changing what controls hold. The page is to get what it gets from a person, trusted events above all: the scripts here prepare
+// a field, the browser sends the input, and the script that waits for it (settled) sees what came of it.
 
-const TEXT_INPUT = /^(text|search|email|url|tel|password|number|date|time|datetime-local|month|week|color|range)$/;
+// Kinds of fields that a person writes in, and those that are set: what keys do in the latter depends on the language of the
+// browser (dates) or on the page (sliders), so they get events of ours, as from playwright's fill.
+const WRITTEN = /^(text|search|email|url|tel|password|number)$/;
+const SET = /^(date|time|datetime-local|month|week|color|range)$/;
 
 // editable finds what takes the text: the element, the control of a label, or the one field inside it.
 function editable(element) {
@@ -38,39 +42,78 @@ async function field(a, pick = (e) => e) {
   }
 }
 
-const announce = (element, data) => {
-  element.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertReplacementText', data }));
+// edit is what is to come of the input that goes to a field next: taken is called when it has arrived, settled when what it set
+// off has run.
+let edit = null;
+
+const announce = (element, event) => {
+  element.dispatchEvent(event);
   element.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
-function setValue(element, text) {
-  const kind = element.localName === 'textarea' ? 'textarea' : element.type;
-  if (kind !== 'textarea' && !TEXT_INPUT.test(kind)) throw new Failure('nottext', { ...describe(element), kind });
-  element.focus({ preventScroll: true });
-  const before = element.value;
-  element.value = text;
-  if (kind !== 'textarea' && text !== '' && element.value === '') {
-    element.value = before;
-    throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : text });
-  }
-  announce(element, text);
-  return before;
+// takes says whether a field of this kind can hold the text. One that the page does not see is asked.
+function takes(element, text) {
+  if (element.localName !== 'input' || text === '') return true;
+  const probe = document.createElement('input');
+  probe.type = element.type;
+  probe.value = text;
+  return probe.value !== '';
 }
 
+// focusOn gives an element the focus and reports whether the page has left it there.
+async function focusOn(element) {
+  const has = () => element.getRootNode().activeElement === element;
+  if (has()) return true;
+  element.focus({ preventScroll: true });
+  if (!idle && has() && element.value) await new Promise((resolve) => setTimeout(resolve, 0)); // masks then place the caret
+  return has();
+}
+
+// kept throws if the page has undone a change, or if not all of the text had room.
+function kept(element, before, text) {
+  const now = element.value;
+  if (now === before && text !== before) throw new Failure('reverted', describe(element));
+  const room = element.maxLength;
+  if (room >= 0 && text.length > room && now === text.slice(0, room)) throw new Failure('cut', { ...describe(element), text: `${room}` });
+}
+
+// keepsPopup says that a field has suggestions, which close when it is left.
+const keepsPopup = (element) => element.matches('[role=combobox], [role=searchbox], [type=search], [list], [aria-autocomplete], [aria-haspopup], [aria-expanded], [aria-controls]');
+
+// type has a field ready to be typed into: what it holds is selected. The page hears of a change as it does from a person: not
+// before the focus leaves the field, or with Enter. What fills in a form (a.leave) leaves the field for a moment, since forms
+// check what is entered then; the focus comes back for a key that may follow.
 FUNCTIONS.type = async (a) => {
   const element = await field(a, editable);
-  if (element.localName === 'input' || element.localName === 'textarea') {
-    const before = setValue(element, a.text);
-    await turn();
-    if (before !== a.text && element.value === before) throw new Failure('reverted', describe(element));
-    return { insert: false };
+  if (element.localName !== 'input' && element.localName !== 'textarea') {
+    if (!element.isContentEditable) throw new Failure('nottext', { ...describe(element), kind: element.localName });
+    element.focus({ preventScroll: true });
+    element.ownerDocument.getSelection().selectAllChildren(element);
+    edit = {};
+    return { insert: true };
   }
-  if (!element.isContentEditable) {
-    throw new Failure('nottext', { ...describe(element), kind: element.localName });
+  const kind = element.localName === 'textarea' ? 'text' : element.type;
+  if (!WRITTEN.test(kind) && !SET.test(kind)) throw new Failure('nottext', { ...describe(element), kind });
+  if (!takes(element, a.text)) throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : a.text });
+  const focused = await focusOn(element);
+  const before = element.value;
+  if (focused && !SET.test(kind)) {
+    element.select();
+    edit = {
+      taken: () => {
+        if (!a.leave || keepsPopup(element) || element.getRootNode().activeElement !== element) return;
+        element.blur();
+        if (element.isConnected) element.focus({ preventScroll: true });
+      },
+      settled: () => kept(element, before, a.text),
+    };
+    return { insert: true };
   }
-  element.focus({ preventScroll: true });
-  element.ownerDocument.getSelection().selectAllChildren(element);
-  return { insert: true };
+  element.value = a.text;
+  announce(element, new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertReplacementText', data: a.text }));
+  await turn();
+  kept(element, before, a.text);
+  return { insert: false };
 };
 
 // focus puts the caret at the end of a field that is typed into key by key.
@@ -110,13 +153,49 @@ FUNCTIONS.select = async (a) => {
     return option;
   });
   if (chosen.length > 1 && !element.multiple) throw new Failure('single', describe(element));
-  element.focus({ preventScroll: true });
-  if (element.multiple) for (const option of options) option.selected = chosen.includes(option);
-  else chosen[0].selected = true;
-  element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-  element.dispatchEvent(new Event('change', { bubbles: true }));
-  if (isPoint(element) || getComputedStyle(element).opacity === '0') closeWidget(element);
+  const hidden = isPoint(element) || getComputedStyle(element).opacity === '0';
+  const set = (wanted) => {
+    for (const option of options) option.selected = wanted.includes(option);
+    if (wanted.length === 0) element.selectedIndex = -1;
+  };
+  edit = {
+    taken: () => {
+      if (options.some((option) => option.selected !== chosen.includes(option))) {
+        set(chosen);
+        announce(element, new Event('input', { bubbles: true, composed: true }));
+      }
+      if (hidden) closeWidget(element);
+    },
+  };
+  const focused = await focusOn(element);
+  const last = focused && !idle && lastStep(element, options, chosen, hidden);
+  if (last) {
+    set(last.before);
+    return { key: last.key, option: last.option && refOf(last.option), modifiers: element.multiple ? ['Control'] : [] };
+  }
+  set(options.filter((option) => !chosen.includes(option))); // so that it is told of also where nothing changes
+  edit.taken();
   await turn();
+  return {};
+};
+
+// lastStep finds the one key or click of a person by which a list comes from options that are selected before it to those that
+// are chosen: with it the page gets events that it can trust, and only one of each. There is none where arrows open the list
+// (macOS, appearance: base-select), and for lists that widgets hide.
+function lastStep(element, options, chosen, hidden) {
+  if (element.multiple || element.size > 1) {
+    if (hidden || !shown(element)) return null;
+    return { option: chosen.at(-1), before: chosen.slice(0, -1) };
+  }
+  if (/^Mac/.test(navigator.platform) || getComputedStyle(element).appearance === 'base-select') return null;
+  const open = options.filter((o) => !isDisabled(o) && getComputedStyle(o).display !== 'none');
+  const at = open.indexOf(chosen[0]);
+  return at < 0 ? null : { key: 'ArrowDown', before: open.slice(Math.max(at - 1, 0), at) };
+}
+
+// chosen ends a selection that a click has made.
+FUNCTIONS.chosen = () => {
+  edit?.taken();
   return true;
 };
 

@@ -297,13 +297,15 @@ const hint = (element) => (element.getAttribute('alt')?.trim() === '' ? '' : too
   squeeze(element.getAttribute('aria-placeholder') ?? '');
 
 // isSecret says that a field's value must not leave the page: a password, a one-time code, or whatever is drawn as dots. A
-// field that was one stays one, also while the page shows what was typed.
+// field that was one stays one, also while the page shows what was typed. Libraries write new-password on fields of searches
+// and lists to keep the browser from completing them.
 const secrets = new WeakSet();
 function isSecret(element) {
   if (element.localName !== 'input' && element.localName !== 'textarea') return false;
   if (secrets.has(element)) return true;
+  const searches = element.matches('[type=search], [role=combobox], [role=searchbox]');
   const secret = element.type === 'password' ||
-    /\b(current-password|new-password|one-time-code)\b/i.test(element.getAttribute('autocomplete') ?? '') ||
+    (searches ? /\bone-time-code\b/i : /\b(current-password|new-password|one-time-code)\b/i).test(element.getAttribute('autocomplete') ?? '') ||
     /^(disc|circle|square)$/.test(getComputedStyle(element).webkitTextSecurity);
   if (secret) secrets.add(element);
   return secret;

@@ -56,14 +56,39 @@ function deepestIn(hit, x, y) {
   return hit;
 }
 
-// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label, or the control that it is
-// part of, where it lets input through.
+// wrappersOf are the boxes that libraries draw around a combobox, the innermost first: they hold no other control, and are no
+// larger than a field. Clicks on them are clicks on the combobox, whose input they cover or stand for.
+function wrappersOf(element) {
+  const wrappers = [];
+  if (!element.matches('[role=combobox]')) return wrappers;
+  const most = 3 * Math.max(element.offsetHeight, 32);
+  const other = (n) => n !== element && !n.closest('[hidden], [aria-hidden=true]');
+  for (let n = parentOf(element); n?.nodeType === Node.ELEMENT_NODE && !/^(body|form|main)$/.test(n.localName); n = parentOf(n)) {
+    if (n.offsetHeight > most || Array.from(n.querySelectorAll(CONTROLS)).some(other)) break;
+    wrappers.push(n);
+  }
+  return wrappers;
+}
+
+const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, [role=button], [role=link], [tabindex]:not([tabindex="-1"]), [contenteditable]';
+
+// wraps says that what was hit is a part of such a box, and not a veil that begins in there.
+function wraps(element, hit) {
+  const wrapper = wrappersOf(element).find((n) => within(hit, n));
+  if (!wrapper) return false;
+  const [outer, inner] = [wrapper.getBoundingClientRect(), hit.getBoundingClientRect()];
+  return inner.width <= outer.width + 8 && inner.height <= outer.height + 8;
+}
+
+// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label or wrapper, or the control that
+// it is part of, where it lets input through.
 function accepts(element, hit) {
   if (!hit) return false;
   if (within(hit, element)) return true;
   for (let n = hit; n; n = parentOf(n)) {
     if (n.localName === 'label' && n.control === element) return true;
   }
+  if (wraps(element, hit)) return true;
   if (getComputedStyle(element).pointerEvents !== 'none') return false;
   const control = operated(element);
   return control !== element && within(hit, control);
@@ -177,10 +202,11 @@ function animated(element) {
   return false;
 }
 
-// reachableAs is what input for an element is aimed at: the element, or the label that shows it.
+// reachableAs is what input for an element is aimed at: the element, or the label or wrapper that shows it.
 function reachableAs(element, a) {
   if (!a.hit || !element.matches('input, select, button, textarea')) return element;
-  return shown(element) && !isPoint(element) ? element : shownLabel(element) ?? element;
+  if (shown(element) && !isPoint(element)) return element;
+  return shownLabel(element) ?? wrappersOf(element).find((n) => shown(n) && !isPoint(n)) ?? element;
 }
 
 // isPoint says that an element is clipped to nothing, as what is meant for screen readers alone is.
@@ -215,7 +241,7 @@ FUNCTIONS.ready = async (a) => {
         fail('hidden');
       } else if (a.hit && isPoint(element)) {
         fail('clipped');
-      } else if (a.enabled && isDisabled(element)) {
+      } else if (a.enabled && (isDisabled(element) || isDisabled(found))) {
         fail('disabled');
       } else if (!still && (a.strict || pass > 0 || animated(element))) {
         fail('moving');
@@ -292,25 +318,26 @@ function unguard() {
   watching = null;
 }
 
-// Keys and buttons that were let go here since the last action, by the time they were sent. Input overtakes our scripts: it
-// is mostly noted before anybody asks for it.
+// Keys and buttons that were let go here since the last action, and texts that were put in, by the time they were sent. Input
+// overtakes our scripts: it is mostly noted before anybody asks for it.
 let released = [];
 let onRelease = null;
 const noteRelease = (event) => {
   if (!event.isTrusted) return;
-  released.push(event.timeStamp);
-  if (released.length > 20) released.shift();
+  released.push(event);
+  if (released.length > 40) released.shift();
   onRelease?.();
 };
-for (const type of ['keyup', 'mouseup']) addEventListener(type, noteRelease, { capture: true });
+for (const type of ['keyup', 'mouseup', 'input']) addEventListener(type, noteRelease, { capture: true });
 
-// inputTaken resolves when all keys and buttons of the numbered input have been let go here, or when the driver says that the
-// browser has seen to them: they may go to another frame, or the page may keep them from us.
+// inputTaken resolves when all keys and buttons of the numbered input have been let go here and its text is put in, or when the
+// driver says that the browser has seen to them: they may go to another frame, or the page may keep them from us.
 let taken = 0;
-const inputTaken = (input, ups) => idle ? Promise.resolve() : new Promise((resolve) => {
+const inputTaken = (a) => idle ? Promise.resolve() : new Promise((resolve) => {
   const since = performance.now() - 1000; // older ones are somebody else's
+  const arrived = (text) => released.filter((event) => event.timeStamp > since && (event.type === 'input') === text).length;
   onRelease = () => {
-    if (taken < input && (ups === 0 || released.filter((at) => at > since).length < ups)) return;
+    if (taken < a.input && (a.ups + a.texts === 0 || arrived(false) < a.ups || arrived(true) < a.texts)) return;
     onRelease = null;
     resolve();
   };
@@ -327,14 +354,17 @@ FUNCTIONS.taken = (input) => {
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
   if (idle) return { outcome: 'untold', download: false, title: document.title };
-  if (a.input) await inputTaken(a.input, a.ups);
+  if (a.input) await inputTaken(a);
   released = [];
+  const made = a.edit ? edit : null;
+  edit = null;
   const guarded = watching ?? { outcome: '', download: false };
   guarded.over = true;
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
-  await turn();
+  await turn(); // the event that told us may still be on its way to the page's listeners
+  made?.taken?.();
   await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
   const drawing = frame().then(turn);
   drawn = drawing;
@@ -346,6 +376,7 @@ FUNCTIONS.settled = async (a) => {
   }
   observer.disconnect();
   if (watching === guarded) unguard();
+  made?.settled?.();
   return { outcome: guarded.outcome, download: guarded.download, title: document.title };
 };
 

@@ -70,10 +70,3 @@ FUNCTIONS.cancelWait = () => {
   cancelWait?.();
   return true;
 };
-
-// loaded resolves to the title when the load event has run.
-FUNCTIONS.loaded = async () => {
-  if (document.readyState !== 'complete') await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
-  await turn();
-  return document.title;
-};
