@@ -8,6 +8,9 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export CGO_ENABLED ?= 0
 export GOFLAGS ?= -trimpath
 
+# How test binaries are made: "make lint" vets, and nobody debugs them. Both would cost a minute.
+QUICK := -vet=off -ldflags=-w
+
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range chromium speech clean help apps
@@ -34,14 +37,14 @@ man: ## write a manual page for each command into bin/man
 	@echo "bin/man: see it with  man -M bin/man clank"
 
 test: chromium speech ## run all tests (PACKAGES=./...)
-	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
 	CLANK_PEERS=1 $(GO) test -count=1 ./browseagent/browsertool ./internal/test/aimock ./internal/test/callpeers ./voice/discord/dave
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
-	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
+	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test $(QUICK) $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
 
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
@@ -53,7 +56,7 @@ fmt: ## format the code
 	$(GOLANGCI) fmt ./...
 
 fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
-	@scripts/fuzz "$(or $(FUZZTIME),5s)"
+	@TESTFLAGS="$(QUICK) $(TESTFLAGS)" scripts/fuzz "$(or $(FUZZTIME),5s)"
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord
 	@$(GO) test ./cmd/clank -count=1 -run '^TestTheFirstTry$$' -program $(abspath $(BIN))
@@ -87,7 +90,7 @@ corpus: chromium ## every task of the corpus through every backend
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 other-half: chromium ## what "make test" leaves out: each task and each page by the other of two ways, the other views
-	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
 		-run '^Test(TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets

@@ -16,6 +16,7 @@ type stepPuller struct {
 	quit       chan struct{} // closed when the consumer stops ranging
 	once       sync.Once
 	released   chan struct{} // closed when the backend has let go
+	inTime     bool          // it let go within stopGrace of stop
 	crash      error         // why it let go without saying so; set before gone is closed
 	notStarted bool          // no step was asked for yet
 }
@@ -84,10 +85,14 @@ func (p *stepPuller) next(ctx context.Context) (Step, error) {
 }
 
 // stop stops ranging and gives the backend a moment to let go. It returns nil if
-// it has, otherwise what is closed when it does. It may be called again.
+// it has, otherwise what is closed when it does. It may be called again, and does
+// not wait again then.
 func (p *stepPuller) stop() <-chan struct{} {
-	p.once.Do(func() { close(p.quit) })
-	if closedWithin(stopGrace, p.released) {
+	p.once.Do(func() {
+		close(p.quit)
+		p.inTime = closedWithin(stopGrace, p.released)
+	})
+	if p.inTime {
 		return nil
 	}
 	return p.released

@@ -81,8 +81,8 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 		begun := time.Now()
 		r.Scopes.Stop(r.scope(), ada, false)
 		rec := s.end(t)
-		if took := time.Since(begun); took > 100*time.Millisecond {
-			t.Errorf("the stop took %v, want at most 100ms", took)
+		if took := time.Since(begun); took > 50*time.Millisecond {
+			t.Errorf("the stop took %v, want at most 50ms", took)
 		}
 		if rec.State != sessions.TaskStopped {
 			t.Errorf("state = %s, want stopped", rec.State)

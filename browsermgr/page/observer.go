@@ -57,7 +57,17 @@ func (t *Tab) RunExclusive(ctx context.Context, limit time.Duration, do func(con
 // RunConcurrently runs something beside the tab's actions, no longer than limit. Its context also ends when the tab crashes or
 // closes.
 func (t *Tab) RunConcurrently(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	ctx, cancel, err := t.watchContext(ctx, limit, false)
+	return t.runBeside(ctx, limit, false, do)
+}
+
+// RunUntilDialog is like [Tab.RunConcurrently], for what stands still while a dialog is open. Its context also ends when one
+// opens; if one is open already, the error is a *[DialogError].
+func (t *Tab) RunUntilDialog(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	return t.runBeside(ctx, limit, true, do)
+}
+
+func (t *Tab) runBeside(ctx context.Context, limit time.Duration, dialogs bool, do func(context.Context) error) error {
+	ctx, cancel, err := t.watchContext(ctx, limit, dialogs)
 	if err != nil {
 		return err
 	}

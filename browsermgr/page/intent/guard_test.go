@@ -1,6 +1,8 @@
 package intent_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/sessions"
 
+	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -121,6 +124,31 @@ func TestAPageThatSwapsTheMeaningUnderTheMouseIsFoundOut(t *testing.T) {
 		t.Errorf("judged again: %+v", j)
 	}
 	value(t, tab, "void (document.querySelector('button').click())") // what a page does itself is not ours to hold
+}
+
+func TestTheEndOfAnActionDoesNotWaitForAPageThatStandsStill(t *testing.T) {
+	for _, tt := range []struct {
+		name, script string
+		stopped      bool
+	}{{"dialog", "alert()", false}, {"endless loop after a stop", "for (;;) ;", true}} {
+		tab := openTab(t, site(t, `<button>Next</button>`, nil))
+		ctx, stop := context.WithCancel(browsertest.Within(t, 30*time.Second))
+		begun := time.Now()
+		same, err := intent.PerformJudged(ctx, tab, page.Action{Kind: actiontable.KindClick, Selector: "button"}, "", func() error {
+			tab.MainFrame().Post(proto.RuntimeEvaluate{Expression: tt.script})
+			if tt.stopped {
+				stop()
+			}
+			return ctx.Err()
+		})
+		if took := time.Since(begun); !same || !errors.Is(err, ctx.Err()) || took > 4*time.Second {
+			t.Errorf("%s: same %v, err %v, after %v", tt.name, same, err, took)
+		}
+		if tt.stopped {
+			browsertest.WantEqual(t, value(t, tab, "1 + 1"), "2") // the loop was ended
+		}
+		stop()
+	}
 }
 
 func TestEnterIsHeldToo(t *testing.T) {

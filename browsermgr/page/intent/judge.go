@@ -22,6 +22,8 @@ import (
 	"clank/browsermgr/page/frame"
 	"clank/internal/untrusted"
 	"clank/sessions"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // The classes of what an action sets off. The words are those of the settings.
@@ -39,6 +41,9 @@ var intentScript string
 
 // lookLimit bounds one look at the page.
 const lookLimit = 5 * time.Second
+
+// stoppedLookLimit bounds the last look at the page after a stop: people are told of it after 50 ms, whatever the page does.
+const stoppedLookLimit = 20 * time.Millisecond
 
 // scriptQuery is the argument of the script.
 type scriptQuery struct {
@@ -166,10 +171,7 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if g == nil || g.frame.DocumentToken() != g.token {
 		return false, nil // another document is shown: the input arrived
 	}
-	if len(tab.Dialogs().Pending) > 0 {
-		return false, nil // it arrived; the guard goes by itself when the dialog does
-	}
-	err = tab.RunConcurrently(ctx, lookLimit, func(ctx context.Context) error {
+	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) error {
 		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
 		refused = v.Swallowed
 		return err
@@ -177,8 +179,25 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if errors.Is(err, cdp.ErrDocumentGone) || errors.Is(err, page.ErrTabGone) {
 		return false, nil
 	}
-	if err != nil && len(tab.Dialogs().Pending) > 0 {
-		return false, nil
+	if _, open := errors.AsType[*page.DialogError](err); open {
+		return false, nil // it arrived; the guard goes by itself when the dialog does
+	}
+	return refused, err
+}
+
+// endSoon is like End, but stops holding also where ctx has ended. Then nobody waits for a page that does not answer: the script
+// that keeps it from answering is ended.
+func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err error) {
+	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() {
+		if action.Pause(after, stoppedLookLimit) == nil {
+			cancel(context.Cause(ctx))
+		}
+	})()
+	refused, err = g.End(after, tab)
+	if err != nil && after.Err() != nil {
+		g.frame.Post(proto.RuntimeTerminateExecution{})
 	}
 	return refused, err
 }
@@ -485,9 +504,8 @@ func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark strin
 		return false, err
 	}
 	err = act()
-	// The guard goes also where the time for the action is over.
-	refused, endErr := guard.End(context.WithoutCancel(ctx), tab) // bounded by the guard
-	if endErr != nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
+	refused, endErr := guard.endSoon(ctx, tab)
+	if endErr != nil && ctx.Err() == nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
 		err = errors.Join(err, endErr)
 	}
 	if refused {
@@ -512,10 +530,7 @@ type targetQuery struct {
 // DescribeTarget says what input would reach: the element with that ref, what is at a point in CSS pixels of the viewport, or what has
 // the focus, in whatever frame. A dialog takes all input: nothing is met while one is open.
 func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
-	if len(tab.Dialogs().Pending) > 0 {
-		return InputTarget{}, nil
-	}
-	err = tab.RunConcurrently(ctx, lookLimit, func(ctx context.Context) (err error) {
+	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) (err error) {
 		f, arg, err := findTarget(ctx, tab, ref, at)
 		if err != nil {
 			return err
@@ -523,6 +538,9 @@ func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Po
 		m, err = frame.RunScript[InputTarget](ctx, f, frame.Script{Fn: "meet", Arg: arg})
 		return err
 	})
+	if _, open := errors.AsType[*page.DialogError](err); open {
+		return InputTarget{}, nil
+	}
 	return m, err
 }
 

@@ -15,10 +15,10 @@ var browser browsertest.Shared
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-// openTab opens a tab in a connection of its own and closes both at the end.
+// openTab shows an address in a tab and a connection for this test alone.
 func openTab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
-	return browsertest.Tab(tb, browser.Connect(tb, page.Options{}), page.TabOptions{URL: url})
+	return browser.Page(tb, page.Options{}, url)
 }
 
 // BenchmarkLooks measures a click by itself, and with the checks around it where nothing has to be asked.
