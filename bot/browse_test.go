@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -132,7 +133,7 @@ func TestLongAnswersAreSplitOrAttachedAndNeverCut(t *testing.T) {
 	it := s.browse(s.ada, discordtest.Args{"task": "some"})
 	s.next().done(strings.Repeat(line, 30), picture(1))
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 2 })
-	must(t, err)
+	check.Must(t, err)
 	all := got.Text() + "\n" + got.Followups[0].Content + "\n" + got.Followups[1].Content
 	if n := strings.Count(all, "end."); n != 30 || !strings.HasSuffix(got.Text(), "end.") {
 		t.Errorf("%d of 30 lines arrived", n)

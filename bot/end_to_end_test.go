@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
@@ -18,7 +19,7 @@ func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionst
 		Store: sessionstest.OpenStore(s.t), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
 		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
-	must(s.t, m.Open(s.ctx()))
+	check.Must(s.t, m.Open(s.ctx()))
 	s.t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()

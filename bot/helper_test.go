@@ -16,6 +16,7 @@ import (
 	"clank/bot"
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -40,7 +41,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	d, err := discordtest.Start(discordtest.Config{})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -109,7 +110,7 @@ func (s *stage) ctx() context.Context {
 func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
 	s.t.Helper()
 	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
-	must(s.t, err)
+	check.Must(s.t, err)
 	return it
 }
 
@@ -153,7 +154,7 @@ func (s *stage) message(in discordtest.Channel, text string) discordtest.Message
 func (s *stage) say(in discordtest.Channel, who discordtest.User, text string) discordtest.Message {
 	s.t.Helper()
 	m, err := s.SendMessage(in, who, text)
-	must(s.t, err)
+	check.Must(s.t, err)
 	return m
 }
 
@@ -292,11 +293,3 @@ func picture(shade byte) llm.Image {
 }
 
 func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -127,7 +128,7 @@ func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
 	}
 	k.done("three lamps", picture(2), picture(3))
 	got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return m.Content == "Here they are." })
-	must(t, err)
+	check.Must(t, err)
 	if len(got.Attachments) != 2 || len(got.Buttons()) != 0 {
 		t.Errorf("answer = %+v", got)
 	}
@@ -176,7 +177,7 @@ func TestAttachedPicturesReachTheBrain(t *testing.T) {
 		{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
 		{Name: "paper.pdf", ContentType: "application/pdf", Data: []byte("%PDF-1.7")},
 	}})
-	must(t, err)
+	check.Must(t, err)
 	got := s.turn(turns).Lines[0]
 	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Images); diff != "" {
 		t.Error(diff)
@@ -202,7 +203,7 @@ func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
 	for i, where := range []string{"http://evil.example/a.png", "https://cdn.discordapp.com.evil.example/a.png", "https://user@evil.example/cdn.discordapp.com/a.png", "file:///etc/passwd", "::"} {
 		event := fmt.Sprintf(`{"id":"%d","type":0,"channel_id":%q,"content":"x","author":{"id":%q,"username":"ada"},
 			"attachments":[null,{"filename":"a.png","content_type":"image/png","size":1,"url":%q}]}`, i+1, s.OpenDM(s.ada, s.account).ID, s.ada.ID, where)
-		must(t, s.Dispatch(s.account, "MESSAGE_CREATE", event))
+		check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", event))
 		lines := s.turn(turns).Lines
 		if got := lines[len(lines)-1]; len(got.Images) != 0 || len(got.Notes) != 1 {
 			t.Errorf("line = %+v", got)
@@ -291,7 +292,7 @@ func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
 	turns := s.answering("ok")
 	s.open()
 	secret := strings.Repeat("aB3-_", 14)
-	must(t, s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil))
+	check.Must(t, s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil))
 	s.say(s.room, s.ada, s.account.Mention()+" what did you share?")
 	got := s.turn(turns).Lines
 	if len(got) != 2 || strings.Contains(got[0].Text, secret[:20]) || !strings.Contains(got[0].Text, "https://watch.example/w/#") {
@@ -338,7 +339,7 @@ func TestAThreadIsJudgedByTheChannelItIsPartOf(t *testing.T) {
 		t.Errorf("judged by channel %s of %s, want %s of %s", o.Channel, o.Parent, thread.ID, s.room.ID)
 	}
 	it, err := s.SlashCommand(thread, s.mod, "clank browse", discordtest.Args{"task": "lamps"})
-	must(t, err)
+	check.Must(t, err)
 	s.answer(it, "This server is not on the list.")
 	if o := <-asked; o.Parent != s.room.ID || len(o.Roles) != 1 {
 		t.Errorf("a command is judged by %+v, want the thread's channel and the role", o)
@@ -552,7 +553,7 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 			m := s.message(s.room, "Step 1")
 			tc.end(s, k)
 			got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, tc.want) })
-			must(t, err)
+			check.Must(t, err)
 			hasPicture(t, got, page)
 		})
 	}

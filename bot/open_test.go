@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/bot"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
 
@@ -67,8 +68,8 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 	}
 	again := func(runtimes ...string) {
 		b := &bot.Bot{Token: "secret", Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
-		must(t, b.Open(s.ctx()))
-		must(t, b.Close(s.ctx()))
+		check.Must(t, b.Open(s.ctx()))
+		check.Must(t, b.Close(s.ctx()))
 	}
 	again(s.bot.Runtimes...)
 	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 1 {
@@ -120,11 +121,11 @@ func TestTheBotSurvivesWhatAGatewayCanSay(t *testing.T) {
 		"a role of nothing":      {"GUILD_ROLE_UPDATE", `{"guild_id":"1","role":null}`},
 		"an event of tomorrow":   {"THING_HAPPENED", "[]"},
 	} {
-		must(t, s.Dispatch(s.account, event[0], event[1]))
+		check.Must(t, s.Dispatch(s.account, event[0], event[1]))
 		alive(what)
 	}
 	for what, raw := range map[string]string{"null": "null", "garbage": "{", "an unknown operation": `{"op":77,"d":{}}`} {
-		must(t, s.SendRaw(s.account, raw))
+		check.Must(t, s.SendRaw(s.account, raw))
 		alive(what)
 	}
 }
@@ -150,7 +151,7 @@ func TestCloseSaysGoodbyeAndStopsTheWork(t *testing.T) {
 	if got, want := s.answer(it, "").Text(), "Shutting down."; !strings.Contains(got, want) {
 		t.Errorf("answer = %q, want %q", got, want)
 	}
-	must(t, s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }))
+	check.Must(t, s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }))
 	if got := s.Disconnects()[0]; got.Code != 1000 || got.ByServer {
 		t.Errorf("disconnect = %+v, want code 1000 from the bot", got)
 	}

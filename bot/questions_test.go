@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/sessions/approval"
 
@@ -48,7 +49,7 @@ func (s *stage) ask(class approval.Class, change func(*approval.Question)) (aske
 	got, err := s.WaitMessage(s.ctx(), in, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, "Do "+string(class)) && len(m.Buttons()) > 0
 	})
-	must(s.t, err)
+	check.Must(s.t, err)
 	return a, got
 }
 
@@ -58,7 +59,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 	for _, b := range m.Buttons() {
 		if b.Label == label {
 			it, err := s.PressButton(m, who, b.CustomID)
-			must(s.t, err)
+			check.Must(s.t, err)
 			return it
 		}
 	}
@@ -69,7 +70,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 func (s *stage) told(it discordtest.Interaction) discordtest.Interaction {
 	s.t.Helper()
 	got, err := s.WaitAnswer(s.ctx(), it)
-	must(s.t, err)
+	check.Must(s.t, err)
 	return got
 }
 
@@ -165,7 +166,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 		data := fmt.Sprintf(`{"id":"7%d","application_id":"%s","type":3,"token":"x","version":1,"guild_id":"%s","channel_id":"%s","data":{"custom_id":"clank:ask:%s:%s","component_type":2},`+
 			`"member":{"user":{"id":"%s","username":"mod"},"permissions":"%d"}}`,
 			n, s.account.ID, s.guild.ID, s.room.ID, say, s.desk.Pending()[0].ID, s.mod.ID, discordgo.PermissionAdministrator)
-		must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
+		check.Must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	}
 	s.sayTo(m, s.ada, "Allow")
 	if got := s.outcome(a); !got.Allowed || got.By != "@ada" {
@@ -192,7 +193,7 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
 	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
-	must(t, s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}))
+	check.Must(t, s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}))
 	s.edited(m, "Allowed by the operator.")
 	s.outcome(a)
 
@@ -219,7 +220,7 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 	a, m := s.ask(approval.ClassBuy, nil)
 	data := fmt.Sprintf(`{"id":"77","application_id":"%s","type":3,"token":"x","version":1,"channel_id":"%s","data":{"custom_id":"clank:ask:yes:%s","component_type":2},"user":{"id":"%s","username":"bob"}}`,
 		s.account.ID, s.room.ID, s.desk.Pending()[0].ID, s.bob.ID)
-	must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
+	check.Must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	s.sayTo(m, s.ada, "No") // comes after it
 	if got := s.outcome(a); got.By != "@ada" {
 		t.Errorf("a press from elsewhere counted: %+v", got)
@@ -228,7 +229,7 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 
 func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
 	s := newStage(t)
-	must(t, s.bot.Open(s.ctx()))
+	check.Must(t, s.bot.Open(s.ctx()))
 	a, m := s.ask(approval.ClassBuy, nil)
 	s.close()
 	if now, _ := s.Message(m.ID); !strings.Contains(now.Content, "clank has ended") {

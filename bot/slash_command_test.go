@@ -12,6 +12,7 @@ import (
 
 	"clank/bot"
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/watches"
 	"clank/llm"
@@ -47,9 +48,9 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
 	ours := bot.SlashCommand(bot.CommandOptions{Watches: true, Runtimes: []string{"one", "two"}})
 	text, err := json.Marshal(ours)
-	must(t, err)
+	check.Must(t, err)
 	var theirs *discordgo.ApplicationCommand
-	must(t, json.Unmarshal(text, &theirs))
+	check.Must(t, json.Unmarshal(text, &theirs))
 	theirs.ID, theirs.Version = "1", "2"
 	list := func(c *discordgo.ApplicationCommand) []*discordgo.ApplicationCommand {
 		return []*discordgo.ApplicationCommand{c, nil}
@@ -77,7 +78,7 @@ func (s *stage) budgets(err error) {
 func (s *stage) askBudget(who discordtest.User, want string) discordtest.Interaction {
 	s.t.Helper()
 	it, err := s.SlashCommand(s.room, who, "clank budget", nil)
-	must(s.t, err)
+	check.Must(s.t, err)
 	return s.answer(it, want)
 }
 
@@ -186,7 +187,7 @@ func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
 func TestPostWritesTextAndPictures(t *testing.T) {
 	s := openStage(t)
 	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
-	must(t, s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}))
+	check.Must(t, s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}))
 	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "**Ferries**") })
 	if err != nil || len(m.Attachments) != 1 {
 		t.Errorf("%+v, %v", m, err)
@@ -294,7 +295,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
 	n := watches.Notice{Kind: watches.NoticeMet, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
 	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.StateActive}
-	must(t, s.bot.NotifyWatch(t.Context(), w, n))
+	check.Must(t, s.bot.NotifyWatch(t.Context(), w, n))
 	m := s.message(s.room, "you wanted to know when it changes.")
 	for _, want := range []string{"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>", "`/clank watches end:w1`"} {
 		if !strings.Contains(m.Content, want) {
@@ -305,7 +306,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		t.Errorf("mentioned: %+v", m.Mentions)
 	}
 	w.Origin.Private = true
-	must(t, s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
+	check.Must(t, s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
 	s.unseen(s.room, "is over")
 }
 

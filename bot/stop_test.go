@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
 
@@ -32,7 +33,7 @@ func (s *stage) button(it discordtest.Interaction) (discordtest.Message, string)
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
 		return i.Original != nil && len(i.Original.Buttons()) == 1
 	})
-	must(s.t, err)
+	check.Must(s.t, err)
 	return *got.Original, got.Original.Buttons()[0].CustomID
 }
 
@@ -40,7 +41,7 @@ func (s *stage) press(it discordtest.Interaction, who discordtest.User) discordt
 	s.t.Helper()
 	m, id := s.button(it)
 	pressed, err := s.PressButton(m, who, id)
-	must(s.t, err)
+	check.Must(s.t, err)
 	return pressed
 }
 
@@ -59,7 +60,7 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 	it, k := s.lamps()
 	k.step("look", nil)
 	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
-	must(t, err)
+	check.Must(t, err)
 	if want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."; refused.Text() != want || !refused.Ephemeral {
 		t.Errorf("bob was told %q, want %q", refused.Text(), want)
 	}
@@ -76,7 +77,7 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 	k.done("ok")
 	<-hold.Arrived()
 	pressed, err := s.PressButton(m, s.ada, id)
-	must(t, err)
+	check.Must(t, err)
 	hold.Release()
 	s.answer(it, "ok")
 	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool { return i.Answer != 0 }); err != nil {
@@ -91,7 +92,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
 	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
-	must(t, err)
+	check.Must(t, err)
 	unhurt := s.next()
 	// Nothing that Discord delays keeps the stop from happening.
 	hold := s.HoldNext(discordtest.RouteCreateMessage)
@@ -135,7 +136,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
 	thread := s.CreateThread(s.room, "below")
 	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
-	must(t, err)
+	check.Must(t, err)
 	k := s.next()
 	s.say(thread, s.bob, "stop")
 	s.stopped(k, "bob")
@@ -148,7 +149,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()
-	must(t, s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`))
+	check.Must(t, s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`))
 	s.say(s.room, s.mod, "stop")
 	s.stopped(k, "mod")
 	s.answer(it, "Stopped by")
@@ -164,7 +165,7 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	s.say(s.room, robot.User, "stop")
 	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
-	must(t, s.Dispatch(s.account, "MESSAGE_CREATE", hook))
+	check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", hook))
 	s.say(s.room, s.ada, "don't stop")
 	s.say(s.room, s.ada, s.account.Mention()+" marker")
 	if got := s.next(); got.Prompt != "marker" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -324,7 +325,7 @@ func TestClosingASessionEndsItsTask(t *testing.T) {
 			break
 		}
 		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseBegun {
-			must(t, b.agent.Close(t.Context(), b.session.ID))
+			check.Must(t, b.agent.Close(t.Context(), b.session.ID))
 		}
 	}
 	if err == nil || err.Error() != "the session was closed" || len(b.browser.opened) != 0 {
@@ -391,7 +392,7 @@ func TestALaterRunGoesOnFromMemory(t *testing.T) {
 	if strings.Contains(string(b.session.Memory), "media_type") {
 		t.Error("the memory holds pictures")
 	}
-	must(t, b.agent.Close(t.Context(), b.session.ID))
+	check.Must(t, b.agent.Close(t.Context(), b.session.ID))
 
 	b.script(call("click", `{"ref":"e5"}`), say("ok"))
 	b.task.Prompt = "buy it"
@@ -416,7 +417,7 @@ func TestALaterRunGoesOnFromMemory(t *testing.T) {
 func TestAMemoryFromTheMiddleOfATaskIsSettled(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`, "click", `{"ref":"e5"}`), say("x"))
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
-		must(t, err)
+		check.Must(t, err)
 		if step.Memory != nil {
 			b.session.Memory = step.Memory
 		}
@@ -424,7 +425,7 @@ func TestAMemoryFromTheMiddleOfATaskIsSettled(t *testing.T) {
 			break
 		}
 	}
-	must(t, b.agent.Close(t.Context(), b.session.ID))
+	check.Must(t, b.agent.Close(t.Context(), b.session.ID))
 	b.script(say("ok"))
 	b.answer(t)
 	ms := b.model.asked(t, 0).Messages
@@ -467,7 +468,7 @@ func TestACrashedPageIsReopenedAndTold(t *testing.T) {
 	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`), say("ok"))
 	var steps []sessions.Step
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
-		must(t, err)
+		check.Must(t, err)
 		steps = append(steps, step)
 		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseDone && step.Tool == "browser_open" {
 			b.browser.mu.Lock()

@@ -401,11 +401,3 @@ func checkAnswered(t *testing.T, ms []llm.Message) {
 func named(name, input string) func(context.Context, llm.Request) (llm.Reply, error) {
 	return reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "named", Name: name, Input: json.RawMessage(input)}})
 }
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -311,7 +312,7 @@ func TestASessionWorksOneTaskAtATime(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), say("ok"))
 	var refusals []error
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
-		must(t, err)
+		check.Must(t, err)
 		if step.Kind != sessions.StepAct || step.Phase != sessions.PhaseBegun {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"clank/browseagent"
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/llm/plain"
@@ -31,7 +32,7 @@ func openOffice(t *testing.T, b *bench, store *sessionstest.Store) *office {
 		DefaultRuntime: browseagent.Runtime,
 		Limits:         func() sessions.Limits { return sessions.Limits{MaxSteps: 10} }, Scopes: &cancel.Scopes{},
 	}}
-	must(t, o.Open(t.Context()))
+	check.Must(t, o.Open(t.Context()))
 	t.Cleanup(o.close)
 	return o
 }
@@ -49,9 +50,7 @@ func (o *office) work(session, prompt string, steps int, watch func(sessions.Eve
 	o.t.Helper()
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
 	rec, err := o.Run(o.t.Context(), sessions.Task{SessionID: session, Prompt: prompt, Origin: from, MaxSteps: steps}, watch)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	check.Must(o.t, err)
 	return rec
 }
 
@@ -65,9 +64,7 @@ func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	}
 	req := o.bench.model.asked(o.t, 0)
 	raw, err := json.Marshal(req.Messages)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	check.Must(o.t, err)
 	for _, want := range append(wants, "find a lamp", "now the second one") {
 		if !strings.Contains(string(raw), want) {
 			o.t.Errorf("the conversation lacks %q: %s", want, raw)

@@ -28,6 +28,7 @@ import (
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -39,8 +40,8 @@ var external browsertest.Shared
 func attachOnly(t *testing.T, m *browsermgr.Manager, entry string) {
 	t.Helper()
 	file := filepath.Join(m.Home, "browser", "profiles.json")
-	browsertest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	browsertest.Must(t, os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600))
+	check.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	check.Must(t, os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600))
 }
 
 func alive(p *chrome.Process) bool {
@@ -80,7 +81,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			}
 			uses.Wait()
 			tab, err := use(t, p).NewTab(t.Context(), page.TabOptions{})
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
 			}
@@ -151,7 +152,7 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 		}
 	})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer silent.Close()
 	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`, silent.Addr().(*net.TCPAddr).Port))
 	p := findProfile(t, m, "ext")
@@ -162,7 +163,7 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 		}
 	}
 	r, err := p.Doctor(t.Context(), false)
-	if c := check(t, r, "attach-target"); err != nil || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, "no answer") {
+	if c := findCheck(t, r, "attach-target"); err != nil || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, "no answer") {
 		t.Errorf("the doctor: %+v, %v", c, err)
 	}
 }
@@ -194,7 +195,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	}
 	theirs := u.Browser.Tabs()
 	ours, err := u.NewTab(t.Context(), page.TabOptions{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if !stop(t, p) || !alive(browser) {
 		t.Error("stopping must drop the connection, and only that")
 	}
@@ -221,7 +222,7 @@ func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (d
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
 	port := srv.Listener.Addr().(*net.TCPAddr).Port
-	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600))
 	return dir, asked
 }
 
@@ -338,7 +339,7 @@ const allWays = "blob,data,module,nested,socket,transport,requests"
 func datagrams(t *testing.T) (port int, count func() int) {
 	t.Helper()
 	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = udp.Close() })
 	n, read := 0, make(chan struct{})
 	go func() {
@@ -360,7 +361,7 @@ func datagrams(t *testing.T) (port int, count func() int) {
 func looked(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	first, rest, _ := strings.Cut(string(data), "\n")
 	var log struct {
 		Constants struct {
@@ -414,7 +415,7 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 			t.Errorf("Chromium asked for services of its maker:\n%s", proxy)
 		}
 	}
-	browsertest.Must(t, m.Close(context.Background()))
+	check.Must(t, m.Close(context.Background()))
 	if n := count(); n != 0 {
 		t.Errorf("%d datagrams came around the proxy", n)
 	}
@@ -436,7 +437,7 @@ func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
 	// Servers that never answer are not waited for.
 	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(strings.Replace(calls, "8000", "500", 1), port)})
-	browsertest.Must(t, m.Close(context.Background()))
+	check.Must(t, m.Close(context.Background()))
 	if count() == 0 {
 		t.Error("no datagram came")
 	}
@@ -471,7 +472,7 @@ func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 			configure(m, func(c *profile.Config) { c.Args = []string{flag} })
 		})
 		report, err := findProfile(t, m, "").Doctor(t.Context(), false)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		var got chrome.CheckStatus
 		for _, c := range report.Checks {
 			if c.ID == "flags" {

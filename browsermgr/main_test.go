@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/sessions"
 )
 
@@ -73,7 +74,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if adjust != nil {
 		adjust(m)
 	}
-	browsertest.Must(t, m.Open(t.Context()))
+	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -105,10 +106,10 @@ func sharedManager(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	if shared == nil {
 		home, err := os.MkdirTemp("", "clank") //nolint:usetesting // it outlives the test
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		m := newManager(t, home)
 		m.FirstPort, m.LastPort = 18650, 18659 // managers of single tests want the others
-		browsertest.Must(t, m.Open(t.Context()))
+		check.Must(t, m.Open(t.Context()))
 		shared = m
 	}
 	t.Cleanup(func() {
@@ -126,7 +127,7 @@ func sharedManager(t *testing.T) *browsermgr.Manager {
 func newManager(t *testing.T, home string) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return &browsermgr.Manager{Home: home, FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
@@ -145,7 +146,7 @@ func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {
 	t.Helper()
 	w, _, err := m.Window(t.Context(), opts)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return w
 }
 
@@ -161,7 +162,7 @@ func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) [
 func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string) {
 	t.Helper()
 	url, title, tabs, err := w.State(t.Context())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return url, title, tabs
 }
 
@@ -169,7 +170,7 @@ func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string
 func processesOf(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var found []string
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -185,7 +186,7 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	for _, s := range m.Status() {
 		if s.Running {
-			browsertest.Must(t, syscall.Kill(s.PID, syscall.SIGKILL))
+			check.Must(t, syscall.Kill(s.PID, syscall.SIGKILL))
 			return
 		}
 	}
@@ -199,10 +200,10 @@ var eventually = browsertest.Eventually
 func killPages(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, file := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		line, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(line), "--type=renderer") {
 			continue
@@ -216,7 +217,7 @@ func killPages(t *testing.T, m *browsermgr.Manager) {
 func refOf(t *testing.T, w *browsermgr.Window, name string) string {
 	t.Helper()
 	snapshot, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{Interactive: true})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for line := range strings.Lines(snapshot) {
 		if _, after, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, strconv.Quote(name)) {
 			ref, _, _ := strings.Cut(after, "]")

@@ -13,7 +13,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
@@ -167,7 +167,7 @@ func TestHeadedWindowWithoutADisplayIsRefused(t *testing.T) {
 
 func TestCloseLeavesNothing(t *testing.T) {
 	temp, err := os.MkdirTemp("", "mgr") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	base, signs := signallingSite(t)
 	before := runtime.NumGoroutine()
@@ -180,7 +180,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		failed <- err
 	}()
 	<-signs
-	browsertest.Must(t, m.Close(t.Context()))
+	check.Must(t, m.Close(t.Context()))
 	if err := <-failed; !errors.Is(err, browsermgr.ErrClosed) {
 		t.Errorf("the action that was running: %v", err)
 	}
@@ -188,7 +188,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Errorf("processes left: %v", got)
 	}
 	list, err := os.ReadDir(temp)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, entry := range list {
 		t.Errorf("left in the temporary directory: %s", entry.Name())
 	}
@@ -236,7 +236,7 @@ func TestIdleBrowserIsStoppedUnlessSomebodyHasLeftAPageOpen(t *testing.T) {
 	base := site(t)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "kept"})
 	u, err := findProfile(t, m, "kept").Acquire(t.Context(), true)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}); err != nil {
 		t.Error(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/sessions"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -197,7 +197,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
 			shot, err := w.Screenshot(t.Context())
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			size, err := jpeg.DecodeConfig(bytes.NewReader(shot.Data))
 			if err != nil || shot.MediaType != "image/jpeg" {
 				t.Fatal(shot.MediaType, err)
@@ -226,7 +226,7 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 		}
 		return tab.MainFrame().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
 	})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 }
 
 func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
@@ -256,12 +256,12 @@ func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
 func filmed(t *testing.T, w *browsermgr.Window, quality int, scale float64) (image.Image, string) {
 	t.Helper()
 	data, url, err := w.CaptureWebP(t.Context(), quality, scale)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if !bytes.Contains(data[:min(len(data), 4096)], []byte("VP8 ")) {
 		t.Errorf("got %q…, want a lossy picture", data[:min(len(data), 64)])
 	}
 	img, err := webp.Decode(bytes.NewReader(data))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return img, url
 }
 
@@ -327,7 +327,7 @@ func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 		return err != nil && err.Error() == "no page is open"
 	})
 	eventually(t, "no process of it", func() bool { return len(processesOf(t, m.Home)) == 0 })
-	browsertest.Must(t, w.Close(t.Context()))
+	check.Must(t, w.Close(t.Context()))
 	if _, _, err := w.CaptureWebP(t.Context(), 80, 1); err == nil {
 		t.Error("a window that is closed was filmed")
 	}

@@ -19,27 +19,27 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func findProfile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profile {
 	t.Helper()
 	p, err := m.FindProfile(name)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return p
 }
 
 func create(t *testing.T, m *browsermgr.Manager, opts browsermgr.CreateProfileOptions) browsermgr.CreatedProfile {
 	t.Helper()
 	c, err := m.CreateProfile(t.Context(), opts)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 
 func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 	t.Helper()
 	u, err := p.Acquire(t.Context(), true)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(u.Release)
 	return u
 }
@@ -47,7 +47,7 @@ func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 func status(t *testing.T, p *browsermgr.Profile) profile.Status {
 	t.Helper()
 	s, err := p.Status(t.Context())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return s
 }
 
@@ -66,11 +66,11 @@ func ready(t *testing.T, p *browsermgr.Profile) profile.Status {
 func stop(t *testing.T, p *browsermgr.Profile) bool {
 	t.Helper()
 	stopped, err := p.Stop(t.Context())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return stopped
 }
 
-func check(t *testing.T, r profile.DoctorReport, id string) chrome.Check {
+func findCheck(t *testing.T, r profile.DoctorReport, id string) chrome.Check {
 	t.Helper()
 	for _, c := range r.Checks {
 		if c.ID == id {
@@ -97,7 +97,7 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if stop(t, p) {
 		t.Error("a browser that did not run was stopped")
 	}
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	s := ready(t, p)
 	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort || !s.Headless || s.HeadlessSource != "config" {
 		t.Errorf("running: %+v", s)
@@ -128,9 +128,9 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
-	browsertest.Must(t, os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700))
+	check.Must(t, os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700))
 	blocked := filepath.Join(t.TempDir(), "file")
-	browsertest.Must(t, os.WriteFile(blocked, nil, 0o600))
+	check.Must(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("XDG_DATA_HOME", blocked)
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err == nil || deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
@@ -176,7 +176,7 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 	m := manager(t, nil)
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	p := findProfile(t, m, "work")
 	err = p.Start(t.Context(), browsermgr.StartOptions{})
 	busy, ok := errors.AsType[*chrome.PortError](err)
@@ -184,11 +184,11 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	r, err := p.Doctor(t.Context(), false)
-	if c := check(t, r, "devtools-port"); err != nil || r.OK || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
+	if c := findCheck(t, r, "devtools-port"); err != nil || r.OK || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
 		t.Errorf("the doctor says %+v, %v", c, err)
 	}
-	browsertest.Must(t, l.Close())
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, l.Close())
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p); *s.CDPPort != *made.CDPPort {
 		t.Errorf("it moved to %d", *s.CDPPort)
 	}
@@ -197,7 +197,7 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 func TestTwoManagersOnOneHome(t *testing.T) {
 	first := manager(t, nil)
 	p := findProfile(t, first, "")
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	second := manager(t, func(m *browsermgr.Manager) { m.Home = first.Home })
 	err := findProfile(t, second, "").Start(t.Context(), browsermgr.StartOptions{})
 	locked, ok := errors.AsType[*chrome.LockedError](err)
@@ -246,9 +246,9 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 		t.Helper()
 		u := use(t, p)
 		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		return fmt.Sprintf("%s %s", tab.ID(), res.Value)
 	}
 	cookie(base, `document.cookie = "login=ada; max-age=3600"`)
@@ -273,22 +273,22 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	m := manager(t, nil)
 	p := findProfile(t, m, "")
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	pid := *status(t, p).PID
-	browsertest.Must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	check.Must(t, syscall.Kill(pid, syscall.SIGSTOP))
 	begun := time.Now()
 	s := status(t, p)
 	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
 		t.Errorf("after %s: %+v", took, s)
 	}
-	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != chrome.CheckFail {
+	if r, err := p.Doctor(t.Context(), false); err != nil || findCheck(t, r, "cdp-websocket").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %+v, %v", r, err)
 	}
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := ready(t, p); *s.PID == pid {
 		t.Errorf("after a start: %+v", s)
 	}
-	if r, err := p.Doctor(t.Context(), true); err != nil || check(t, r, "live-snapshot").Status == chrome.CheckFail {
+	if r, err := p.Doctor(t.Context(), true); err != nil || findCheck(t, r, "live-snapshot").Status == chrome.CheckFail {
 		t.Errorf("a deep look: %+v, %v", r, err)
 	}
 }
@@ -327,7 +327,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 	if !ok || none.HeadlessSource != "env" || none.Profile != "clank" || !errors.Is(err, browsermgr.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}))
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "request" {
 		t.Errorf("on request: %t, %s", s.Headless, s.HeadlessSource)
 	}
@@ -336,7 +336,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	off := true
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Config = func() profile.Config {
 			return profile.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
@@ -346,11 +346,11 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
 		t.Errorf("switched off: %v", err)
 	}
-	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || check(t, r, "plugin-enabled").Status != chrome.CheckFail {
+	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || findCheck(t, r, "plugin-enabled").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %v, %v", r.Checks, err)
 	}
 	off = false
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", *status(t, p).PID))
 	if err != nil || !strings.Contains(string(line), "--lang=de") {
 		t.Errorf("command line %q, %v", line, err)
@@ -361,7 +361,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 func running(t *testing.T, m *browsermgr.Manager) []string {
 	t.Helper()
 	list, err := m.Profiles(t.Context())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, info := range list {
 		if info.Running {

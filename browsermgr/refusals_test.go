@@ -18,7 +18,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
@@ -108,10 +108,10 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		return s
 	}
 	guarded(p, profile.GuardProxy)
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	guarded(p, profile.GuardProxy)
 	found, err := p.Doctor(t.Context(), false)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, c := range found.Checks {
 		if c.ID == "policy" && c.Status != "pass" {
 			t.Errorf("doctor: %+v", c)
@@ -120,7 +120,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	port := *status(t, p).CDPPort
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
 	remote := findProfile(t, m, "remote")
-	browsertest.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := guarded(remote, profile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
@@ -139,7 +139,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		}
 	})
 	p := findProfile(t, m, "")
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p).Guard; s.Mode != profile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
@@ -194,7 +194,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	t.Helper()
 	host := manager(t, nil)
 	p := findProfile(t, host, "")
-	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
@@ -262,7 +262,7 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	}
 	use := use(t, findProfile(t, m, "there"))
 	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
-	browsertest.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
+	check.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	tries := `
 const told = {};
 const once = (name, start) => new Promise((done, fail) => {
@@ -303,7 +303,7 @@ return told`
 	} {
 		contains(t, notes, want)
 	}
-	browsertest.Must(t, world.SetCredentials(t.Context(), tab, nil))
+	check.Must(t, world.SetCredentials(t.Context(), tab, nil))
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
 	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
 	for _, path := range []string{"fetch", "beacon", "image", "frame", "worker", "module", "inner", "blob", "data", "worker.js", "shared", "early", "popup", "after"} {

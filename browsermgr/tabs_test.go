@@ -19,7 +19,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +27,7 @@ import (
 func open(t *testing.T, u *browsermgr.Lease, url string) *page.Tab {
 	t.Helper()
 	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return tab
 }
 
@@ -61,7 +61,7 @@ func TestTabsOfSessionsAreSwept(t *testing.T) {
 	do := func(kind, arg, value string) {
 		t.Helper()
 		_, err := w.Act(t.Context(), kind, map[string]any{arg: value})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 	}
 	do("tabNew", "url", "")
 	_, _, lines := state(t, w)
@@ -84,7 +84,7 @@ func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	use := useShared(t)
 	free := open(t, use, "")
 	var own string
-	browsertest.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }))
+	check.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }))
 	for target, want := range map[string]string{own: "a clank", free.TargetID(): " clank", "none": " "} {
 		if owner, profile := m.TabOwner(target); owner+" "+profile != want {
 			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)
@@ -162,7 +162,7 @@ func holds(t *testing.T, temp, home string) held {
 		t.Skip("descriptors are counted in /proc")
 	}
 	files, err := os.ReadDir(temp)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	h := held{len(fds), runtime.NumGoroutine(), len(processesOf(t, home)), len(files), nil}
 	for _, f := range files {
 		h.names = append(h.names, f.Name())
@@ -178,7 +178,7 @@ func (h held) within(limit held) bool {
 func tempDir(t *testing.T) string {
 	t.Helper()
 	temp, err := os.MkdirTemp("", "leak") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	t.Setenv("TMPDIR", temp)
 	return temp
@@ -190,7 +190,7 @@ func TestRestartsLeaveNothingBehind(t *testing.T) {
 	p := findProfile(t, m, "")
 	restart := func() {
 		t.Helper()
-		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+		check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 		if !stop(t, p) {
 			t.Fatal("it did not run")
 		}
@@ -219,7 +219,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
-		browsertest.Must(t, tab.Close(t.Context()))
+		check.Must(t, tab.Close(t.Context()))
 	}
 	for range 3 {
 		cycle()

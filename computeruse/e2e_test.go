@@ -16,6 +16,7 @@ import (
 	"clank/internal/budget"
 	"clank/internal/recording"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/internal/test/sqlitetest"
 	"clank/llm"
@@ -102,9 +103,7 @@ func (h *house) open() {
 			return "", nil
 		},
 	}
-	if err := h.Open(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, h.Open(h.t.Context()))
 }
 
 // shut closes all but the browser. Shutting twice is no error.
@@ -144,9 +143,7 @@ func (h *house) work(ctx context.Context, t sessions.Task, each func(sessions.Ta
 		h.t.Fatal(err)
 	}
 	steps, err := h.Steps(context.WithoutCancel(h.t.Context()), rec.ID)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.Must(h.t, err)
 	return rec, steps
 }
 
@@ -311,7 +308,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 		llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
 		llmtest.Say("all is done"))
 	model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
-	must(t, err)
+	check.Must(t, err)
 	h.local = &browseagent.Agent{
 		Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },

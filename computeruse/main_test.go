@@ -257,11 +257,3 @@ func (b *bench) told(t *testing.T, n int) computeruse.Input {
 	}
 	return asked[n]
 }
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,9 +60,7 @@ func FuzzCleanedMemoryIsJSONWithoutThePassword(f *testing.F) {
 			return
 		}
 		raw, err := json.Marshal(map[string]any{"text": text, "parts": []string{text + word, word}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		var s typedSecrets
 		s.Learn(word)
 		var out struct {
@@ -86,13 +85,9 @@ func TestWhatIsStoredIsReadAgainSettled(t *testing.T) {
 	m.Next.addCalls(Turn{Calls: []Call{{ID: "a"}, {ID: "b"}}, Tools: []llm.ToolCall{{ID: "f"}}})
 	m.Next.answerCall(CallResult{CallID: "a", Image: &llm.Image{Data: []byte("big")}})
 	raw, err := m.marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	got, err := parseConversation(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	in := got.Next.drain()
 	if len(in.Outcomes) != 2 || in.Outcomes[0].Image != nil || in.Outcomes[1].CallID != "b" || in.Outcomes[1].Err == "" || !in.Results[0].IsError {
 		t.Errorf("got %+v, want every call answered and no picture kept", in)

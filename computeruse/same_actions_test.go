@@ -13,6 +13,7 @@ import (
 	"clank/browseagent"
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -107,8 +108,8 @@ func newReader(t *testing.T) *reader {
 	_, site := real.start(t)
 	for path, text := range map[string]string{"uploads/cv.txt": "hello", "secret.txt": "secret"} {
 		file := filepath.Join(real.files.Dir, path)
-		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must(t, os.WriteFile(file, []byte(text), 0o600))
+		check.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return &reader{site: site + "/tasks", refs: map[string]string{}}
 }
@@ -253,7 +254,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		model, err := openai.New(openai.Options{
 			BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat,
 		})
-		must(t, err)
+		check.Must(t, err)
 		h.local = &browseagent.Agent{
 			Browser: h.windows, Approver: by, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		}
@@ -301,7 +302,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		server := &control.Server{
 			Manager: real.manager, Features: real.files, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: "secret-of-the-test"},
 		}
-		must(t, server.Open(t.Context()))
+		check.Must(t, server.Open(t.Context()))
 		t.Cleanup(func() {
 			if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -314,7 +315,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 		call := func(input string) browsertool.Result {
 			t.Helper()
 			res, err := session.Run(t.Context(), json.RawMessage(input))
-			must(t, err)
+			check.Must(t, err)
 			return res
 		}
 		tab := ""

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/sessions"
 
@@ -105,7 +106,7 @@ func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
 func decoded(t *testing.T, data []byte) image.Point {
 	t.Helper()
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
-	must(t, err)
+	check.Must(t, err)
 	return image.Pt(c.Width, c.Height)
 }
 
@@ -182,7 +183,7 @@ func drawn(t *testing.T, size image.Point, noise bool) []byte {
 		}
 	}
 	var b bytes.Buffer
-	must(t, png.Encode(&b, img))
+	check.Must(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -234,9 +235,9 @@ func TestAPartIsCutFromTheWholePicture(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	must(t, png.Encode(&b, img))
+	check.Must(t, png.Encode(&b, img))
 	part, err := computeruse.CropImage(b.Bytes(), image.Rect(60, 25, 50, 20), image.Pt(100, 50)) // corners in any order
-	must(t, err)
+	check.Must(t, err)
 	got, _, err := image.Decode(bytes.NewReader(part.Data))
 	if err != nil || got.Bounds().Size() != image.Pt(100, 50) {
 		t.Fatalf("got %v, %v; want it as large as fits", got, err)
@@ -253,7 +254,7 @@ func TestAPartIsCutFromTheWholePicture(t *testing.T) {
 
 func TestPixelsAreReadFromPicturesInJPEG(t *testing.T) {
 	var b bytes.Buffer
-	must(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20)), nil))
+	check.Must(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20)), nil))
 	if img, _, err := computeruse.FitImage(b.Bytes(), same); err != nil || img.MediaType != "image/jpeg" {
 		t.Errorf("got %s, %v", img.MediaType, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"clank/computeruse/anthropic"
 	"clank/computeruse/gemini"
 	"clank/computeruse/openai"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -80,7 +81,7 @@ func vendors() []vendor {
 			mind, err := openai.New(openai.Options{Stateless: stateless, Client: openaiclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			}})
-			must(t, err)
+			check.Must(t, err)
 			return mind, server.Requests
 		}
 	}
@@ -93,9 +94,9 @@ func vendors() []vendor {
 			model, err := claudeclient.New(claudeclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			must(t, err)
+			check.Must(t, err)
 			mind, err := anthropic.New(model, anthropic.ToolsAuto)
-			must(t, err)
+			check.Must(t, err)
 			return mind, server.Requests
 		}, byClaude},
 		{"gemini", computeruse.RuntimeGemini, true, func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
@@ -104,9 +105,9 @@ func vendors() []vendor {
 			model, err := geminiclient.New(geminiclient.Options{
 				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
-			must(t, err)
+			check.Must(t, err)
 			mind, err := gemini.New(model)
-			must(t, err)
+			check.Must(t, err)
 			return mind, server.Requests
 		}, byGemini},
 	}
@@ -221,7 +222,7 @@ func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 				t.Parallel()
 				mind, asked := v.serve(t, append(tt.turns, llmtest.Say("hello"))...)
 				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
-				must(t, err)
+				check.Must(t, err)
 				turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}})
 				var told *llm.Error
 				switch {
@@ -264,7 +265,7 @@ func TestAStopEndsAQuestionToEveryVendor(t *testing.T) {
 				t.Parallel()
 				mind, asked := v.serve(t, llmtest.SayWithFault("so far so good", f), llmtest.Say("hello"))
 				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
-				must(t, err)
+				check.Must(t, err)
 				why := errors.New("it took too long for the person")
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)

@@ -71,7 +71,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range o.Calls {
 		data.Calls = append(data.Calls, callRowOf(c))
 	}
-	return s.page(w, "budget", http.StatusOK, pageData{Title: "Budgets · clank", Data: data})
+	return s.page(w, "budget", pageData{Title: "Budgets · clank", Data: data})
 }
 
 // todayRows returns the ways in which a line counts, one by one.

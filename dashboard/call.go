@@ -5,7 +5,7 @@ import "net/http"
 // callPage shows the page on which the operator talks with clank.
 func (s *Server) callPage(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
-	return s.page(w, "call", http.StatusOK, pageData{Title: "Call · clank"})
+	return s.page(w, "call", pageData{Title: "Call · clank"})
 }
 
 // callAPI answers the script of that page.

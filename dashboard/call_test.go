@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"clank/dashboard"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/llm"
 	"clank/voice"
@@ -136,7 +137,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	if got := rtctest.Next(t, r.stops); got != ada {
 		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
 	}
-	must(t, call.Close(t.Context()))
+	check.Must(t, call.Close(t.Context()))
 	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
 	if err := call.Err(); err != nil {
 		t.Errorf("the call ended with %v", err)
@@ -148,7 +149,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 	t.Helper()
 	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(voice.RateOpus, 1))
-	must(t, err)
+	check.Must(t, err)
 	buf := make([]float32, 5760)
 	best := 0.0
 	for range 100 {
@@ -157,7 +158,7 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 			t.Fatalf("a packet is from %q", p.From)
 		}
 		n, err := dec.Decode(p.Opus, buf)
-		must(t, err)
+		check.Must(t, err)
 		if best = max(best, share(buf[:n])); best > 0.8 {
 			return
 		}
@@ -169,15 +170,15 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
-	must(tb.t, err)
+	check.Must(tb.t, err)
 	out, speaks := make([]byte, 4000), false
 	samples := sine(100 * 960)
 	clock := time.NewTicker(voice.FrameTime)
 	defer clock.Stop()
 	for i := range 100 {
 		n, err := enc.Encode(samples[i*960:(i+1)*960], out)
-		must(tb.t, err)
-		must(tb.t, call.Play(out[:n]))
+		check.Must(tb.t, err)
+		check.Must(tb.t, call.Play(out[:n]))
 		<-clock.C
 		if i%10 == 9 {
 			if speaks = speaks || tb.Eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
@@ -290,7 +291,7 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 	own := r.server.URL()
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	good, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
-	must(t, err)
+	check.Must(t, err)
 	host := func(name string) change { return func(q *http.Request) { q.Host = name } }
 	for _, path := range []string{"/api/call/join", "/api/call/stop"} {
 		for _, c := range []struct {
@@ -361,9 +362,9 @@ func TestTheCallIsAskedForByName(t *testing.T) {
 		"GET /api/call/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nHost: evil.example": 421,
 	} {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-		must(t, err)
+		check.Must(t, err)
 		_, err = io.WriteString(conn, head+"\r\nAuthorization: Bearer "+r.token+"\r\nContent-Length: 0\r\n\r\n")
-		must(t, err)
+		check.Must(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("%q: %v", head, err)
@@ -381,7 +382,7 @@ func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
 	t.Cleanup(http.DefaultClient.CloseIdleConnections) // the server would wait for those that were opened in vain
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
-	must(t, err)
+	check.Must(t, err)
 	var in, full atomic.Int32
 	var work sync.WaitGroup
 	began := time.Now()

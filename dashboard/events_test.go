@@ -186,9 +186,9 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}
 	r := start(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.server.URL(), "http://"))
-	must(t, err)
+	check.Must(t, err)
 	defer conn.Close()
-	must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+	check.Must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -373,10 +373,10 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 		t.Errorf("a step without a picture: %d", got)
 	}
 	session, err := r.store.Session(t.Context(), rec.SessionID)
-	must(t, err)
+	check.Must(t, err)
 	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
 	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
-	must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
+	check.Must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
 	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
 		t.Errorf("a page in place of a picture: %d %s", got, body)
 	}
@@ -471,7 +471,7 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 	began := time.Now()
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
 	defer done()
-	must(t, r.server.Close(ctx))
+	check.Must(t, r.server.Close(ctx))
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("closing took %v", took)
 	}
@@ -495,7 +495,7 @@ func TestARunningTaskIsToldSomething(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp"})
-	must(t, err)
+	check.Must(t, err)
 	for _, path := range []string{"/api/tasks/" + started.TaskID, "/api/sessions/" + started.SessionID} {
 		got, body := r.ask("POST", path+"/say", `{"text":"the red one"}`)
 		if said := decode[api.NoteAccepted](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
@@ -610,7 +610,7 @@ func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
 	r := start(t)
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
-	must(t, err)
+	check.Must(t, err)
 	if status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/run", ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -621,7 +621,7 @@ func TestRecordThatCannotBeReadWholeIsBrokenOff(t *testing.T) {
 	rec := r.finish(`{"prompt":"lamps"}`)
 	r.server.Runs = &records{broken: true}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.server.URL()+"/api/tasks/"+rec.ID+"/run", nil)
-	must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	res, err := http.DefaultClient.Do(req)
 	if err == nil {

@@ -260,7 +260,7 @@ func TestConnectionsThatNobodyUsesDoNotKeepTheEnd(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.server.URL(), "http://"))
-	must(t, err)
+	check.Must(t, err)
 	defer conn.Close()
 	r.ask(http.MethodGet, "/login", "") // the one before is accepted then
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)

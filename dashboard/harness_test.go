@@ -19,6 +19,7 @@ import (
 	"clank/internal/budget"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/access"
 	"clank/sessions/approval"
@@ -66,18 +67,18 @@ func start(t *testing.T) *rig {
 func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) *rig {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
-	must(t, err)
+	check.Must(t, err)
 	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Manager{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
-	must(t, live.Open(t.Context()))
+	check.Must(t, live.Open(t.Context()))
 	r.manager = &sessions.Manager{
 		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
 	}
-	must(t, r.manager.Open(t.Context()))
+	check.Must(t, r.manager.Open(t.Context()))
 	given, err := access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
-	must(t, err)
+	check.Must(t, err)
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Runs: new(records), Watches: watching(store), ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
@@ -87,7 +88,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	for _, c := range change {
 		c(r.server)
 	}
-	must(t, r.server.Open(t.Context()))
+	check.Must(t, r.server.Open(t.Context()))
 	t.Cleanup(r.close)
 	r.token = secret
 	return r
@@ -135,14 +136,14 @@ func (r *rig) ask(method, path, body string, changes ...change) (int, string) {
 	res := r.do(method, path, body, changes...)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	must(r.t, err)
+	check.Must(r.t, err)
 	return res.StatusCode, string(b)
 }
 
 func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, r.server.URL()+path, strings.NewReader(body))
-	must(r.t, err)
+	check.Must(r.t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	if method != http.MethodGet {
 		req.Header.Set("Content-Type", "application/json")
@@ -152,7 +153,7 @@ func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 	}
 	hc := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := hc.Do(req)
-	must(r.t, err)
+	check.Must(r.t, err)
 	return res
 }
 
@@ -175,7 +176,7 @@ func (r *rig) finish(body string) sessions.TaskRecord {
 	ctx, done := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer done()
 	rec, err := r.client().Follow(ctx, r.startTask(body).TaskID, func(sessions.Event) {})
-	must(r.t, err)
+	check.Must(r.t, err)
 	return rec
 }
 
@@ -200,13 +201,5 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		case <-deadline:
 			t.Fatalf("it did not happen in time: %s", what)
 		}
-	}
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

@@ -120,7 +120,7 @@ func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
 		}
 	}
 	begun, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
-	must(t, err)
+	check.Must(t, err)
 	q := question()
 	q.Task = begun.TaskID
 	got := r.question(q)
@@ -279,7 +279,7 @@ func TestWhatWasAskedPrivatelyIsNotShown(t *testing.T) {
 		t.Fatalf("%+v, %v", rec, err)
 	}
 	steps, err := r.manager.Steps(t.Context(), rec.ID)
-	must(t, err)
+	check.Must(t, err)
 	for _, path := range []string{
 		"/api/tasks?origin=discord", "/api/tasks?origin=discord&steps=1", "/api/tasks/" + rec.ID, "/api/tasks/" + rec.ID + "/events", "/api/sessions",
 	} {
@@ -345,7 +345,7 @@ func TestTheLiveStreamOfAPrivateTaskTellsNothingOfIt(t *testing.T) {
 	for e, ok := stream.next(); ok; e, ok = stream.next() {
 		told = append(told, e)
 	}
-	must(t, <-done)
+	check.Must(t, <-done)
 	steps, tasks := 0, 0
 	for _, e := range told {
 		steps += strings.Count(e.name, "step")

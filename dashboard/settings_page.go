@@ -50,7 +50,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
 		}
 		g.Inputs = append(g.Inputs, in)
 	}
-	return s.page(w, "settings", http.StatusOK, pageData{Title: "Settings · clank", Data: data})
+	return s.page(w, "settings", pageData{Title: "Settings · clank", Data: data})
 }
 
 func inputOf(v api.SettingView, id string) settingInput {

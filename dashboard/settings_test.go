@@ -39,7 +39,7 @@ func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 	r := start(t)
 	before, err := r.client().Settings(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	version, _ := json.Marshal(before.Version)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
 	if got, body := put(`{"changes":{"interaction.tasks.maxAtOnce":5}}`); got != http.StatusConflict || !strings.Contains(body, "version") {
@@ -61,7 +61,7 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 		Error string
 		Now   api.SettingsView
 	}
-	must(t, json.Unmarshal([]byte(body), &conflict))
+	check.Must(t, json.Unmarshal([]byte(body), &conflict))
 	if got != http.StatusConflict || conflict.Now.Version == before.Version || !strings.Contains(conflict.Error, "somebody else") {
 		t.Errorf("a stale change: %d %s", got, body)
 	}

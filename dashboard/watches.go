@@ -20,7 +20,7 @@ func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed("list the watches", err)
 	}
-	return s.page(w, "watches", http.StatusOK, pageData{Title: "Watches · clank", Data: list})
+	return s.page(w, "watches", pageData{Title: "Watches · clank", Data: list})
 }
 
 func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) error {

@@ -32,7 +32,7 @@ func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	got, err := c.AddWatch(t.Context(), api.WatchRequest{URL: "shop.test", Kind: watches.KindBelow, Number: 20, Currency: "€", Every: 30, Days: 3})
-	must(t, err)
+	check.Must(t, err)
 	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.StateActive {
 		t.Errorf("got %+v", got)
 	}
@@ -83,7 +83,7 @@ func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 		LastNotice: &watches.Notice{Text: "secret"},
 		Origin:     sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
 	}
-	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
+	check.Must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	for _, path := range []string{"/watches", "/api/watches"} {
 		if _, body := r.ask("GET", path, ""); strings.Contains(body, "secret") || !strings.Contains(body, "ada") {
 			t.Errorf("%s shows %s", path, body)
@@ -97,7 +97,7 @@ func TestWhatAPageSaysIsTextOnTheWatchesPage(t *testing.T) {
 		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.StateActive,
 		LastNotice: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
 	}
-	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
+	check.Must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	if _, page := r.ask("GET", "/watches", ""); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || strings.Contains(page, "<b>x") {
 		t.Errorf("page:\n%s", page)
 	}
@@ -115,7 +115,7 @@ func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
 	if err == nil && state != budget.StateHeld {
 		err = r.store.Settle(r.t.Context(), id, e.Amount, state, usd == 0)
 	}
-	must(r.t, err)
+	check.Must(r.t, err)
 }
 
 func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
@@ -137,7 +137,7 @@ func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
 	r := start(t)
 	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.StateSettled)
 	got, err := r.client().Budget(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
 		t.Errorf("got %+v", got)
 	}

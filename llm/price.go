@@ -1,6 +1,9 @@
 package llm
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // PricesAsOf is the day on which the tables of prices and abilities were last
 // read from the vendors' pages. Prices move: settings can override both.
@@ -112,4 +115,93 @@ func isSnapshot(rest string) bool {
 // bareName returns a model's name in lower case without the vendor in front.
 func bareName(model string) string {
 	return strings.ToLower(model[strings.LastIndex(model, "/")+1:])
+}
+
+// MaxPrice returns the most that a model's tokens can cost by the table, be the call of usual length or a long one:
+// what a call may cost before it is made. It says false for a model of unknown price.
+func MaxPrice(model string) (Price, bool) {
+	p, ok := findPrice(model)
+	if p.longFrom == 0 {
+		return p.price, ok
+	}
+	return Price{
+		Input:  max(p.price.Input, p.long.Input),
+		Cached: max(p.price.Cached, p.long.Cached),
+		Output: max(p.price.Output, p.long.Output),
+	}, ok
+}
+
+// Usage counts the tokens of one or more calls. InputTokens includes
+// CachedTokens and CacheWriteTokens; OutputTokens includes ReasoningTokens.
+type Usage struct {
+	Calls            int     `json:"calls,omitempty"`
+	InputTokens      int     `json:"input_tokens,omitempty"`
+	CachedTokens     int     `json:"cached_tokens,omitempty"`      // read from a cache
+	CacheWriteTokens int     `json:"cache_write_tokens,omitempty"` // written to one, where the vendor charges for it
+	OutputTokens     int     `json:"output_tokens,omitempty"`
+	ReasoningTokens  int     `json:"reasoning_tokens,omitempty"`
+	USD              float64 `json:"usd,omitempty"`      // cost by the price table
+	Unpriced         bool    `json:"unpriced,omitempty"` // some call had no known price: USD is a lower bound
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Calls:            u.Calls + v.Calls,
+		InputTokens:      u.InputTokens + v.InputTokens,
+		CachedTokens:     u.CachedTokens + v.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		OutputTokens:     u.OutputTokens + v.OutputTokens,
+		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
+		USD:              u.USD + v.USD,
+		Unpriced:         u.Unpriced || v.Unpriced,
+	}
+}
+
+// Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input, Cached, Output float64
+}
+
+// CacheWriteFactor is what writing input to a vendor's cache costs, as a multiple of plain input: Anthropic's rate
+// for the cache of five minutes, and OpenAI's from gpt-5.6 on. Who estimates the most that a call can cost counts its
+// whole input as written where [ChargesCacheWrites].
+const CacheWriteFactor = 1.25
+
+// ChargesCacheWrites reports whether a model's vendor charges for what is written to its cache. Model is the vendor's
+// name for it, with or without the vendor in front.
+func ChargesCacheWrites(model string) bool {
+	name := bareName(model)
+	name = name[strings.LastIndex(name, ":")+1:]
+	return strings.Contains(name, "claude") || strings.HasPrefix(name, "gpt-5.6") || strings.HasPrefix(name, "gpt-6")
+}
+
+// Cost returns the price of u in US dollars. Only the token counts of u are read.
+func (p Price) Cost(u Usage) float64 {
+	fresh := float64(u.InputTokens-u.CachedTokens-u.CacheWriteTokens) + CacheWriteFactor*float64(u.CacheWriteTokens)
+	return (fresh*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6
+}
+
+// Account says for whom and for what a model is asked, so that whoever stands between the caller and the vendor (a
+// budget, a recorder) can put each call down to it. Ids are those of the other packages; empty = none.
+type Account struct {
+	Task    string
+	Session string
+	Guild   string
+	Channel string
+	User    string // id of the person, with the door in front ("discord:42"), as ids of two doors may be alike
+	Purpose string // what the call is for: "browse", "talk", "describe", "speech", …
+}
+
+type accountKey struct{}
+
+// WithAccount returns a context whose model calls belong to a.
+func WithAccount(ctx context.Context, a Account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
+
+// AccountOf returns the account that ctx's model calls belong to, or the zero Account if none was set.
+func AccountOf(ctx context.Context) Account {
+	a, _ := ctx.Value(accountKey{}).(Account)
+	return a
 }

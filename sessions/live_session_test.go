@@ -344,9 +344,7 @@ func think(memory string) sessionstest.ScriptStep {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 }
 
 // relay opens a Manager whose two backends follow the scripts; every hand-over is allowed.

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -239,3 +240,88 @@ func refuse(is error, format string, args ...any) error {
 
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.is }
+
+// subscriberBuffer is how many events a subscriber may be behind.
+const subscriberBuffer = 256
+
+// Subscribe returns a channel with all that happens to all tasks from now on, and a function that ends it. The
+// channel is bounded: a subscriber that falls too far behind finds it closed, and should subscribe and read the state
+// anew. What an event points to is shared and not to be changed.
+func (m *Manager) Subscribe() (<-chan Event, func()) {
+	ch := make(chan Event, subscriberBuffer)
+	m.subMu.Lock()
+	defer m.subMu.Unlock()
+	if m.subs == nil {
+		m.subs = make(map[chan Event]struct{})
+	}
+	m.subs[ch] = struct{}{}
+	return ch, func() {
+		m.subMu.Lock()
+		defer m.subMu.Unlock()
+		m.unsubscribe(ch)
+	}
+}
+
+// unsubscribe closes ch unless it is closed. The lock subMu is held.
+func (m *Manager) unsubscribe(ch chan Event) {
+	if _, ok := m.subs[ch]; ok {
+		delete(m.subs, ch)
+		close(ch)
+	}
+}
+
+// publish tells everybody that something has happened to j.
+func (m *Manager) publish(j *queuedTask, step *Step) {
+	ev := Event{Record: j.rec, Step: step}
+	if !ev.Record.State.Final() {
+		ev.Record.Images = nil
+	}
+	m.subMu.Lock()
+	for ch := range m.subs {
+		select {
+		case ch <- ev:
+		default:
+			m.unsubscribe(ch)
+		}
+	}
+	m.subMu.Unlock()
+	if j.watch != nil {
+		j.watch(ev)
+	}
+}
+
+// idLetters are the letters and digits of ids: none that look alike, and no vowels, so that no id is a word.
+const idLetters = "bcdfghjkmnpqrstvwxz23456789"
+
+const (
+	sessionIDLen = 6
+	taskIDLen    = 10
+)
+
+// newID returns an id of n letters for which taken does not find anything.
+func newID(ctx context.Context, n int, taken func(context.Context, string) error) (string, error) {
+	for range 20 {
+		id := RandomID(n)
+		switch err := taken(ctx, id); {
+		case errors.Is(err, ErrNotFound):
+			return id, nil
+		case err != nil:
+			return "", fmt.Errorf("choose an id: %w", err)
+		}
+	}
+	return "", errors.New("choose an id: twenty in a row were taken")
+}
+
+// RandomID returns n random letters and digits.
+func RandomID(n int) string {
+	id := make([]byte, 0, n)
+	var b [1]byte
+	for len(id) < n {
+		rand.Read(b[:]) // never fails
+		// Bytes beyond the last whole multiple would favour the first letters.
+		if int(b[0]) < 256-256%len(idLetters) {
+			id = append(id, idLetters[int(b[0])%len(idLetters)])
+		}
+	}
+	return string(id)
+}

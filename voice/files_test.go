@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"clank/internal/test/check"
 	"clank/voice"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,7 +46,7 @@ func readAll(r io.Reader) ([][]byte, error) {
 func written(tb testing.TB, packets []voice.Packet) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	must(tb, voice.WriteOgg(&b, packets))
+	check.Must(tb, voice.WriteOgg(&b, packets))
 	return b.Bytes()
 }
 
@@ -53,7 +54,7 @@ func TestWhatWasWrittenAsOggIsReadAgain(t *testing.T) {
 	t.Parallel()
 	want := packets(t, 48000, babble(48000, 3*48000))
 	got, err := readAll(iotest.OneByteReader(bytes.NewReader(written(t, stream(want)))))
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -65,7 +66,7 @@ func TestGapsAreFilledWithPacketsThatConceal(t *testing.T) {
 	in = append(in[:10:10], in[20:]...) // 200 ms that were not sent
 	in[5].Opus = nil                    // and one that is none
 	got, err := readAll(bytes.NewReader(written(t, in)))
-	must(t, err)
+	check.Must(t, err)
 	if len(got) != 50 {
 		t.Errorf("got %d packets, want 50: as long as what was said", len(got))
 	}
@@ -118,9 +119,9 @@ func TestWeReadTheOggOfFfmpeg(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=440:duration=1:sample_rate=48000",
 		"-c:a", "libopus", "-ac", "2", "-f", "ogg", "-")
 	file, err := cmd.Output()
-	must(t, err)
+	check.Must(t, err)
 	opus, err := readAll(bytes.NewReader(file))
-	must(t, err)
+	check.Must(t, err)
 	got := decode(t, 16000, opus)
 	// The tone has an eighth of full scale, and 3 dB less in each of two channels.
 	if db := decibels(strength(got[4000:12000], 16000, 440) / 0.0884); db < -1 || db > 1 {
@@ -140,7 +141,7 @@ func TestPacketsOverPagesAndOtherStreamsAreSortedOut(t *testing.T) {
 		oggPage(4, 5, 3840, []byte{1, 0}, "q") +
 		header(6) + oggPage(4, 6, 960, []byte{4}, "next") // another, after the first
 	got, err := readAll(strings.NewReader(file))
-	must(t, err)
+	check.Must(t, err)
 	want := [][]byte{[]byte("ab"), []byte(long + long + "y"), []byte("z"), []byte("q"), []byte("next")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -222,7 +223,7 @@ func readWAV(r io.Reader) (rate int, samples []int16, err error) {
 func wav(tb testing.TB, rate int, samples []int16) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	must(tb, voice.WriteWAV(&b, rate, samples))
+	check.Must(tb, voice.WriteWAV(&b, rate, samples))
 	return b.Bytes()
 }
 
@@ -243,7 +244,7 @@ func TestALengthThatIsNotTrueDoesNoHarm(t *testing.T) {
 	file := wav(t, 22050, []int16{1, 2, 3})
 	binary.LittleEndian.PutUint32(file[40:], 0x7FFFF000) // as espeak-ng writes it into a pipe
 	_, got, err := readWAV(bytes.NewReader(append(file, 9)))
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff([]int16{1, 2, 3}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -255,7 +256,7 @@ func TestStereoIsMixedAndOtherChunksArePassedOver(t *testing.T) {
 	binary.LittleEndian.PutUint16(file[22:], 2)
 	file = append(append(bytes.Clone(file[:36]), "LIST\x03\x00\x00\x00abc\x00"...), file[36:]...)
 	_, got, err := readWAV(bytes.NewReader(file))
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff([]int16{150, -200}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -331,11 +332,11 @@ func decibels(ratio float64) float64 { return 20 * math.Log10(ratio) }
 func packets(tb testing.TB, rate int, samples []int16) [][]byte {
 	tb.Helper()
 	p, err := voice.NewOpusPacker(rate)
-	must(tb, err)
+	check.Must(tb, err)
 	out, err := p.Write(samples)
-	must(tb, err)
+	check.Must(tb, err)
 	last, err := p.Flush()
-	must(tb, err)
+	check.Must(tb, err)
 	if last != nil {
 		out = append(out, last)
 	}
@@ -346,11 +347,11 @@ func packets(tb testing.TB, rate int, samples []int16) [][]byte {
 func decode(tb testing.TB, rate int, packets [][]byte) []int16 {
 	tb.Helper()
 	d, err := voice.NewOpusDecoder(rate)
-	must(tb, err)
+	check.Must(tb, err)
 	var out []int16
 	for _, p := range packets {
 		s, err := d.Decode(p)
-		must(tb, err)
+		check.Must(tb, err)
 		out = append(out, s...)
 	}
 	return out
@@ -391,12 +392,4 @@ func oggPage(flags byte, serial uint32, granule uint64, segments []byte, body st
 	b = append(append(b, segments...), body...)
 	binary.LittleEndian.PutUint32(b[22:], oggSum(b))
 	return string(b)
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,7 +70,7 @@ func TestALostPacketIsConcealed(t *testing.T) {
 func TestWhatIsNoPacketIsAnErrorAndTheNextIsHeard(t *testing.T) {
 	t.Parallel()
 	d, err := voice.NewOpusDecoder(16000)
-	must(t, err)
+	check.Must(t, err)
 	for _, bad := range [][]byte{{}, {0xFF}, {0xFB, 0x00}, make([]byte, 4000)} {
 		if _, err := d.Decode(bad); err == nil {
 			t.Errorf("% x… was decoded", bad[:min(4, len(bad))])
@@ -89,7 +90,7 @@ func TestEncodersRefuseWhatTheyCannotTake(t *testing.T) {
 		t.Error("a decoder for 22050 Hz")
 	}
 	e, err := voice.NewOpusEncoder(24000)
-	must(t, err)
+	check.Must(t, err)
 	if _, err := e.Encode(make([]int16, 481)); err == nil {
 		t.Error("more than one packet was taken")
 	}
@@ -101,11 +102,11 @@ func TestEncodersRefuseWhatTheyCannotTake(t *testing.T) {
 func TestAPackerKeepsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	p, err := voice.NewOpusPacker(24000)
-	must(t, err)
+	check.Must(t, err)
 	var got int
 	for range 10 {
 		out, err := p.Write(make([]int16, 100))
-		must(t, err)
+		check.Must(t, err)
 		got += len(out)
 	}
 	if got != 2 {
@@ -126,7 +127,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(voice.OpusSilence[:])
 	f.Fuzz(func(t *testing.T, opus []byte) {
 		d, err := voice.NewOpusDecoder(16000)
-		must(t, err)
+		check.Must(t, err)
 		if opus == nil {
 			opus = []byte{}
 		}
@@ -230,7 +231,7 @@ func TestTonesKeepTheirLevelAndNothingFoldsBack(t *testing.T) {
 			low := float64(min(from, to))
 			for _, hertz := range []float64{100, 1000, low * 0.35} {
 				got, err := voice.Resample(tone(from, hertz, 0.5, from), from, to)
-				must(t, err)
+				check.Must(t, err)
 				if len(got) < to-2 || len(got) > to+2 {
 					t.Fatalf("one second became %d samples", len(got))
 				}
@@ -243,7 +244,7 @@ func TestTonesKeepTheirLevelAndNothingFoldsBack(t *testing.T) {
 			}
 			for _, hertz := range []float64{low * 0.55, low * 0.8} { // none of it can be had at the lower rate
 				got, err := voice.Resample(tone(from, hertz, 0.5, from), from, to)
-				must(t, err)
+				check.Must(t, err)
 				if _, rms := voice.Level(got[to/4 : to*3/4]); decibels(rms/0.35) > -60 {
 					t.Errorf("%.0f Hz is left at %.1f dB", hertz, decibels(rms/0.35))
 				}
@@ -255,7 +256,7 @@ func TestTonesKeepTheirLevelAndNothingFoldsBack(t *testing.T) {
 func TestUpsamplingLeavesNoImages(t *testing.T) {
 	t.Parallel()
 	got, err := voice.Resample(tone(16000, 3000, 0.5, 16000), 16000, 48000)
-	must(t, err)
+	check.Must(t, err)
 	for _, image := range []float64{13000, 19000} {
 		if db := decibels(strength(got[12000:36000], 48000, image) / 0.5); db > -60 {
 			t.Errorf("at %.0f Hz there is an image of %.1f dB", image, db)
@@ -267,9 +268,9 @@ func TestPiecesOfAnySizeGiveTheSame(t *testing.T) {
 	t.Parallel()
 	in := tone(22050, 700, 0.8, 5000)
 	want, err := voice.Resample(in, 22050, 48000)
-	must(t, err)
+	check.Must(t, err)
 	r, err := voice.NewResampler(22050, 48000)
-	must(t, err)
+	check.Must(t, err)
 	var got []int16
 	for size := 1; len(in) > 0; size = size*3%257 + 1 {
 		n := min(size, len(in))
@@ -292,7 +293,7 @@ func TestLoudSamplesAreCutAndNotTurnedRound(t *testing.T) {
 		}
 	}
 	got, err := voice.Resample(in, 24000, 48000)
-	must(t, err)
+	check.Must(t, err)
 	for i := 200; i < len(got)-200; i += 100 {
 		if want := in[i/2+25] > 0; got[i+50] > 0 != want {
 			t.Fatalf("sample %d is %d", i+50, got[i+50])

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/voice"
 )
 
@@ -42,7 +43,7 @@ func (m *memory) SetOptedOut(_ context.Context, k voice.PrivacyKey, out bool) er
 func open(t *testing.T, m *memory) *voice.PrivacyList {
 	t.Helper()
 	l, err := voice.OpenPrivacyList(t.Context(), m)
-	must(t, err)
+	check.Must(t, err)
 	return l
 }
 
@@ -52,7 +53,7 @@ func TestAChoiceCountsForOnePersonOnOneServerAndOutlivesTheProgram(t *testing.T)
 	if l.OptedOut("g", "ada") {
 		t.Fatal("left out before anything was chosen")
 	}
-	must(t, l.Set(t.Context(), "g", "ada", true))
+	check.Must(t, l.Set(t.Context(), "g", "ada", true))
 	for _, l := range []*voice.PrivacyList{l, open(t, store)} {
 		if !l.OptedOut("g", "ada") || l.OptedOut("h", "ada") || l.OptedOut("g", "bob") {
 			t.Errorf("ada here %v, ada elsewhere %v, bob %v", l.OptedOut("g", "ada"), l.OptedOut("h", "ada"), l.OptedOut("g", "bob"))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 )
@@ -69,7 +70,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 func mustConnect(t *testing.T, w town) (*discord.Gateway, <-chan heard) {
 	t.Helper()
 	c, ch, err := connect(t, w, w.bot.Token)
-	must(t, err)
+	check.Must(t, err)
 	return c, ch
 }
 
@@ -124,8 +125,8 @@ func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
 			_, ch := mustConnect(t, w)
 			say(t, w, "before")
 			awaitMessage(t, ch, "before")
-			must(t, trouble(w))
-			must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
+			check.Must(t, trouble(w))
+			check.Must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 			say(t, w, "after")
 			awaitMessage(t, ch, "after")
 		})
@@ -137,7 +138,7 @@ func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
 	_, ch := mustConnect(t, w)
 	say(t, w, "before")
 	awaitMessage(t, ch, "before")
-	must(t, w.DropSockets(w.bot))
+	check.Must(t, w.DropSockets(w.bot))
 	say(t, w, "meanwhile")
 	awaitMessage(t, ch, "meanwhile")
 	late := time.After(patience)
@@ -158,11 +159,9 @@ func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
 	awaitMessage(t, ch, "before")
 	w.WithholdHeartbeatACK(true)
 	before := len(w.Disconnects())
-	if err := w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool { return len(w.Disconnects()) > before }))
 	w.WithholdHeartbeatACK(false)
-	must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
+	check.Must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 }
 
 func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
@@ -182,7 +181,7 @@ func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
 func TestRefusalLaterIsTold(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	must(t, w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"))
+	check.Must(t, w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"))
 	select {
 	case <-c.Done():
 	case <-time.After(patience):
@@ -210,9 +209,7 @@ func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
 func TestSendReachesTheGateway(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	if err := c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}))
 	if _, err := w.WaitReceived(voicetest.Deadline(t), opVoiceState, 0); err != nil {
 		t.Error(err)
 	}
@@ -222,13 +219,5 @@ func TestSendBeforeOpenIsRefused(t *testing.T) {
 	var c discord.Gateway
 	if err := c.Send(t.Context(), opVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
 		t.Errorf("Send = %v, want not connected", err)
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

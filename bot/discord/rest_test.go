@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -78,7 +79,7 @@ func TestServerErrorsAreTriedAgainTwice(t *testing.T) {
 		Enforce bool   `json:"enforce_nonce"`
 	}
 	for i, into := range map[int]any{0: &first, 2: &last} {
-		must(t, json.Unmarshal([]byte(a.bodies[i]), into))
+		check.Must(t, json.Unmarshal([]byte(a.bodies[i]), into))
 	}
 	if first != last || first.Nonce == "" || len(first.Nonce) > 25 || !first.Enforce {
 		t.Errorf("a new try could post twice: %+v, %+v", first, last)
@@ -222,7 +223,7 @@ func TestGatewayAddress(t *testing.T) {
 func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
 	a := serve(t, posted)
 	for _, m := range []discord.OutgoingMessage{{Content: "a"}, {Content: "b", KeepFiles: true}, {Content: "c", Files: []discord.File{{Name: "x.png", MediaType: "image/png", Data: []byte("PNG")}}}} {
-		must(t, a.Edit(t.Context(), "1", "2", m))
+		check.Must(t, a.Edit(t.Context(), "1", "2", m))
 	}
 	for i, want := range []string{`"attachments":[]`, ``, `filename="x.png"`} {
 		if got := a.bodies[i]; !strings.Contains(got, want) || (want == "") == strings.Contains(got, "attachments") {

@@ -16,6 +16,7 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -96,7 +97,7 @@ func TestALateAnswerIsToldFromACancelledCall(t *testing.T) {
 
 func TestErrorsDoNotShowCredentialsOfTheAddress(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	_ = l.Close()
 	c := &browsertool.APIClient{URL: "http://user:hunter2@" + l.Addr().String() + "/?token=hunter2"}
 	_, _, err = c.Call(t.Context(), "GET", "/", nil, nil)
@@ -423,7 +424,7 @@ func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
 			Enum []string
 		}
 	}
-	must(t, json.Unmarshal(d.Schema, &schema))
+	check.Must(t, json.Unmarshal(d.Schema, &schema))
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
 		if !slices.Contains(schema.Properties["kind"].Enum, kind) || !strings.Contains(d.Description, kind+spec.Sketch) {
@@ -452,7 +453,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 			t.Fatalf("%s: %v", d.Schema, err)
 		}
 		comp := jsonschema.NewCompiler()
-		must(t, comp.AddResource("mem:///tool.json", doc))
+		check.Must(t, comp.AddResource("mem:///tool.json", doc))
 		if _, err := comp.Compile("mem:///tool.json"); err != nil {
 			t.Error(err)
 		}
@@ -479,7 +480,7 @@ func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
 		var s struct {
 			Properties map[string]struct{ Enum []string } `json:"properties"`
 		}
-		must(t, json.Unmarshal(d.Schema, &s))
+		check.Must(t, json.Unmarshal(d.Schema, &s))
 		_, fn := s.Properties["fn"]
 		kinds := s.Properties["kind"].Enum
 		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates || strings.Contains(d.Description, "evaluate") != evaluates ||

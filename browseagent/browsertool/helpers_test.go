@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/test/check"
 	"clank/llm"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,9 +91,7 @@ func (a *api) taken() string {
 func (a *api) file(name string, data []byte) string {
 	a.t.Helper()
 	p := filepath.Join(a.media, name)
-	if err := os.WriteFile(p, data, 0o600); err != nil {
-		a.t.Fatal(err)
-	}
+	check.Must(a.t, os.WriteFile(p, data, 0o600))
 	return p
 }
 
@@ -279,12 +278,4 @@ func images(r *mcp.CallToolResult) (n int) {
 		}
 	}
 	return n
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

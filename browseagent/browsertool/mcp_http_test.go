@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/test/check"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,7 +18,7 @@ import (
 func open(t *testing.T, s *browsertool.MCPServer, idle time.Duration) *browsertool.MCPHTTP {
 	t.Helper()
 	h := &browsertool.MCPHTTP{Server: s, Addr: "127.0.0.1:0", Valid: knows("secret"), Idle: idle}
-	must(t, h.Open(t.Context()))
+	check.Must(t, h.Open(t.Context()))
 	return h
 }
 
@@ -33,7 +34,7 @@ func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func dial(t *testing.T, h *browsertool.MCPHTTP, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	c, err := tryDial(t.Context(), h, o)
-	must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -151,10 +152,10 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the call's own time
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.URL(), nil)
-	must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Mcp-Session-Id", c.ID())
 	res, err := (&http.Client{Transport: bearer{}}).Do(req)
-	must(t, err)
+	check.Must(t, err)
 	_ = res.Body.Close()
 	api.givenUp(t)
 	_ = c.Close()
@@ -202,7 +203,7 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 			target = strings.TrimSuffix(target, "/mcp") + path
 		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
-		must(t, err)
+		check.Must(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		if tt.token != "" {

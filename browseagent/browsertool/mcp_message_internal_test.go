@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -24,9 +26,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var refused bytes.Buffer
 		passed, err := io.ReadAll(newMessageReader(io.NopCloser(bytes.NewReader(in)), &refused))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		given := 0
 		for line := range bytes.Lines(in) {
 			if len(bytes.TrimSpace(line)) > 0 {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/test/check"
 	"clank/internal/test/npm"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,7 +38,7 @@ func connect(t *testing.T, s *browsertool.MCPServer, o *mcp.ClientOptions) (*mcp
 	t.Helper()
 	in, out, _, done := pipes(t, s)
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c, done
 }
@@ -46,7 +47,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 	t.Parallel()
 	c, _ := connect(t, &browsertool.MCPServer{Tool: tool("", ""), Browser: &agent{}}, nil)
 	list, err := c.ListTools(t.Context(), nil)
-	must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
@@ -63,7 +64,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 		t.Error(d)
 	}
 	raw, err := json.Marshal(list.Tools)
-	must(t, err)
+	check.Must(t, err)
 	tokens := float64(len(raw)) / 3.5
 	t.Logf("%d bytes, about %.0f tokens", len(raw), tokens)
 	if tokens >= 3000 {
@@ -115,7 +116,7 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 	})
 	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": " what? ", "session_id": "7"}, Meta: mcp.Meta{"progressToken": "p1"}}
 	r, err := c.CallTool(t.Context(), p)
-	must(t, err)
+	check.Must(t, err)
 	if r.IsError || images(r) != 1 || !strings.Contains(text(r), "42[[MARKER_SANITIZED]]") && !strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
 		t.Errorf("got %s", text(r))
 	}
@@ -286,7 +287,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	answers, told := 0, 0
 	for answers < calls+1 {
 		line, err := slow.ReadString('\n')
-		must(t, err)
+		check.Must(t, err)
 		var m struct {
 			ID     int
 			Method string
@@ -324,7 +325,7 @@ func peer(t *testing.T) (node, modules string) {
 		t.Fatal("there is no node to run the peer with")
 	}
 	modules = t.TempDir()
-	must(t, npm.Install(t.Context(), modules, "@modelcontextprotocol/sdk@1.32.2"))
+	check.Must(t, npm.Install(t.Context(), modules, "@modelcontextprotocol/sdk@1.32.2"))
 	return node, modules
 }
 
@@ -334,7 +335,7 @@ func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 	t.Parallel()
 	node, modules := peer(t)
 	self, err := os.Executable()
-	must(t, err)
+	check.Must(t, err)
 	hints := map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
 	want := map[string]any{
 		"hints": []any{hints, hints}, "instructions": true, "offered": true, "steps": []any{"1 opening the page"},

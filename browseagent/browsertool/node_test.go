@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -143,7 +144,7 @@ func TestOnlySharedProfilesAreReached(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), "POST", r.address+browsertool.NodePath, strings.NewReader(text))
 		req.Header.Set("Authorization", "bearer outer")
 		res, err := http.DefaultClient.Do(req)
-		must(t, err)
+		check.Must(t, err)
 		defer res.Body.Close()
 		b, _ := io.ReadAll(res.Body)
 		return res.StatusCode, string(b)
@@ -200,7 +201,7 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 			req.Header.Set(tt.header, tt.value)
 		}
 		res, err := http.DefaultClient.Do(req)
-		must(t, err)
+		check.Must(t, err)
 		res.Body.Close()
 		if res.StatusCode != tt.want {
 			t.Errorf("%s: got %d, want %d", name, res.StatusCode, tt.want)
@@ -225,13 +226,13 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(answer) })
 	put := func(name string, data []byte) string {
 		p := filepath.Join(r.media, name)
-		must(t, os.WriteFile(p, data, 0o600))
+		check.Must(t, os.WriteFile(p, data, 0o600))
 		return p
 	}
 	png := append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
 	secret := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(secret, []byte("s3cret"), 0o600))
-	must(t, os.Symlink(secret, filepath.Join(r.media, "link")))
+	check.Must(t, os.WriteFile(secret, []byte("s3cret"), 0o600))
+	check.Must(t, os.Symlink(secret, filepath.Join(r.media, "link")))
 	answer = map[string]any{
 		"path": put("a.png", png), "imagePath": put("big", make([]byte, browsertool.MaxNodeFile+1)),
 		"download": map[string]any{"path": put("full", make([]byte, browsertool.MaxNodeFile)), "url": "http://x"},
@@ -253,7 +254,7 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		Downloads       []struct{ Path string }
 		FileErrors      []struct{ Path, Error string }
 	}
-	must(t, json.Unmarshal(raw, &got))
+	check.Must(t, json.Unmarshal(raw, &got))
 	if b, err := os.ReadFile(got.Path); err != nil || !bytes.Equal(b, png) || filepath.Dir(got.Path) != r.client.Dir || filepath.Ext(got.Path) != ".png" {
 		t.Errorf("the picture is %q at %s: %v", b, got.Path, err)
 	}
@@ -284,7 +285,7 @@ func TestAdvisoryFilesOfAnySizeThroughANode(t *testing.T) {
 	var path string
 	r := newRig(t, func(w http.ResponseWriter, q *http.Request) { say(map[string]any{"ok": true, "path": path})(w, q) })
 	path = filepath.Join(r.media, "huge.png")
-	must(t, os.WriteFile(path, nil, 0o600))
+	check.Must(t, os.WriteFile(path, nil, 0o600))
 	if err := os.Truncate(path, 8<<30); err != nil { // a hole: it takes no room
 		t.Fatal(err)
 	}
@@ -433,13 +434,13 @@ func TestOnlyRegularFilesBelowTheDirectoriesAreRead(t *testing.T) {
 	base := t.TempDir()
 	dir, outside, link := filepath.Join(base, "media"), filepath.Join(base, "other"), filepath.Join(base, "link")
 	for _, d := range []string{filepath.Join(dir, "sub"), outside} {
-		must(t, os.MkdirAll(d, 0o700))
+		check.Must(t, os.MkdirAll(d, 0o700))
 	}
 	for _, f := range []string{filepath.Join(dir, "a.png"), filepath.Join(dir, "sub", "b"), filepath.Join(outside, "c")} {
-		must(t, os.WriteFile(f, []byte("data"), 0o600))
+		check.Must(t, os.WriteFile(f, []byte("data"), 0o600))
 	}
 	for to, from := range map[string]string{dir: link, filepath.Join(outside, "c"): filepath.Join(dir, "out"), outside: filepath.Join(dir, "outdir")} {
-		must(t, os.Symlink(to, from))
+		check.Must(t, os.Symlink(to, from))
 	}
 	for _, tt := range []struct {
 		dirs    []string

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
@@ -62,9 +63,7 @@ func dialWith(t *testing.T, options cdp.Options, p peer, onEvent func(cdp.Event)
 	}))
 	t.Cleanup(srv.Close)
 	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	c.Start(onEvent)
 	t.Cleanup(c.Close)
 	return c

@@ -19,7 +19,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,7 +59,7 @@ func playParent(dir string) int {
 func browser(t *testing.T) string {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return exe.Path
 }
 
@@ -71,7 +71,7 @@ func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	}
 	o.Headless = true
 	p, err := chrome.Launch(t.Context(), o)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { stop(t, p) })
 	return p
 }
@@ -134,7 +134,7 @@ func marked(t *testing.T, value string) []string {
 func processes(t *testing.T, want func(stat []string, dir string) bool) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var found []string
 	for _, dir := range dirs {
 		data, err := os.ReadFile(filepath.Join(dir, "stat"))
@@ -152,7 +152,7 @@ func processes(t *testing.T, want func(stat []string, dir string) bool) []string
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())
@@ -173,11 +173,11 @@ func (c command) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
 	t.Helper()
 	conn, err := cdp.Dial(t.Context(), p.WebSocketURL, cdp.Options{CallTimeout: time.Minute})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	conn.Start(func(cdp.Event) {})
 	defer conn.Close()
 	answer, err := cdp.Ask[json.RawMessage](t.Context(), conn.Session("", cdp.ErrGone), command{method, params})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return answer
 }
 
@@ -188,14 +188,14 @@ func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userDa
 	cmd = exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), parentDir+"="+dir, mark+"="+markValue)
 	out, err := cmd.StdoutPipe()
-	browsertest.Must(t, err)
-	browsertest.Must(t, cmd.Start())
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if _, err := fmt.Sscanf(line, "ready %d %s", &pid, &userData); err != nil {
 		t.Fatalf("the parent said %q", line)
 	}
@@ -204,7 +204,7 @@ func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userDa
 
 func killNow(t *testing.T, pid int) {
 	t.Helper()
-	browsertest.Must(t, syscall.Kill(pid, syscall.SIGKILL))
+	check.Must(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
@@ -246,7 +246,7 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 		"Default/Preferences": `{"profile":{"exit_type":"Crashed","created":13410000000000000001},"x":[1]}`,
 		"Local State":         `{"profile":`,
 	})
-	browsertest.Must(t, chrome.WriteProfilePrefs(dir, "work", "#0066CC"))
+	check.Must(t, chrome.WriteProfilePrefs(dir, "work", "#0066CC"))
 	prefs := read(t, dir, "Default/Preferences")
 	for _, want := range []string{`"exit_type":"Normal"`, `"exited_cleanly":true`, `13410000000000000001`, `"x":[1]`, `"name":"work"`} {
 		if !strings.Contains(prefs, want) {
@@ -261,7 +261,7 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 			} `json:"info_cache"`
 		} `json:"profile"`
 	}
-	browsertest.Must(t, json.Unmarshal([]byte(read(t, dir, "Local State")), &state))
+	check.Must(t, json.Unmarshal([]byte(read(t, dir, "Local State")), &state))
 	if got := state.Profile.InfoCache["Default"]; got.Name != "work" || uint32(got.Color) != 0xFF0066CC {
 		t.Errorf("profile: %+v", got)
 	}
@@ -270,7 +270,7 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 func read(t *testing.T, dir, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, name))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return string(data)
 }
 
@@ -341,8 +341,8 @@ func place(t *testing.T, root string, files map[string]string) {
 			name, mode = rest, 0o700
 		}
 		path := filepath.Join(root, name)
-		browsertest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		browsertest.Must(t, os.WriteFile(path, []byte(text), mode))
+		check.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		check.Must(t, os.WriteFile(path, []byte(text), mode))
 	}
 }
 
@@ -396,7 +396,7 @@ func TestFindOrder(t *testing.T) {
 			place(t, root, tt.files)
 			tt.machine.Root, tt.machine.Home = root, filepath.Join(root, "home")
 			got, err := tt.machine.Find(t.Context(), "")
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			tt.want.Path = filepath.Join(root, tt.want.Path)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/chrome"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // machine returns a made-up machine with these files, and so many bytes left by directory.
@@ -104,7 +104,7 @@ func TestDirectoryThatCannotBeWrittenFails(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	m := machine(t, map[string]string{"/home/x": ""}, nil)
-	browsertest.Must(t, os.Chmod(filepath.Join(m.Root, "home"), 0o500))
+	check.Must(t, os.Chmod(filepath.Join(m.Root, "home"), 0o500))
 	c := find(t, m.Checks(chrome.MachineSubject{DataDir: "/home/data"}), "permissions")
 	if c.Status != chrome.CheckFail || !strings.Contains(c.FixHint, "chown") {
 		t.Errorf("got %+v", c)

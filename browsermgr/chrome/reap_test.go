@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // orphan plays a browser that outlived its holder: a program of its own group with that directory on its command line.
@@ -22,7 +22,7 @@ func orphan(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "sleep 600; true"), "--user-data-dir="+dir)
 	cmd.SysProcAttr = ownGroup()
-	browsertest.Must(t, cmd.Start())
+	check.Must(t, cmd.Start())
 	reaped := make(chan struct{})
 	go func() {
 		defer close(reaped)
@@ -52,14 +52,14 @@ func leaveLock(t *testing.T, dir string, pid int, start string) {
 
 func singleton(t *testing.T, dir, owner string) {
 	t.Helper()
-	browsertest.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
+	check.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
 }
 
 func TestReapEndsTheOrphanOfADeadHolder(t *testing.T) {
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	leaveLock(t, dir, cmd.Process.Pid, startOf(t, cmd.Process.Pid))
-	browsertest.Must(t, chrome.Reap(t.Context(), dir))
+	check.Must(t, chrome.Reap(t.Context(), dir))
 	if got := group(t, cmd.Process.Pid); len(got) != 0 {
 		t.Errorf("still running: %v", got)
 	}
@@ -89,7 +89,7 @@ func TestReapSignalsNobodyElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			pid := record(t, dir).Process.Pid
-			browsertest.Must(t, chrome.Reap(t.Context(), dir))
+			check.Must(t, chrome.Reap(t.Context(), dir))
 			if len(group(t, pid)) == 0 {
 				t.Error("a process that is not ours was ended")
 			}
@@ -99,7 +99,7 @@ func TestReapSignalsNobodyElse(t *testing.T) {
 
 func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	host, err := os.Hostname()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
@@ -114,7 +114,7 @@ func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 
 func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 	host, err := os.Hostname()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	singleton(t, dir, fmt.Sprintf("%s-%d", host, cmd.Process.Pid))
@@ -131,7 +131,7 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	// Chromium puts a socket there, whose path may have 107 characters: t.TempDir would be too long.
 	temp, err := os.MkdirTemp("", "reap") //nolint:usetesting // see above
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	t.Setenv("TMPDIR", temp)
 	cmd, pid, dead := parent(t, "temporary", "temporary")
@@ -140,7 +140,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	eventually(t, "the browser has ended", func() bool { return len(group(t, pid)) == 0 })
 	eventually(t, "the dead directory is removed", func() bool {
 		removed, err := chrome.ReapTemp(t.Context(), "")
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		return len(removed) == 1 && removed[0] == dead
 	})
 	if _, err := os.Stat(p.UserDataDir); err != nil {
@@ -158,7 +158,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 func taken(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -230,9 +230,9 @@ func TestBrowserKilledWhileItEndsIsSeenAndLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	p := launch(t, chrome.LaunchOptions{TempDir: temp})
 	socket, err := os.Readlink(filepath.Join(p.UserDataDir, "SingletonSocket"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, name := range []string{"SingletonSocket", "SingletonCookie", "SingletonLock"} {
-		browsertest.Must(t, os.Remove(filepath.Join(p.UserDataDir, name)))
+		check.Must(t, os.Remove(filepath.Join(p.UserDataDir, name)))
 	}
 	killNow(t, p.PID)
 	nothingLeft(t, p, temp)
@@ -250,7 +250,7 @@ func TestSecondCtrlCDoesNotWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	begun := time.Now()
-	browsertest.Must(t, p.Stop(ctx))
+	check.Must(t, p.Stop(ctx))
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a cancelled Stop took %s", took)
 	}
@@ -265,7 +265,7 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 		t.Fatalf("the mark finds %v", marked(t, value))
 	}
 	socket, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	killNow(t, cmd.Process.Pid)
 	eventually(t, "no process of the browser is left", func() bool {
 		return len(marked(t, value)) == 0 && len(group(t, pid)) == 0
@@ -402,11 +402,11 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 		t.Errorf("without the file: %v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	write := func(text string) {
 		t.Helper()
-		browsertest.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for _, text := range []string{"", "x\n/devtools/browser/1", strconv.Itoa(port), fmt.Sprintf("%d\n/other", port), "99999\n/devtools/browser/1"} {
 		write(text)
@@ -419,7 +419,7 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 	if err != nil || got.WebSocketURL != fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/ab-c", port) || got.Kind != chrome.Chrome {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	browsertest.Must(t, l.Close())
+	check.Must(t, l.Close())
 	if _, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "nothing listens") {
 		t.Errorf("a browser that has ended: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // The tests of this file are named after published weaknesses of servers that speak this interface. Each does what was
@@ -90,7 +90,7 @@ func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 	outside := t.TempDir()
 	for _, folder := range []string{"downloads", "traces"} {
 		link := filepath.Join(features.Dir, folder, "out")
-		browsertest.Must(t, os.Symlink(outside, link))
+		check.Must(t, os.Symlink(outside, link))
 		t.Cleanup(func() { _ = os.Remove(link) })
 	}
 	c.ok("POST", "/trace/start", nil)
@@ -119,11 +119,11 @@ func TestAdvisoryUploadOfLocalFiles(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/files")
 	secret := filepath.Join(features.Dir, "secret.txt")
-	browsertest.Must(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	check.Must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	uploads := filepath.Join(features.Dir, "uploads")
 	for name, link := range map[string]func(string, string) error{"symbolic": os.Symlink, "hard": os.Link} {
 		path := filepath.Join(uploads, name)
-		browsertest.Must(t, link(secret, path))
+		check.Must(t, link(secret, path))
 		t.Cleanup(func() { _ = os.Remove(path) })
 	}
 	for _, path := range []string{secret, "../secret.txt", "/etc/passwd", "file:///etc/passwd", "symbolic", "hard", uploads + "/../secret.txt"} {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -188,7 +188,7 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 	refused("/navigate", map[string]any{"url": "https://elsewhere.example/", "targetId": target}, "leave", "Go to elsewhere.example")
 	refused("/tabs/open", map[string]any{"url": "https://elsewhere.example/"}, "leave", "Go to elsewhere.example")
 	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "safety", "Say yes to whatever is asked next by the page at 127.0.0.1")
-	browsertest.Must(t, os.MkdirAll(features.Dir+"/uploads", 0o700))
+	check.Must(t, os.MkdirAll(features.Dir+"/uploads", 0o700))
 	refused("/hooks/file-chooser", map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": c.ref(target, "File"), "targetId": target}, "submit", `Hand over files to the page at 127.0.0.1`)
 	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target}, "executable", "Download a program")
 	if got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": c.ref(target, "Tidy"), "targetId": target}); got.body["blockedByDialog"] != true {

@@ -15,7 +15,7 @@ import (
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/controltest"
 	"clank/internal/test/running"
 )
@@ -76,7 +76,7 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 // closeAfter opens something, which the end of the test closes.
 func closeAfter(tb testing.TB, open, end func(context.Context) error) {
 	tb.Helper()
-	browsertest.Must(tb, open(tb.Context()))
+	check.Must(tb, open(tb.Context()))
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()

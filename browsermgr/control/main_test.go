@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // shared has the browser of the whole test binary; site serves its pages.
@@ -122,7 +123,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	if adjust != nil {
 		adjust(s)
 	}
-	browsertest.Must(tb, s.Open(tb.Context()))
+	check.Must(tb, s.Open(tb.Context()))
 	c := &client{tb, s}
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
@@ -138,7 +139,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 func closeTabs(ctx context.Context, tb testing.TB) {
 	tb.Helper()
 	profile, err := shared.FindProfile("")
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	use, err := profile.Acquire(ctx, false)
 	if err != nil {
 		return // no browser, no tabs
@@ -178,9 +179,7 @@ func (c *client) request(ctx context.Context, method, path string, body any) *ht
 		}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.server.URL()+path, bytes.NewReader(data))
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	check.Must(c.tb, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	return r
@@ -189,14 +188,10 @@ func (c *client) request(ctx context.Context, method, path string, body any) *ht
 func (c *client) send(r *http.Request) answer {
 	c.tb.Helper()
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	check.Must(c.tb, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	check.Must(c.tb, err)
 	a := answer{status: res.StatusCode, text: string(data)}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(data, &a.body); err != nil {

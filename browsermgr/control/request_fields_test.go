@@ -15,7 +15,7 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,7 +23,7 @@ import (
 func decode(t *testing.T, text string) *control.RequestFields {
 	t.Helper()
 	f, err := control.DecodeFields([]byte(text))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return f
 }
 
@@ -219,9 +219,9 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"), control.OptionalParam("list", "objects", "them")),
 	}
 	data, err := json.Marshal(control.OpenAPIDocument(routes, ""))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var doc map[string]any
-	browsertest.Must(t, json.Unmarshal(data, &doc))
+	check.Must(t, json.Unmarshal(data, &doc))
 	at := func(path ...string) any {
 		var v any = doc
 		for _, name := range path {

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 )
 
 func read(t *testing.T, json string) (actRequest, error) {
 	t.Helper()
 	f, err := DecodeFields([]byte(json))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return readAction(f)
 }
 
@@ -25,9 +24,7 @@ func TestActionsAreReadAsClientsSpellThem(t *testing.T) {
 		{"kind":"fill","fields":[{"ref":"e2","value":7},{"value":"lost"},{"ref":"e3","type":"checkbox","value":true}]},
 		{"kind":"wait","timeMs":0},
 		{"kind":"batch","actions":[{"kind":"evaluate","fn":"1","targetId":"t3"}]}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if a.target != "t1" || a.stopOnError || len(a.actions) != 5 || strings.Join(a.targets(), " ") != "t2 t3" {
 		t.Errorf("batch: %+v", a)
 	}
@@ -93,9 +90,7 @@ func TestSnapshotParameters(t *testing.T) {
 		"format=aria&maxChars=1000": {modeEfficient, "", 1000, -1},
 	} {
 		q, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		v, err := readSnapshotParams(QueryFields(q), want.mode)
 		depth := -1
 		if v.Depth != nil {
@@ -115,9 +110,7 @@ func TestSnapshotParameters(t *testing.T) {
 		"format=html", "refs=all", "refs=aria&frame=x", "refs=aria&selector=p", "format=aria&labels=1", "format=aria&mode=efficient", "limit=many", "depth=-1",
 	} {
 		q, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if v, err := readSnapshotParams(QueryFields(q), ""); err == nil {
 			t.Errorf("%q is taken for %+v", query, v)
 		}

@@ -18,7 +18,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 )
@@ -59,7 +59,7 @@ func TestACloseEndsWhatRequestsAreDoing(t *testing.T) {
 		got <- c.do("POST", "/act", map[string]any{"kind": "wait", "text": "never", "targetId": target})
 	}()
 	eventually(t, "the wait has begun", func() bool { return p.acting(target) })
-	browsertest.Must(t, c.server.Close(t.Context()))
+	check.Must(t, c.server.Close(t.Context()))
 	if a := <-got; a.status != http.StatusServiceUnavailable || !strings.Contains(a.text, "closing") {
 		t.Errorf("got %d %s, want 503", a.status, a.text)
 	}
@@ -73,7 +73,7 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
 	})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer conn.CloseNow()
 	conn.SetReadLimit(16 << 20)
 	for _, want := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
@@ -86,7 +86,7 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 		t.Errorf("without a WebSocket: got %d %s", a.status, a.text)
 	}
 	// The server's end is the live view's.
-	browsertest.Must(t, c.server.Close(ctx))
+	check.Must(t, c.server.Close(ctx))
 	for err == nil {
 		_, _, err = conn.Read(ctx)
 	}
@@ -135,7 +135,7 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 	seen := map[string]bool{}
 	for range 2 {
 		path, err := f.SaveFile("pictures", "browser-", ".png", []byte("picture"))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if ok, err := filepath.Match("browser-*.png", filepath.Base(path)); err != nil || !ok || seen[path] {
 			t.Errorf("kept at %s", path)
 		}
@@ -152,7 +152,7 @@ func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
 		t.Error("kept in no folder")
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	browsertest.Must(t, os.WriteFile(file, nil, 0o600))
+	check.Must(t, os.WriteFile(file, nil, 0o600))
 	f := &control.Features{Dir: file}
 	if path, err := f.SaveFile("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
 		t.Errorf("kept at %q, %v", path, err)
@@ -162,11 +162,11 @@ func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
 func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	home := t.TempDir()
 	broken := filepath.Join(home, "chromium")
-	browsertest.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
+	check.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
 	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
 		return profile.Config{Executable: broken, Headless: new(true)}
 	}}
-	browsertest.Must(t, m.Open(t.Context()))
+	check.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())
 	c := serve(t, func(s *control.Server) { s.Manager = m })
 	for range 3 {
@@ -175,7 +175,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 		}
 	}
 	res, err := http.DefaultClient.Do(c.request(t.Context(), "POST", "/start", nil))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer res.Body.Close()
 	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
 	if res.StatusCode != http.StatusConflict || err != nil || seconds < 1 || seconds > 30 {
@@ -242,7 +242,7 @@ func personal(t *testing.T, c *client) string {
 	t.Helper()
 	c.open("/two") // the person's own tab
 	dir := t.TempDir()
-	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600))
 	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
 		t.Fatal(err)
 	}
@@ -258,14 +258,14 @@ func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version", nil)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	res, err := http.DefaultClient.Do(req)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer res.Body.Close()
 	var version struct{ WebSocketDebuggerURL string }
-	browsertest.Must(t, json.NewDecoder(res.Body).Decode(&version))
+	check.Must(t, json.NewDecoder(res.Body).Decode(&version))
 	u, err := url.Parse(version.WebSocketDebuggerURL)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return u.Port() + "\n" + u.Path
 }
 

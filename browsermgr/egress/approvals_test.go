@@ -15,7 +15,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // person answers questions. Fields are set before.
@@ -219,7 +219,7 @@ func FuzzRequestLine(f *testing.F) {
 		f.Add(s)
 	}
 	p, err := policy.Compile(policy.Rules{})
-	browsertest.Must(f, err)
+	check.Must(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
 		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + s + " HTTP/1.1\r\nHost: other.test\r\n\r\n")))
 		if err != nil || !r.URL.IsAbs() || r.URL.Host == "" {

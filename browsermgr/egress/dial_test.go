@@ -22,7 +22,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // serve accepts connections and hands them to do, each on a goroutine of its own; the end of the test waits for them.
@@ -92,9 +92,9 @@ func TestAnySaysWhyNothingAnswers(t *testing.T) {
 func parse(t *testing.T, address string) *egress.Upstream {
 	t.Helper()
 	u, err := url.Parse(address)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	up, err := egress.ParseUpstream(u)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return up
 }
 
@@ -110,7 +110,7 @@ func TestParseUpstream(t *testing.T) {
 		"http://ada:secret@proxy.test?resolve=nobody": "error",
 	} {
 		u, err := url.Parse(address)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		got := "error"
 		up, err := egress.ParseUpstream(u)
 		if err == nil {
@@ -134,7 +134,7 @@ func TestTunnelsThroughHTTPKeepWhatTheServerSaysFirst(t *testing.T) {
 	})
 	up := parse(t, "http://ada:pass@"+at.String())
 	conn, err := up.Dial(t.Context(), "shop.test", addrs("2001:db8::1"), 443)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer conn.Close()
 	got, err := io.ReadAll(conn)
 	if want := "[2001:db8::1]:443 Basic YWRhOnBhc3M="; err != nil || string(got) != want {
@@ -216,7 +216,7 @@ func TestSOCKSGetsTheAddressOrTheName(t *testing.T) {
 	for scheme, want := range map[string]string{"socks5": "192.0.2.1 443 ada pass", "socks5h": "shop.test 443 ada pass"} {
 		at := serve(t, "127.0.0.1:0", socks)
 		conn, err := parse(t, scheme+"://ada:pass@"+at.String()).Dial(t.Context(), "shop.test", addrs("192.0.2.1"), 443)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		got, err := io.ReadAll(conn)
 		conn.Close()
 		if err != nil || string(got) != want {
@@ -420,7 +420,7 @@ func fetch(b *testing.B, c *http.Client, address string) time.Duration {
 	b.Helper()
 	began := time.Now()
 	resp, err := c.Get(address)
-	browsertest.Must(b, err)
+	check.Must(b, err)
 	if _, err := io.Copy(discard{}, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
 		b.Fatal(resp.Status, err)
 	}

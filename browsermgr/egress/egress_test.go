@@ -19,7 +19,7 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 const testTimeout = 20 * time.Second
@@ -50,7 +50,7 @@ func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture
 	if change != nil {
 		change(f.Proxy)
 	}
-	browsertest.Must(tb, f.Open(tb.Context()))
+	check.Must(tb, f.Open(tb.Context()))
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
@@ -59,7 +59,7 @@ func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture
 		}
 	})
 	address, err := f.Listen(tb.Context(), profile)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	if f.proxy, err = url.Parse(address); err != nil {
 		tb.Fatal(err)
 	}
@@ -99,12 +99,12 @@ func unused(t *testing.T) string {
 func (f *fixture) get(t *testing.T, address string) (status int, rule, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	resp, err := f.client.Do(req)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return resp.StatusCode, resp.Header.Get("X-Clank-Refused"), string(b)
 }
 
@@ -125,7 +125,7 @@ func (f *fixture) say(t *testing.T, text string) string {
 func (f *fixture) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", f.proxy.Host)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	conn.SetDeadline(time.Now().Add(testTimeout))
 	t.Cleanup(func() { conn.Close() })
 	return conn.(*net.TCPConn)
@@ -138,7 +138,7 @@ func (f *fixture) tunnel(t *testing.T, target string) (conn net.Conn, in *bufio.
 	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
 	in = bufio.NewReader(conn)
 	resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return conn, in, resp.StatusCode, resp.Header.Get("X-Clank-Refused")
 }
 
@@ -188,7 +188,7 @@ func TestRefusesPrivateAddressesWithASentence(t *testing.T) {
 		"http://six.test/":            policy.RulePrivate,
 	} {
 		resp, err := f.client.Get(address)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if rule := resp.Header.Get("X-Clank-Refused"); resp.StatusCode != http.StatusForbidden || rule != want || err != nil {
@@ -275,7 +275,7 @@ func TestReachesBothFamilies(t *testing.T) {
 func TestRefusesItselfAndOtherListeners(t *testing.T) {
 	f := open(t, nil)
 	other, err := f.Listen(t.Context(), "other")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
 		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwnListener {
@@ -384,9 +384,9 @@ func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 
 func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 	g := &egress.Proxy{}
-	browsertest.Must(t, g.Open(t.Context()))
+	check.Must(t, g.Open(t.Context()))
 	first, err := g.Listen(t.Context(), "a")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	again, err := g.Listen(t.Context(), "a")
 	if err != nil || again != first {
 		t.Errorf("got %q, %v; want %q", again, err, first)
@@ -395,7 +395,7 @@ func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 		t.Errorf("profiles share the listener %q (%v)", other, err)
 	}
 	for range 2 {
-		browsertest.Must(t, g.Close(t.Context()))
+		check.Must(t, g.Close(t.Context()))
 	}
 	if conn, err := net.Dial("tcp", strings.TrimPrefix(first, "http://")); err == nil {
 		conn.Close()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/egress"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
@@ -107,7 +107,7 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	})
 	resp, err := f.client.Get(s.URL)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	resp.Body.Close()
 	if resp.Header.Get("X-Clank-Failed") != "" || resp.Header.Get("X-Clank-Refused") != "" {
 		t.Errorf("got %v", resp.Header)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"clank/browsermgr/egress"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // holder counts the connections that are open.
@@ -126,7 +126,7 @@ func TestAConnectionThatTheServerClosedIsNotUsedAgain(t *testing.T) {
 	p := newProxy(t, at, egress.RelayLimits{})
 	for range 3 {
 		resp, err := p.Client().Post(p.URL, "text/plain", strings.NewReader("not to be sent twice"))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("got %d", resp.StatusCode)
@@ -177,12 +177,12 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 	at := script(t, say("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"))
 	p := newProxy(t, at, egress.RelayLimits{})
 	conn, err := net.Dial("tcp", p.Listener.Addr().String())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(testTimeout))
 	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nsome")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer resp.Body.Close()
 	if b, err := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(b) != "no" || err != nil {
 		t.Errorf("got %d %q %v", resp.StatusCode, b, err)
@@ -221,7 +221,7 @@ func TestAfterAnAnswerToAHalfReadRequestTheClientOpensAnotherConnection(t *testi
 	defer front.Close()
 	for range 3 {
 		resp, err := front.Client().Post(front.URL, "text/plain", strings.NewReader(strings.Repeat("b", 2000)))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		b, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusOK || string(b) != "ok" || err != nil {
@@ -246,7 +246,7 @@ func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
 		cancel()
 	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if resp, err := p.Client().Do(req); err == nil {
 		resp.Body.Close()
 	}
@@ -265,7 +265,7 @@ func pair(t *testing.T) (near, far *net.TCPConn) {
 		<-closed
 	})
 	a, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(at))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		a.Close()
 		close(closed)

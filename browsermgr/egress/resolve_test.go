@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr/egress"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/dns/dnsmessage"
@@ -189,7 +189,7 @@ type nameserver struct {
 func newNameserver(tb testing.TB) *nameserver {
 	tb.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	s := &nameserver{answers: map[string][][]netip.Addr{}, turn: map[string]int{}, asked: map[string]int{}}
 	s.resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp4", conn.LocalAddr().String())

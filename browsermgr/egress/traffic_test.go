@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"clank/browsermgr/egress"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
@@ -55,7 +55,7 @@ func TestGivesTheBrowserWhatServersSay(t *testing.T) {
 		io.WriteString(w, "<p>hello")
 	})
 	resp, err := f.client.Get(s.URL)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer resp.Body.Close()
 	want := http.Header{"Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"8"}}
 	if diff := cmp.Diff(want, resp.Header); diff != "" {
@@ -84,7 +84,7 @@ func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
 		}
 		for _, body := range []io.Reader{bytes.NewReader(big), io.MultiReader(bytes.NewReader(big))} {
 			resp, err := f.client.Post(s.URL+path, "text/plain", body)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			got, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if err != nil || !bytes.Equal(got, big) {
@@ -93,7 +93,7 @@ func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
 		}
 	}
 	resp, err := f.client.Head(s.URL + "/measured")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	resp.Body.Close()
 	if resp.ContentLength != int64(len(big)) {
 		t.Errorf("HEAD: got length %d", resp.ContentLength)
@@ -111,7 +111,7 @@ func TestEventsArriveAsTheyAreSent(t *testing.T) {
 	})
 	go func() { next <- true }()
 	resp, err := f.client.Get(s.URL)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer resp.Body.Close()
 	buf := make([]byte, 9)
 	for range 3 {
@@ -138,7 +138,7 @@ func TestAnAnswerThatBreaksOffBreaksOffForTheBrowserToo(t *testing.T) {
 	})
 	for _, path := range []string{"/measured", "/chunked"} {
 		resp, err := f.client.Get(s.URL + path)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
 			t.Errorf("%s: %d bytes came as if they were all", path, n)
 		}
@@ -168,10 +168,10 @@ func TestWebSocketsWorkThroughTunnelsAndUpgrades(t *testing.T) {
 			plain := *client
 			plain.Timeout = 0
 			c, _, err := websocket.Dial(ctx, s.URL, &websocket.DialOptions{HTTPClient: &plain})
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			defer c.CloseNow()
 			for range 3 {
-				browsertest.Must(t, c.Write(ctx, websocket.MessageText, []byte("hello")))
+				check.Must(t, c.Write(ctx, websocket.MessageText, []byte("hello")))
 				if _, got, err := c.Read(ctx); err != nil || string(got) != "hello" {
 					t.Fatalf("got %q, %v", got, err)
 				}
@@ -203,7 +203,7 @@ func TestSaysWhatKindOfFailureItWas(t *testing.T) {
 	f := open(t, nil, "*.test")
 	for address, want := range map[string]string{"http://nowhere.test/": "dns", "http://" + unused(t) + "/x": "connect"} {
 		resp, err := f.client.Get(address)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		resp.Body.Close()
 		if got := resp.Header.Get("X-Clank-Failed"); resp.StatusCode != http.StatusBadGateway || got != want {
 			t.Errorf("%s: got %d %q, want 502 %q", address, resp.StatusCode, got, want)
@@ -310,7 +310,7 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	<-began
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
-	browsertest.Must(t, f.Close(ctx))
+	check.Must(t, f.Close(ctx))
 	mustEnd(t, in)
 	<-failed
 	s.CloseClientConnections()

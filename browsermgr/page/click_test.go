@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -32,13 +33,13 @@ func TestClickSendsTrustedEvents(t *testing.T) {
 	}
 	js(t, tab, "seen = []")
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref, DoubleClick: true, Modifiers: []string{"Shift"}})
-	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
+	check.Contains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
 	js(t, tab, "seen = []; document.querySelector('button').onmousedown = () => seen.push(Date.now())")
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref, DoubleClick: true})
 	browsertest.WantEqual(t, js(t, tab, "(([a, b]) => b > a)(seen.filter(Number))"), "true")
 	js(t, tab, "seen = []")
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref, Button: "right"})
-	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
+	check.Contains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
 }
 
 func TestClickSaysWhyItCannot(t *testing.T) {
@@ -63,7 +64,7 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 			html := tt.html + `<script>window.hits = 0; addEventListener('click', () => hits++)</script>`
 			browsertest.Navigate(t, tab, site(t, map[string]string{"/": html}).URL)
 			ref := refOf(t, tab, "Buy")
-			browsertest.WantError(t, refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...),
+			check.Fails(t, refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...),
 				page.ErrNotInteractable)
 			browsertest.WantJS(t, tab, "hits", "0")
 		})
@@ -130,8 +131,8 @@ func TestClickThatNavigatesReturnsWithTheNewPage(t *testing.T) {
 		if !res.Navigated || !strings.HasPrefix(res.URL, srv.URL+"/next") || res.Status != 200 {
 			t.Errorf("%s: got %+v, want a navigation to /next", name, res)
 		}
-		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
-		browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
+		check.Must(t, check.Err(tab.Back(t.Context())))
 	}
 	if res := click(t, tab, refOf(t, tab, "Part")); !res.Navigated || res.URL != srv.URL+"/#part" {
 		t.Errorf("got %+v, want a change of address within the document", res)
@@ -171,7 +172,7 @@ func TestNextLookShowsWhatTheClickLedTo(t *testing.T) {
 		for range 3 {
 			js(t, tab, "show('Before')")
 			click(t, tab, refOf(t, tab, fmt.Sprintf("%q", name)))
-			browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: "+name)
+			check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: "+name)
 		}
 		if text, err := tab.Text(t.Context(), ""); err != nil || !strings.Contains(text, name) {
 			t.Errorf("got text %q, %v; want %s", text, err, name)
@@ -196,7 +197,7 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 		if popup.Opener() != tab {
 			t.Errorf("%s: the new tab does not know its opener", name)
 		}
-		browsertest.Must(t, popup.Close(t.Context()))
+		check.Must(t, popup.Close(t.Context()))
 		if b.Tab(popup.ID()) != nil {
 			t.Errorf("%s: the closed tab is still listed", name)
 		}
@@ -252,7 +253,7 @@ func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
 			if got := js(t, popup, "atFirst"); got != "true" {
 				t.Errorf("%s: set up before the page runs: got %s, want true", name, got)
 			}
-			browsertest.Must(t, popup.Close(t.Context()))
+			check.Must(t, popup.Close(t.Context()))
 			if log.count("set up only in part") == before {
 				break
 			}
@@ -274,7 +275,7 @@ func TestPopupIsAnnounced(t *testing.T) {
 		select {
 		case ev := <-events:
 			if ev.Kind == page.TabOpened && ev.Tab.Opener() == tab {
-				browsertest.Must(t, ev.Tab.Close(t.Context()))
+				check.Must(t, ev.Tab.Close(t.Context()))
 				return
 			}
 		case <-deadline:
@@ -288,7 +289,7 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
 	srv := site(t, map[string]string{"/": html})
 	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-	browsertest.Must(t, second.Activate(t.Context()))
+	check.Must(t, second.Activate(t.Context()))
 	for _, tab := range []*page.Tab{first, second} {
 		click(t, tab, refOf(t, tab, "Go"))
 		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "ab", Slowly: true})
@@ -313,19 +314,19 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Hover")})
 	browsertest.WantJS(t, tab, "getComputedStyle(h).color", `"rgb(1, 2, 3)"`)
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x-2")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "drop x-2")
 	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 700, Y: 20})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: actiontable.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: actiontable.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#a", EndSelector: "#z"})
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
@@ -342,9 +343,9 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 func TestCloseIsAnAction(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	tab, err := b.NewTab(browsertest.Within(t, 20*time.Second), page.TabOptions{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	act(t, tab, page.Action{Kind: actiontable.KindClose})
-	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"})),
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"})),
 		page.ErrTabGone)
 }
 
@@ -364,7 +365,7 @@ func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
 func TestFieldThatThePageSetsBackIsAnError(t *testing.T) {
 	tab := show(t, `<input id=i aria-label=In value=old oninput="i.value = 'old'"><input id=m aria-label=Mask oninput="m.value = '+' + m.value">`)
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "new"})
-	browsertest.WantError(t, err, nil, `textbox "In" did not keep the text`)
+	check.Fails(t, err, nil, `textbox "In" did not keep the text`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "old"})
 	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#m", Text: "49"})
 	browsertest.WantJS(t, tab, "m.value", `"+49"`)

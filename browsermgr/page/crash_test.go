@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 )
@@ -56,11 +57,11 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
 		start = time.Now()
-		browsertest.Must(t, tab.Stop(t.Context()))
+		check.Must(t, tab.Stop(t.Context()))
 		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: stop took %s", name, took)
 		}
-		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
 
@@ -68,7 +69,7 @@ func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
 	for _, name := range []string{"Loop", "Later"} {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
-		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
 
@@ -83,27 +84,27 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	defer wg.Wait()
 	defer cancel()
 	other := browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
-	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Text")
+	check.Contains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Text")
 	if got := len(b.Tabs()); got < 2 {
 		t.Errorf("got %d tabs", got)
 	}
 	waiting, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
-	browsertest.WantError(t, browsertest.Err(tab.Snapshot(waiting, page.SnapshotOptions{})), context.DeadlineExceeded)
+	check.Fails(t, check.Err(tab.Snapshot(waiting, page.SnapshotOptions{})), context.DeadlineExceeded)
 	// Somebody else connects meanwhile.
 	start := time.Now()
 	second := browser.Connect(t, page.Options{})
 	if took := time.Since(start); took > 10*time.Second || len(second.Tabs()) < 2 {
 		t.Errorf("a second connection took %s and sees %d tabs", took, len(second.Tabs()))
 	}
-	browsertest.Must(t, tab.Stop(t.Context()))
+	check.Must(t, tab.Stop(t.Context()))
 }
 
 func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
 	tab := show(t, `<button onclick="window.ok=1">Go</button>`)
 	ref := refOf(t, tab, "Go")
 	for range 3 {
-		browsertest.Must(t, tab.Stop(t.Context()))
+		check.Must(t, tab.Stop(t.Context()))
 		click(t, tab, ref)
 	}
 	browsertest.WantJS(t, tab, "ok", "1")
@@ -125,7 +126,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 	crash(t, tab)
 	select {
 	case err := <-failed:
-		browsertest.WantError(t, err, page.ErrTabCrashed)
+		check.Fails(t, err, page.ErrTabCrashed)
 	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the page")
 	}
@@ -134,7 +135,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 			break
 		}
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabCrashed)
+	check.Fails(t, check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabCrashed)
 	snapshot(t, other, page.SnapshotOptions{})
 	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
 		t.Fatalf("the tab does not come back: %v", err)
@@ -146,12 +147,12 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	defer func() { _ = ws.CloseNow() }()
-	browsertest.Must(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)))
+	check.Must(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)))
 	browsertest.Eventually(t, "the tab is gone", func() bool { return tab.Err() != nil })
 }
 
@@ -170,7 +171,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	browsertest.Kill(t, own)
 	select {
 	case err := <-failed:
-		browsertest.WantError(t, err, page.ErrBrowserGone)
+		check.Fails(t, err, page.ErrBrowserGone)
 	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the browser")
 	}
@@ -181,17 +182,17 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	if !errors.Is(b.Err(), page.ErrBrowserGone) || !errors.Is(tab.Err(), page.ErrBrowserGone) {
 		t.Errorf("got %v and %v, want a lost browser", b.Err(), tab.Err())
 	}
-	browsertest.WantError(t, browsertest.Err(b.NewTab(t.Context(), page.TabOptions{})), page.ErrBrowserGone)
+	check.Fails(t, check.Err(b.NewTab(t.Context(), page.TabOptions{})), page.ErrBrowserGone)
 }
 
 func TestClosedTabSaysSo(t *testing.T) {
 	tab := show(t, `<p>x`)
-	browsertest.Must(t, tab.Close(t.Context()))
+	check.Must(t, tab.Close(t.Context()))
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabGone)
-	browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), "http://localhost:1")), page.ErrTabGone)
+	check.Fails(t, check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabGone)
+	check.Fails(t, check.Err(tab.Navigate(t.Context(), "http://localhost:1")), page.ErrTabGone)
 }
 
 func TestPageClosingItself(t *testing.T) {
@@ -242,15 +243,15 @@ func TestContextsAreIsolated(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<p>x`})
 	id, err := b.NewContext(t.Context(), "")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	normal := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	js(t, normal, "void (document.cookie = 'who=normal')")
 	hidden, err := b.NewTab(t.Context(), page.TabOptions{URL: srv.URL, ContextID: id})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if got := js(t, hidden, "document.cookie"); got != `""` || hidden.ContextID() != id {
 		t.Errorf("got cookie %s in context %s, want none in %s", got, hidden.ContextID(), id)
 	}
-	browsertest.Must(t, b.CloseContext(t.Context(), id))
+	check.Must(t, b.CloseContext(t.Context(), id))
 	<-hidden.Done()
 	if normal.Err() != nil {
 		t.Error("the other context's tab is gone too")

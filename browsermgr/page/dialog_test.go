@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -46,7 +47,7 @@ func TestDialogEndsTheActionAtOnce(t *testing.T) {
 		if d := res.Dialog; d.Type != tt.kind || d.Message != tt.message {
 			t.Errorf("%s: got %+v", tt.name, d)
 		}
-		browsertest.Must(t, tab.AnswerDialog(t.Context(), tt.accept, tt.text))
+		check.Must(t, tab.AnswerDialog(t.Context(), tt.accept, tt.text))
 		if got := js(t, tab, "(window.answer ?? null)"); got != tt.want {
 			t.Errorf("%s: the page got %s, want %s", tt.name, got, tt.want)
 		}
@@ -78,10 +79,10 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 			t.Errorf("%s: got %v after %s, want a dialog error at once", name, err, took)
 			continue
 		}
-		browsertest.WantError(t, err, nil, `an alert d1: "Late"`, "accept or dismiss")
+		check.Fails(t, err, nil, `an alert d1: "Late"`, "accept or dismiss")
 	}
-	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
-	browsertest.WantError(t, tab.AnswerDialog(t.Context(), true, ""), page.ErrNoDialog)
+	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	check.Fails(t, tab.AnswerDialog(t.Context(), true, ""), page.ErrNoDialog)
 	snapshot(t, tab, page.SnapshotOptions{})
 }
 
@@ -91,7 +92,7 @@ func TestDialogDuringTypeAndEvaluate(t *testing.T) {
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
-	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	res = act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('now')"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
@@ -108,8 +109,8 @@ func TestDialogWhileLoading(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), srv.URL); err == nil {
 		t.Error("got no error while the dialog is open")
 	}
-	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
+	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
 }
 
 const sticky = `<button onclick="window.onbeforeunload = e => { e.preventDefault(); return 'stay' }">Stick</button><a href=/other>Go</a>`
@@ -169,7 +170,7 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 		if _, err := tab.HandleDialog(t.Context(), a, 0); !errors.Is(err, page.ErrNoDialog) {
 			t.Errorf("got %v for %+v", err, a)
 		} else {
-			browsertest.WantError(t, err, nil, "not pending")
+			check.Fails(t, err, nil, "not pending")
 		}
 	}
 	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"}, 0); err != nil || armed {
@@ -195,7 +196,7 @@ func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
 	}
-	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	browsertest.WantJS(t, tab, "[window.answer, window.after]", "[true,1]")
 }
 
@@ -208,12 +209,12 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		t.Fatalf("got %+v", res)
 	}
 	for range 3 {
-		browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+		check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})),
+	check.Fails(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})),
 		nil, `"again"`)
-	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
+	check.Contains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
 	start := time.Now()
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("close: %v after %s", err, time.Since(start))
@@ -261,7 +262,7 @@ func TestPickFindsTheDialogThatIsMeant(t *testing.T) {
 	open(&b, "alert", "main", noon)
 	open(&b, "confirm", "frame", noon)
 	_, _, err := b.BeginAnswer(page.DialogAnswer{})
-	browsertest.WantError(t, err, fault.ErrInvalid, "several dialogs are pending", "d1, d2")
+	check.Fails(t, err, fault.ErrInvalid, "several dialogs are pending", "d1, d2")
 	if _, _, err = b.BeginAnswer(page.DialogAnswer{ID: "d3"}); !strings.Contains(err.Error(), `"d3" is not pending`) {
 		t.Errorf("got %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // foreign returns the same server under a name of another site.
@@ -52,7 +53,7 @@ func TestFramesAreInlined(t *testing.T) {
 	again := snapshot(t, tab, page.SnapshotOptions{}).Text
 	browsertest.WantEqual(t, sameFrames(again), sameFrames(want))
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
-	browsertest.WantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
+	check.Contains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
 }
 
 // sameFrames forgets the numbers in frames of other processes: they depend on which process answers first.
@@ -68,12 +69,12 @@ func TestActionsReachAllFrames(t *testing.T) {
 	}
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: "far text"})
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
-	browsertest.WantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
+	check.Contains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
 	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value),
 		`"far text more"`)
-	browsertest.Must(t,
-		browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")})))
+	check.Must(t,
+		check.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")})))
 }
 
 func TestCoveredFrameIsNamed(t *testing.T) {
@@ -92,7 +93,7 @@ func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		browsertest.WantError(t, err, nil, "Unknown ref "+ref)
+		check.Fails(t, err, nil, "Unknown ref "+ref)
 	}
 }
 
@@ -149,7 +150,7 @@ func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := snapshot(t, tab, opts).Text
-			browsertest.WantContains(t, text, `button "Enter"`, `textbox "User"`, `button "Data button"`, `button "Boxed button"`, `button "Bare button"`, `button "Deep button"`, `button "Within button"`)
+			check.Contains(t, text, `button "Enter"`, `textbox "User"`, `button "Data button"`, `button "Boxed button"`, `button "Bare button"`, `button "Deep button"`, `button "Within button"`)
 			if n := strings.Count(text, "Bare button"); n != 1 {
 				t.Errorf("a frame of the same origin is there %d times in\n%s", n, text)
 			}
@@ -160,11 +161,11 @@ func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
 	}
 	login := refOf(t, tab, `Iframe "Login"`)
 	text := snapshot(t, tab, page.SnapshotOptions{Frame: login}).Text
-	if browsertest.WantContains(t, text, `button "Enter"`, `button "Deep button"`); strings.Contains(text, "Top") || strings.Contains(text, "Data button") {
+	if check.Contains(t, text, `button "Enter"`, `button "Deep button"`); strings.Contains(text, "Top") || strings.Contains(text, "Data button") {
 		t.Errorf("one frame shows\n%s", text)
 	}
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{Frame: "iframe[title=Data]"}).Text, "Data button")
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{Query: "data button"}).Text, "Data button")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{Frame: "iframe[title=Data]"}).Text, "Data button")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{Query: "data button"}).Text, "Data button")
 }
 
 func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
@@ -179,7 +180,7 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 	click(t, tab, refOf(t, tab, "Remember"))
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Kind"`), Values: []string{"Two"}})
 	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Over")})
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
 		": ada", ": by keysX", "[checked]", ": Two", `"Hovered"`)
 	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value),
 		`"ada login"`)
@@ -187,10 +188,10 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Pressed", TimeoutMs: 30_000})
-	browsertest.Must(t, browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")})))
+	check.Must(t, check.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")})))
 	nodes := tree(t, tab, 0)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: nodeOf(t, nodes, "textbox", "User").Ref, Text: "via tree"})
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, ": via tree")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, ": via tree")
 	for _, n := range nodes {
 		if strings.Contains(n.Name+n.Value, "swordfish") {
 			t.Errorf("the password is told: %+v", n)
@@ -204,11 +205,11 @@ func TestFramesOfOtherOriginsNavigateAndGo(t *testing.T) {
 	click(t, tab, refOf(t, tab, `link "Next"`))
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Arrived", TimeoutMs: 30_000})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: enter})
-	browsertest.WantError(t, err, nil, "Unknown ref "+enter)
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Arrived"`)
+	check.Fails(t, err, nil, "Unknown ref "+enter)
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Arrived"`)
 	js(t, tab, "(document.querySelector('[title=Data]').remove(), 1)")
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: data})
-	browsertest.WantError(t, err, nil, "Unknown ref "+data)
+	check.Fails(t, err, nil, "Unknown ref "+data)
 
 	// The frame comes to show the page's own origin, and another one again.
 	js(t, tab, "(document.querySelector('[title=Login]').src = '/next', 1)")
@@ -229,7 +230,7 @@ func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
 	}
 	complete(t, other)
 	click(t, other, refOf(t, other, "Enter"))
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`)
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`)
 
 	// One that went out of sight and was kept comes back with its frames.
 	browsertest.Navigate(t, tab, strings.Replace(tab.URL(), "www.", "login.", 1)+"next")
@@ -305,7 +306,7 @@ func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
 		return js(t, tab, "window.kept") == "7"
 	})
 	_, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Ref: before})
-	browsertest.WantError(t, err, nil, "Unknown ref "+before)
+	check.Fails(t, err, nil, "Unknown ref "+before)
 	awaitSnapshotText(t, tab, `button "Pay"`)
 	click(t, tab, refOf(t, tab, `button "Pay"`))
 	awaitSnapshotText(t, tab, `button "Pressed"`)
@@ -320,7 +321,7 @@ func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
 	leave()
 	start := time.Now()
 	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
-	browsertest.WantError(t, err, nil, "Unknown ref "+ref)
+	check.Fails(t, err, nil, "Unknown ref "+ref)
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it was told after %s", took)
 	}
@@ -353,7 +354,7 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 	tab := openTab(t, crossOriginPage(t, "", `<button>Pay</button>`))
 	count := func() int {
 		n, err := page.CountState(browsertest.Within(t, browsertest.Patience), tab)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		return n
 	}
 	round := func(i int) {

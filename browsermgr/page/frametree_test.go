@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
@@ -43,7 +44,7 @@ func connect(t *testing.T) (tree *page.FrameTree, main, far *frame.Frame, p peer
 	}))
 	t.Cleanup(srv.Close)
 	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: patience})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	c.Start(func(cdp.Event) {})
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
@@ -127,7 +128,7 @@ func known(t *testing.T, tree *page.FrameTree) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	browsertest.Must(t, tree.AwaitDiscovery(ctx))
+	check.Must(t, tree.AwaitDiscovery(ctx))
 	var list []string
 	for _, f := range tree.Frames() {
 		around := ""
@@ -229,7 +230,7 @@ func TestWaitingForFramesEndsInTimeAndWithItsContext(t *testing.T) {
 		stop := errors.New("nobody waits")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(stop)
-		browsertest.WantError(t, tree.AwaitDiscovery(ctx), stop)
+		check.Fails(t, tree.AwaitDiscovery(ctx), stop)
 		start := time.Now()
 		if want(t, tree, "main"); time.Since(start) != 3*time.Second {
 			t.Errorf("waited %s for a process that does not answer", time.Since(start))

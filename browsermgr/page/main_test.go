@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // browser is the one of the whole test binary.
@@ -48,7 +49,7 @@ func show(tb testing.TB, html string) *page.Tab {
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return snap
 }
 
@@ -72,7 +73,7 @@ func refOf(tb testing.TB, tab *page.Tab, text string) string {
 func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), a)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return res
 }
 
@@ -90,7 +91,7 @@ func js(tb testing.TB, tab *page.Tab, expression string) string {
 func jsString(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
 	var s string
-	browsertest.Must(tb, json.Unmarshal([]byte(js(tb, tab, expression)), &s))
+	check.Must(tb, json.Unmarshal([]byte(js(tb, tab, expression)), &s))
 	return s
 }
 
@@ -113,7 +114,7 @@ func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error 
 			return err
 		}
 	}
-	browsertest.WantError(tb, err, nil, want...)
+	check.Fails(tb, err, nil, want...)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // TestNamesRolesAndStatesAreChromiums compares each element with a ref with what Chromium's own tree says of it, on
@@ -18,7 +19,7 @@ func TestNamesRolesAndStatesAreChromiums(t *testing.T) {
 	var names browsertest.Names
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		names.Compare(t, openTab(t, site(t, map[string]string{"/": string(text)}).URL), filepath.Base(file))
 	}
 	t.Log(names)

@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestNavigateReportsStatusAndTitle(t *testing.T) {
@@ -104,7 +105,7 @@ func TestNavigateInWords(t *testing.T) {
 		"http://no-such.invalid/":   "no such host no-such.invalid: check the spelling",
 		"http://127.0.0.1:1/unsafe": "browsers refuse",
 	} {
-		browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), url)), nil, want)
+		check.Fails(t, check.Err(tab.Navigate(t.Context(), url)), nil, want)
 	}
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -124,7 +125,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 	}
 	ctx, cancelTime := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancelTime()
-	browsertest.WantError(t, browsertest.Err(tab.Navigate(ctx, srv.URL)), context.DeadlineExceeded)
+	check.Fails(t, check.Err(tab.Navigate(ctx, srv.URL)), context.DeadlineExceeded)
 	snapshot(t, tab, page.SnapshotOptions{})
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -134,7 +135,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
 	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
-	browsertest.WantError(t, err, nil, "the server did not answer within 400ms")
+	check.Fails(t, err, nil, "the server did not answer within 400ms")
 }
 
 func TestHistory(t *testing.T) {
@@ -147,7 +148,7 @@ func TestHistory(t *testing.T) {
 	if res := act(t, tab, page.Action{Kind: actiontable.KindBack}); res.URL != srv.URL+"/a" {
 		t.Errorf("back: got %+v", res)
 	}
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
 	if res := act(t, tab, page.Action{Kind: actiontable.KindForward}); res.URL != srv.URL+"/b" {
 		t.Errorf("forward: got %+v", res)
 	}
@@ -269,11 +270,11 @@ func TestEvaluate(t *testing.T) {
 	}
 	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		browsertest.WantError(t, err, nil, "not JSON-serialisable")
+		check.Fails(t, err, nil, "not JSON-serialisable")
 	}
 	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		browsertest.WantError(t, err, nil, want)
+		check.Fails(t, err, nil, want)
 	}
 	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
 	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
@@ -281,7 +282,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	js(t, tab, "document.querySelector('button').remove()")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})
-	browsertest.WantError(t, err, nil, "Unknown ref")
+	check.Fails(t, err, nil, "Unknown ref")
 }
 
 func TestEndlessScriptIsTerminated(t *testing.T) {
@@ -297,13 +298,13 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 			t.Errorf("%+v: got %v, want the limit", a, err)
 		}
 		if a.Kind == actiontable.KindEvaluate {
-			browsertest.WantError(t, err, nil, "fn did not end and was stopped", "within 1s")
+			check.Fails(t, err, nil, "fn did not end and was stopped", "within 1s")
 		}
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: took %s", a, took)
 		}
 		start = time.Now()
-		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: the page was kept for %s", a, took)
 		}
@@ -316,7 +317,7 @@ func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
 	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 500})
-	browsertest.WantError(t, err, nil, `wait: text "two" to go: not done within 500ms`)
+	check.Fails(t, err, nil, `wait: text "two" to go: not done within 500ms`)
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,13 +49,13 @@ func TestReadLimitsTheText(t *testing.T) {
 			browsertest.Navigate(t, tab, srv.URL+at)
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if got.Truncated != tt.cut || got.Found != tt.found || strings.TrimRight(got.Text, "\n") != strings.TrimRight(tt.want, "\n") || got.URL != tab.URL() {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Selector: "]["})), page.ErrInvalid)
-	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Ref: "e99"})), page.ErrUnknownRef)
+	check.Fails(t, check.Err(tab.Read(t.Context(), page.ReadOptions{Selector: "]["})), page.ErrInvalid)
+	check.Fails(t, check.Err(tab.Read(t.Context(), page.ReadOptions{Ref: "e99"})), page.ErrUnknownRef)
 }
 
 func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
@@ -77,7 +78,7 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		text, frames, _ := strings.Cut(got.Text, "\n\n")
 		if d := cmp.Diff(tt.want, text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
@@ -102,7 +103,7 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 		{"shop-card", "Card\nBadge"}, {"", "Before\nCard\nBadge\nPlain\nAfter"}, {"#plain", "Plain"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if d := cmp.Diff(tt.want, got.Text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
 		}
@@ -125,7 +126,7 @@ func TestTheTextOfAPageHasOfClosedListsWhatIsChosen(t *testing.T) {
 		document.querySelector('shop-list').attachShadow({mode: 'open'}).append(c.cloneNode(true));
 		</script>`}).URL+"/")
 	got, err := tab.Read(t.Context(), page.ReadOptions{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	want := "Order\nCountry \nCountry 7 (200 options) Back \nYes\nNo\nMonth \nMarch (3 options)\nRed\nBlue\nYes\nNo\n" +
 		"Country 7 (200 options)\nEnd"
 	if d := cmp.Diff(want, got.Text); d != "" {
@@ -158,7 +159,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	read := func(opts page.ReadOptions) page.ReadResult {
 		t.Helper()
 		got, err := tab.Read(browsertest.Within(t, browsertest.Patience), opts)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		return got
 	}
 	squeezed := regexp.MustCompile(`\n{2,}`)
@@ -205,8 +206,8 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		got = r.Text
 		return err == nil && strings.Contains(got, `--- frame "Stuck" could not be read ---`)
 	})
-	browsertest.WantContains(t, got, "Top", "Fine text")
-	browsertest.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
+	check.Contains(t, got, "Top", "Fine text")
+	check.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
 }
 
 // closedPage has closed roots in the ways that pages make them: in an empty box, in custom elements, one in another, with
@@ -235,7 +236,7 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: "typed"})
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: " more", Slowly: true})
 	browsertest.WantJS(t, tab, "hits", "[1,2]")
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Boxed", TimeoutMs: 5000})
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "a[href='/deep']"})
 	if !strings.HasSuffix(tab.URL(), "/deep") {

@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -65,7 +66,7 @@ func TestEfficientSnapshotIsShort(t *testing.T) {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}
 	last := snap.Refs()[len(snap.Refs())-1].Ref
-	browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last})))
+	check.Must(t, check.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last})))
 	rest := efficient
 	rest.After = last
 	if next := snapshot(t, tab, rest).Refs(); len(next) == 0 || next[0].Ref == last {
@@ -162,7 +163,7 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
 		}
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"})),
+	check.Fails(t, check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"})),
 		page.ErrUnknownRef)
 }
 
@@ -191,7 +192,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 		_, err = tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole})
 		cancel()
 	}
-	browsertest.WantError(t, err, context.DeadlineExceeded)
+	check.Fails(t, err, context.DeadlineExceeded)
 	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: want, Fn: "el => el.textContent"}); string(got.Value) != `"B"` {
 		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
 	}
@@ -231,8 +232,8 @@ func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
 		js(t, tab, "far.contentWindow.postMessage('busy', '*')")
 		_, err = tab.Snapshot(t.Context(), page.SnapshotOptions{Refs: page.RefsRole, Frame: "#one"})
 	}
-	browsertest.WantError(t, err, page.ErrFrameChanged)
-	browsertest.WantError(t, err, nil, "Frame changed", "retry")
+	check.Fails(t, err, page.ErrFrameChanged)
+	check.Fails(t, err, nil, "Frame changed", "retry")
 }
 
 func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
@@ -258,7 +259,7 @@ func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 	browsertest.Navigate(t, tab, srv.URL)
 	timer := time.AfterFunc(200*time.Millisecond, func() { close(gate) })
 	defer timer.Stop()
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
 }
 
 // nodeOf finds the first node of a role and name.
@@ -276,7 +277,7 @@ func nodeOf(t *testing.T, nodes []page.AccessibilityNode, role, name string) pag
 func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 	t.Helper()
 	nodes, err := tab.AccessibilityTree(t.Context(), limit, 0)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return nodes
 }
 
@@ -292,7 +293,7 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 		click(t, tab, nodeOf(t, nodes, "button", name).Ref)
 	}
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
 	field := nodeOf(t, tree(t, tab, 0), "textbox", "Far field")
 	if field.Value != "via tree" {
 		t.Errorf("got %+v, want its value", field)
@@ -323,11 +324,11 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 		if !errors.Is(err, page.ErrUnknownRef) {
 			t.Fatalf("%s: got %v, want an unknown ref", ref, err)
 		}
-		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
+		check.Fails(t, err, nil, "Unknown ref "+ref, "new snapshot")
 	}
-	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
+	check.Must(t, check.Err(tab.Reload(t.Context())))
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
-	browsertest.WantError(t, err, nil, "Unknown ref")
+	check.Fails(t, err, nil, "Unknown ref")
 }
 
 func TestTreeMasksSecrets(t *testing.T) {
@@ -363,8 +364,8 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 	js(t, tab, "l.children[1].remove()")
 	for range 2 { // before and after another snapshot
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refs[1].Ref})
-		browsertest.WantError(t, err, page.ErrUnknownRef)
-		browsertest.WantError(t, err, nil, "Unknown ref e2", "gone from the page", "new snapshot")
+		check.Fails(t, err, page.ErrUnknownRef)
+		check.Fails(t, err, nil, "Unknown ref e2", "gone from the page", "new snapshot")
 		snapshot(t, tab, page.SnapshotOptions{})
 	}
 	browsertest.WantJS(t, tab, "hits", `[]`)
@@ -375,7 +376,7 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})
-	browsertest.WantError(t, err, nil, "gone from the page")
+	check.Fails(t, err, nil, "gone from the page")
 }
 
 func TestRefEndsWithItsDocument(t *testing.T) {
@@ -384,10 +385,10 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 	ref := refOf(t, tab, "Delete")
 	browsertest.Navigate(t, tab, srv.URL+"/other")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-	browsertest.WantError(t, err, nil, "Unknown ref e1", "new snapshot")
-	browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
+	check.Fails(t, err, nil, "Unknown ref e1", "new snapshot")
+	check.Must(t, check.Err(tab.Back(t.Context())))
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-	browsertest.WantError(t, err, nil, "Unknown ref e1")
+	check.Fails(t, err, nil, "Unknown ref e1")
 }
 
 func TestRefSpellings(t *testing.T) {
@@ -404,7 +405,7 @@ func TestRefSpellings(t *testing.T) {
 	}
 	for _, ref := range []string{"e77", "f9e1"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
+		check.Fails(t, err, nil, "Unknown ref "+ref, "new snapshot")
 	}
 }
 
@@ -416,7 +417,7 @@ func TestRefOfOddNames(t *testing.T) {
 	const buttons = `<body><script>window.hits = []; const names = NAMES;
 		names.forEach((name, i) => { const b = document.createElement('button'); b.textContent = name; b.onclick = () => top.hits.push(i); document.body.append(b) })</script>`
 	text, err := json.Marshal(names)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
@@ -437,7 +438,7 @@ func TestRefOfOddNames(t *testing.T) {
 	t.Run("tree", func(t *testing.T) {
 		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		var refs []page.Ref
 		for _, n := range nodes {
 			if n.Role == "button" {

@@ -19,6 +19,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -43,9 +44,9 @@ func TestScreenshot(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := tab.Screenshot(t.Context(), tt.opts)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			img, format, err := image.Decode(bytes.NewReader(data))
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			if size := img.Bounds().Size(); format != tt.format || size != image.Pt(tt.width, tt.height) {
 				t.Errorf("got %s of %v, want %s of %dx%d", format, size, tt.format, tt.width, tt.height)
 			}
@@ -60,7 +61,7 @@ func TestScreenshot(t *testing.T) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
 		}
 	}
-	browsertest.WantError(t, browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: "e99"})),
+	check.Fails(t, check.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: "e99"})),
 		page.ErrUnknownRef)
 }
 
@@ -81,7 +82,7 @@ func encoded(tb testing.TB, format string, img image.Image) []byte {
 		b.Reset()
 		err = jpeg.Encode(&b, img, nil)
 	}
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return b.Bytes()
 }
 
@@ -109,7 +110,7 @@ func TestPaintKeepsTheFormatAndAllElse(t *testing.T) {
 	box := image.Rect(4, 4, 8, 8)
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := page.PaintBoxes(encoded(t, format, white(t, 16, 16)), []image.Rectangle{box, image.Rect(-9, -9, -1, -1), image.Rect(90, 90, 99, 99)})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		img, got, err := image.Decode(bytes.NewReader(data))
 		if err != nil || got != format || img.Bounds() != image.Rect(0, 0, 16, 16) {
 			t.Fatalf("got %s of %v, %v; want %s", got, img, err, format)
@@ -207,7 +208,7 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 					t.Errorf("%s is not marked in %s", name, got)
 				}
 			}
-			browsertest.WantContains(t, got, `- textbox "Name" [ref=`, ": Ada", ": lamp", ": Peru")
+			check.Contains(t, got, `- textbox "Name" [ref=`, ": Ada", ": lamp", ": Peru")
 		}
 	}
 	check()
@@ -317,7 +318,7 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	}
 	typed := false
 	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if strings.Contains(step.Label+step.Text+string(step.Input)+string(step.Memory), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", step.N, step)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // TestATabWhoseProcessIsLateLoadsItsPage holds the processes of all pages back, and with them the new tab's, for longer than
@@ -31,7 +32,7 @@ func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	if took := time.Since(begun); took < 2*time.Second {
 		t.Errorf("the tab was there after %s, before its process went on", took)
 	}
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
 }
 
 // signalAll passes over processes that have ended.
@@ -45,7 +46,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 func pageProcesses(tb testing.TB, root int) (pids []int) {
 	tb.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	below := map[int][]int{}
 	for _, path := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))

@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestSnapshotGrammar(t *testing.T) {
@@ -127,7 +128,7 @@ func TestSnapshotOptions(t *testing.T) {
 		})
 	}
 	urls := snapshot(t, tab, page.SnapshotOptions{URLs: true}).Text
-	browsertest.WantContains(t, urls, "\n\nLinks:\n1. A -> http://127.0.0.1", "\n2. B -> ")
+	check.Contains(t, urls, "\n\nLinks:\n1. A -> http://127.0.0.1", "\n2. B -> ")
 	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Selector: "]["}); err == nil {
 		t.Error("got no error for a malformed selector")
 	}
@@ -167,7 +168,7 @@ func TestTextReadsTheMainPart(t *testing.T) {
 	if err != nil || strings.Contains(text, "Menu") {
 		t.Errorf("got %q, %v; want the article only", text, err)
 	}
-	browsertest.WantContains(t, text, "Title", "Body text")
+	check.Contains(t, text, "Title", "Body text")
 	text, err = tab.Text(t.Context(), refOf(t, tab, `heading "Title"`))
 	if err != nil || text != "Title" {
 		t.Errorf("got %q, %v; want the heading's text", text, err)
@@ -298,12 +299,12 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			}
 			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: given(tt.click)})
 			if tt.err != nil {
-				browsertest.WantError(t, err, page.ErrUnknownRef)
-				browsertest.WantError(t, err, nil, tt.err...)
+				check.Fails(t, err, page.ErrUnknownRef)
+				check.Fails(t, err, nil, tt.err...)
 				browsertest.WantJS(t, tab, "hits", "[]")
 				return
 			}
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			browsertest.Eventually(t, "the page is hit", func() bool { return js(t, tab, "hits") != "[]" })
 			if got := js(t, tab, "hits.join()"); got != `"`+tt.hit+`"` {
 				t.Errorf("got clicks %s, want %s, in\n%s", got, tt.hit, snap.Text)
@@ -346,7 +347,7 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 	fresh(t, tab, aria, -1)
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.after('text', Object.assign(b.cloneNode(true), {id: 'c'}))")
-	browsertest.WantContains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]", "\n\n1 new element(s) since last snapshot")
+	check.Contains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]", "\n\n1 new element(s) since last snapshot")
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.textContent = 'Went'")
 	fresh(t, tab, role, 1)
@@ -355,7 +356,7 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 	if plain := snapshot(t, tab, role); plain.NewElements != nil {
 		t.Error("a snapshot that was not to be compared was")
 	}
-	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
+	check.Must(t, check.Err(tab.Reload(t.Context())))
 	fresh(t, tab, role, -1)
 	fresh(t, tab, role, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 const form = `<form onsubmit="event.preventDefault(); window.sent = true">
@@ -86,9 +87,9 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 			}
 			_, err := tab.Act(browsertest.Within(t, browsertest.Patience), tt.a)
 			if tt.err != "" {
-				browsertest.WantError(t, err, nil, tt.err)
+				check.Fails(t, err, nil, tt.err)
 			} else {
-				browsertest.Must(t, err)
+				check.Must(t, err)
 			}
 			browsertest.WantEqual(t, jsString(t, tab, "(i.value ?? i.textContent) + ': ' + log.join(' ')"), tt.want+": "+tt.log)
 		})
@@ -127,7 +128,7 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`), Text: "tomorrow"})
-	browsertest.WantError(t, err, nil, `is a date field and does not take "tomorrow"`)
+	check.Fails(t, err, nil, `is a date field and does not take "tomorrow"`)
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
@@ -139,9 +140,9 @@ func TestSelectByValueOrLabel(t *testing.T) {
 		`["de","a,c","keydown land,input land,change land,input many,change many"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
-	browsertest.WantError(t, err, nil, `has no option "France"`, `"Austria"`)
+	check.Fails(t, err, nil, `has no option "France"`, `"Austria"`)
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
-	browsertest.WantError(t, err, nil, "not a native list")
+	check.Fails(t, err, nil, "not a native list")
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {
@@ -167,7 +168,7 @@ func TestPressSendsChords(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "esc"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "+", DelayMs: 20})
 	browsertest.WantJS(t, tab, "i.value", `"X+"`)
-	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
+	check.Contains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
@@ -177,7 +178,7 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 		"is not a CSS selector":          {Kind: actiontable.KindClick, Selector: "]["},
 		"wait requires at least one of":  {Kind: actiontable.KindWait},
 	} {
-		browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), a)), page.ErrInvalid, want)
+		check.Fails(t, check.Err(tab.Act(t.Context(), a)), page.ErrInvalid, want)
 	}
 }
 
@@ -249,7 +250,7 @@ func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
 	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
 		t.Fatalf("got %+v, want the dialog", res)
 	}
-	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	check.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	for _, key := range []string{"x", "y"} {
 		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: key})
 		browsertest.WantEqual(t, tab.Title(), key)

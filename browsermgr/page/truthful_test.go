@@ -7,6 +7,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
@@ -32,7 +33,7 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 	} {
 		act(t, tab, a)
 	}
-	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
+	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
 }
 
 // combobox returns a list as component libraries make them: an input in a frame that hears clicks, with more in it.

@@ -19,7 +19,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
 )
@@ -94,7 +94,7 @@ func TestDiscoveryAsksTheVersionOnly(t *testing.T) {
 		"http://h:1/a%2Fb/json/version?x=1": "http://h:1/a/b/json/version?x=1",
 	} {
 		e, err := profile.ParseEndpoint(text)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if got := profile.VersionURL(e); got != want {
 			t.Errorf("%s asks %s, want %s", text, got, want)
 		}
@@ -113,7 +113,7 @@ func TestStaleDirectAddressGivesWayToThePort(t *testing.T) {
 		{"http://127.0.0.1:9000", 9001, "http://127.0.0.1:9000"},
 	} {
 		e, err := profile.ParseEndpoint(tc.text)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if got := e.ForPort(tc.port).String(); got != tc.want {
 			t.Errorf("%s with port %d: %s, want %s", tc.text, tc.port, got, tc.want)
 		}
@@ -236,7 +236,7 @@ func here(path string) http.HandlerFunc {
 func parse(t *testing.T, text string) profile.Endpoint {
 	t.Helper()
 	e, err := profile.ParseEndpoint(text)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return e
 }
 
@@ -354,7 +354,7 @@ func TestFailureNamesItsLayer(t *testing.T) {
 func listen(t *testing.T, handle func(net.Conn)) (host string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	done := make(chan struct{})
 	var conns []net.Conn
 	go func() {

@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -279,9 +280,9 @@ func works(t *testing.T, conn *page.Browser) {
 func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
 	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, Timeout: browsertest.Patience}, page.Options{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if b.Executable != exe || b.Port != b.Process.Port {
 		t.Errorf("got %+v", b)
 	}
@@ -316,11 +317,11 @@ func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
 	process := browser.Process(t)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	session, err := profile.FindSession(in(process.UserDataDir))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	attached, err := profile.Attach(ctx, profile.Connector{}, profile.LocalEndpoint(process.Port), page.Options{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	joined, err := profile.JoinSession(ctx, session, page.Options{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for kind, b := range map[chrome.BrowserKind]profile.RunningBrowser{"": attached, chrome.Custom: joined} {
 		works(t, b.Conn)
 		if b.Process != nil || b.Port != process.Port || b.Executable.Kind != kind {

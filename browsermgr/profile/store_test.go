@@ -14,7 +14,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,14 +27,14 @@ func file(t *testing.T) *profile.Store {
 func create(t *testing.T, f *profile.Store, p profile.Profile) profile.Profile {
 	t.Helper()
 	p, err := f.Create(p)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return p
 }
 
 func names(t *testing.T, f *profile.Store) []string {
 	t.Helper()
 	list, err := f.List()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
@@ -81,7 +81,7 @@ func TestPortsAndColoursAreGivenOutOnce(t *testing.T) {
 	if a.Color != "#0066CC" || b.Color != "#9933FF" || c.Color != "#ABCDEF" || b.Driver != profile.DriverManaged {
 		t.Errorf("colours %s %s %s, driver %s", a.Color, b.Color, c.Color, b.Driver)
 	}
-	browsertest.Must(t, f.Delete("a"))
+	check.Must(t, f.Delete("a"))
 	again := &profile.Store{Path: f.Path, FirstPort: 18800, LastPort: 18899}
 	if p, err := again.Find("b"); err != nil || p.CDPPort != b.CDPPort || p.Color != b.Color {
 		t.Errorf("after a restart: %+v, %v", p, err)
@@ -111,12 +111,12 @@ func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
 func TestPortOfAStartIsKept(t *testing.T) {
 	f := file(t)
 	p, err := f.Find("")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	ports, err := f.Ports(p)
 	if err != nil || ports[0] != 18800 || len(ports) != 100 {
 		t.Fatalf("ports %v, %v", ports, err)
 	}
-	browsertest.Must(t, f.AssignPort(p, 18807))
+	check.Must(t, f.AssignPort(p, 18807))
 	p, err = f.Find("")
 	if err != nil || p.CDPPort != 18807 || p.Color != profile.DefaultColor {
 		t.Errorf("%+v, %v", p, err)
@@ -185,7 +185,7 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	list, err := first.List()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	ports := map[int]string{}
 	for _, p := range list {
 		if other, ok := ports[p.CDPPort]; ok && p.CDPPort != 0 {
@@ -205,8 +205,8 @@ func TestManyAtOnceLoseNothing(t *testing.T) {
 func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
 	for _, text := range []string{"{", `{"profiles":{"../up":{}}}`, `{"profiles":{"a":{"cdpPort":"x"}}}`, `{"profiles":{"a":{"driver":"x"}}}`} {
 		f := file(t)
-		browsertest.Must(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
-		browsertest.Must(t, os.WriteFile(f.Path, []byte(text), 0o600))
+		check.Must(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
+		check.Must(t, os.WriteFile(f.Path, []byte(text), 0o600))
 		if _, err := f.List(); err == nil || !strings.Contains(err.Error(), f.Path) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -240,7 +240,7 @@ func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "profiles.json")
-		browsertest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		list, err := (&profile.Store{Path: path, FirstPort: 18800, LastPort: 18899}).List()
 		if err != nil {
 			return
@@ -257,8 +257,8 @@ func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 func folder(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	browsertest.Must(t, os.Mkdir(path, 0o700))
-	browsertest.Must(t, os.WriteFile(filepath.Join(path, "cookies"), []byte(path), 0o600))
+	check.Must(t, os.Mkdir(path, 0o700))
+	check.Must(t, os.WriteFile(filepath.Join(path, "cookies"), []byte(path), 0o600))
 	return path
 }
 
@@ -269,12 +269,12 @@ func TestMovedFolderCanBeBroughtBack(t *testing.T) {
 	data := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", data)
 	old := filepath.Join(data, "Trash", "files", "my profile%") // without a note
-	browsertest.Must(t, os.MkdirAll(old, 0o700))
+	check.Must(t, os.MkdirAll(old, 0o700))
 	seen := map[string]bool{old: true}
 	for range 3 { // of the same name
 		from := folder(t, "my profile%")
 		to, err := profile.MoveToTrash(t.Context(), from)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if seen[to] || filepath.Dir(to) != filepath.Join(data, "Trash", "files") {
 			t.Errorf("moved to %s", to)
 		}
@@ -286,7 +286,7 @@ func TestMovedFolderCanBeBroughtBack(t *testing.T) {
 			t.Errorf("the folder is still there: %v", err)
 		}
 		note, err := os.ReadFile(filepath.Join(data, "Trash", "info", filepath.Base(to)+".trashinfo"))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		want := "[Trash Info]\nPath=" + strings.TrimSuffix(from, "my profile%") + "my%20profile%25\nDeletionDate=20"
 		if !strings.HasPrefix(string(note), want) {
 			t.Errorf("note %q, want it to begin with %q", note, want)
@@ -305,7 +305,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 		t.Skip("elsewhere the tool decides")
 	}
 	blocked := filepath.Join(t.TempDir(), "file")
-	browsertest.Must(t, os.WriteFile(blocked, nil, 0o600))
+	check.Must(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("XDG_DATA_HOME", blocked)
 	from := folder(t, "work")
 	if to, err := profile.MoveToTrash(t.Context(), from); err == nil {
@@ -333,9 +333,9 @@ func TestFolderOfAnotherFileSystemGoesToItsTrash(t *testing.T) {
 	dir := elsewhereDir(t)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	from := filepath.Join(dir, filepath.Base(dir)+"-work")
-	browsertest.Must(t, os.Mkdir(from, 0o700))
+	check.Must(t, os.Mkdir(from, 0o700))
 	to, err := profile.MoveToTrash(t.Context(), from)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	bin, note := filepath.Dir(filepath.Dir(to)), filepath.Join(filepath.Dir(filepath.Dir(to)), "info", filepath.Base(to)+".trashinfo")
 	t.Cleanup(func() {
 		for _, path := range []string{to, note, filepath.Dir(to), filepath.Dir(note), bin} {

@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -71,8 +72,8 @@ func TestConsoleTellsOfFailedLoadsAndOfOtherProcesses(t *testing.T) {
 	var got []string
 	browsertest.Eventually(t, "both messages", func() bool { got = texts(r.Console(tab, "", false)); return len(got) == 2 })
 	slices.Sort(got)
-	browsertest.WantContains(t, got[0], "error Failed to load resource", "404")
-	browsertest.WantContains(t, got[1], "log from the frame")
+	check.Contains(t, got[0], "error Failed to load resource", "404")
+	check.Contains(t, got[1], "log from the frame")
 }
 
 func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
@@ -158,7 +159,7 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
 		t.Error(diff)
 	}
-	browsertest.Must(t, two.Close(browsertest.Within(t, browsertest.Patience)))
+	check.Must(t, two.Close(browsertest.Within(t, browsertest.Patience)))
 	browsertest.Eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
 	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false))); diff != "" {
 		t.Error(diff)

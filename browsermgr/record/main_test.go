@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // browser is the one of the whole test binary.
@@ -29,7 +30,7 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return string(res.Value)
 }
 
@@ -67,7 +68,7 @@ func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 	w.tracer = record.NewTracer(w.dir, w.recorder, nil)
 	w.browser = browsertest.Connect(tb, p, page.Options{Observers: []page.Observer{w.recorder, w.tracer}})
 	tb.Cleanup(func() {
-		browsertest.Must(tb, w.tracer.Close())
+		check.Must(tb, w.tracer.Close())
 		w.wantNothingLeft(tb)
 	})
 	return w
@@ -76,7 +77,7 @@ func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 func (w traceFixture) wantNothingLeft(tb testing.TB) {
 	tb.Helper()
 	entries, err := os.ReadDir(w.dir)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	for _, e := range entries {
 		tb.Errorf("%s is left of a trace", e.Name())
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"clank/browsermgr/record"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 func TestRedactURLRemovesSecretsAndNothingElse(t *testing.T) {
@@ -199,7 +199,7 @@ func TestPatternIsExactPartOrGlob(t *testing.T) {
 		"https://*/items?id=*": true, "https://example.org/api/items?id=7*": true, "*example*example*": false,
 	} {
 		match, err := record.ParseURLPattern(pattern)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if got := match(url); got != want {
 			t.Errorf("%q: got %t, want %t", pattern, got, want)
 		}

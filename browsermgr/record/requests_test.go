@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,7 +33,7 @@ func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
 headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trace': 'told'}, body: '{"user":"ada","password":"verysecret"}'}).then(r => r.text()) }`)
 	req := find(t, r, tab, "/api/login", func(req record.Request) bool { return answered(req) && req.ResponseHeaders["set-cookie"] != "" })
 	got, err := json.Marshal(req)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if strings.Contains(string(got), "verysecret") {
 		t.Errorf("got a secret in %s", got)
 	}
@@ -44,7 +45,7 @@ headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trac
 	if diff := cmp.Diff(want, req); diff != "" {
 		t.Error(diff)
 	}
-	browsertest.WantContains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
+	check.Contains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
 	for name, want := range map[string]string{"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted, "content-type": "application/json"} {
 		if got := req.RequestHeaders[name]; got != want {
 			t.Errorf("request header %s: got %q, want %q", name, got, want)
@@ -93,7 +94,7 @@ func TestRequestsSayWhyTheyFailed(t *testing.T) {
 	}}))
 	run(t, tab, `() => fetch('/cut').catch(() => {})`)
 	req := find(t, r, tab, "/cut", func(req record.Request) bool { return req.FailureText != "" })
-	browsertest.WantContains(t, req.FailureText, "net::ERR_")
+	check.Contains(t, req.FailureText, "net::ERR_")
 	if req.OK != nil || req.Status != 0 {
 		t.Errorf("got %+v, want no status", req)
 	}
@@ -359,7 +360,7 @@ func TestResponseBodyOfAPageThatIsNavigatedTo(t *testing.T) {
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
-	browsertest.WantContains(t, got.res.Body, "<p>next page")
+	check.Contains(t, got.res.Body, "<p>next page")
 }
 
 func TestResponseBodySaysWhatWasMissing(t *testing.T) {
@@ -368,7 +369,7 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want a timeout", err)
 	}
-	browsertest.WantContains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
+	check.Contains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
 
 	limit := 300 * time.Millisecond
 	for {
@@ -382,7 +383,7 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 		}
 		limit *= 5 // the response came too late on a busy machine
 	}
-	browsertest.WantContains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
+	check.Contains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
 
 	_, err = r.ResponseBody(t.Context(), tab, "  ", time.Second, 10)
 	if !errors.Is(err, page.ErrInvalid) {
@@ -420,7 +421,7 @@ func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	two := await(t.Context(), t, r, tab, "/never", time.Minute, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	find(t, r, tab, "/never", answered)
-	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for _, out := range []<-chan reply{one, two} {
 		if got := <-out; !errors.Is(got.err, page.ErrTabGone) {
 			t.Errorf("got %v, want that the tab is closed", got.err)

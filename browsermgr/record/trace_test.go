@@ -26,6 +26,7 @@ import (
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // patient are the options of somebody whose machine is slow.
@@ -38,14 +39,14 @@ type line = map[string]any
 func contents(tb testing.TB, path string) (lines []line, network []line, files map[string][]byte) {
 	tb.Helper()
 	z, err := zip.OpenReader(path)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	defer z.Close()
 	files = map[string][]byte{}
 	for _, f := range z.File {
 		r, err := f.Open()
-		browsertest.Must(tb, err)
+		check.Must(tb, err)
 		data, err := io.ReadAll(r)
-		browsertest.Must(tb, err)
+		check.Must(tb, err)
 		files[f.Name] = data
 	}
 	parse := func(name string) (list []line) {
@@ -93,7 +94,7 @@ document.querySelector('b').textContent = 'Sold'; setTimeout(() => { throw new R
 func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) string {
 	t.Helper()
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "about:blank"})
-	browsertest.Must(t, w.tracer.Start(w.browser, opts))
+	check.Must(t, w.tracer.Start(w.browser, opts))
 	end := w.tracer.BeginAction(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
 	_, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), url)
 	end(err)
@@ -112,7 +113,7 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
+	check.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	return path
 }
 
@@ -120,7 +121,7 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 func (w traceFixture) finish(t *testing.T) (lines, network []line) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
+	check.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, network, _ = contents(t, path)
 	return lines, network
 }
@@ -166,7 +167,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 		t.Fatalf("got %d documents, want one before and after each of 4 actions", len(snaps))
 	}
 	text, _ := json.Marshal(snaps)
-	browsertest.WantContains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
+	check.Contains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
 	pictures := of(lines, "screencast-frame")
 	if len(pictures) == 0 {
 		t.Fatal("got no picture")
@@ -174,8 +175,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 	if _, err := jpeg.Decode(bytes.NewReader(files[pictures[0]["file"].(string)])); err != nil {
 		t.Errorf("the first picture: %v", err)
 	}
-	browsertest.WantContains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
-	browsertest.WantContains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
+	check.Contains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
+	check.Contains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
 	bodies := map[string]string{}
 	for _, l := range network {
 		s := l["snapshot"].(line)
@@ -198,23 +199,23 @@ func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 	if n := len(of(lines, "before")); n != 4 {
 		t.Errorf("got %d actions, want 4", n)
 	}
-	browsertest.WantContains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
+	check.Contains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
 }
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
 	byID := documents(lines)
 	mainID, otherID := "frame@"+string(tab.MainFrame().ID()), "frame@"+string(tab.Frames()[1].ID())
-	browsertest.WantContains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
-	browsertest.WantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
-	browsertest.WantContains(t, byID[mainID+".2"], "beside")
-	browsertest.WantContains(t, byID[otherID+".1"], "innermost")
+	check.Contains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
+	check.Contains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
+	check.Contains(t, byID[mainID+".2"], "beside")
+	check.Contains(t, byID[otherID+".1"], "innermost")
 }
 
 func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
@@ -226,7 +227,7 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
 	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+`'></iframe>"></iframe>`)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: url})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
@@ -239,12 +240,12 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 	around := map[string]string{} // where each frame has to be
 	for _, f := range tab.Frames()[1:] {
 		if f.Parent() != tab.MainFrame() {
-			browsertest.WantContains(t, docs[id(f)], "of another site")
-			browsertest.WantContains(t, docs[id(f.Parent())], `"/snapshot/`+id(f)+`"`)
+			check.Contains(t, docs[id(f)], "of another site")
+			check.Contains(t, docs[id(f.Parent())], `"/snapshot/`+id(f)+`"`)
 			continue
 		}
-		browsertest.WantContains(t, docs[id(f)], `"lodger"`, `"/snapshot/`+id(f)+`.2"`)
-		browsertest.WantContains(t, docs[id(f)+".2"], "within the lodger")
+		check.Contains(t, docs[id(f)], `"lodger"`, `"/snapshot/`+id(f)+`.2"`)
+		check.Contains(t, docs[id(f)+".2"], "within the lodger")
 		for _, holder := range []string{main, main + ".2"} {
 			if strings.Contains(docs[holder], `"/snapshot/`+id(f)+`"`) {
 				around[holder] = id(f)
@@ -264,13 +265,13 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	lines, _ := w.finish(t)
 	if n := len(of(lines, "frame-snapshot")); n != 0 {
 		t.Errorf("got %d documents, want none", n)
 	}
-	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
+	check.Contains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
 }
 
 func TestOneTraceAtATime(t *testing.T) {
@@ -321,7 +322,7 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	start := func() func(error) {
-		browsertest.Must(t, w.tracer.Start(w.browser, patient))
+		check.Must(t, w.tracer.Start(w.browser, patient))
 		return w.tracer.BeginAction(t.Context(), tab, "look", nil)
 	}
 	end := start()
@@ -353,7 +354,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	own := browsertest.Launch(t)
 	w := openTraced(t, own)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	end := w.tracer.BeginAction(t.Context(), tab, "look", nil)
 	browsertest.Kill(t, own)
 	<-w.browser.Done()
@@ -371,26 +372,26 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	end := w.tracer.BeginAction(t.Context(), tab, "click", nil)
 	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
-	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
+	check.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	lines, _ := w.finish(t)
-	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
+	check.Contains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
 }
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
-	browsertest.Must(t, w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}))
+	check.Must(t, w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}))
 	// The page runs for as long as it takes to draw a hundred frames.
 	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
 		Kind: actiontable.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	lines, _ := w.finish(t)
 	var times []float64
 	for _, l := range of(lines, "screencast-frame") {
@@ -411,7 +412,7 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
-	browsertest.Must(t, w.tracer.Start(w.browser, patient))
+	check.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.SetBudget("bodies", 3)
 	for range 2 {
 		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
@@ -468,18 +469,18 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 		return string(out)
 	}
 	ask("open", path)
-	browsertest.WantContains(t, ask("actions"), "navigate http://", "click button", "click #missing")
-	browsertest.WantContains(t, ask("action", "2"), `selector: "button"`, "before, after")
-	browsertest.WantContains(t, ask("console"), "bought {n: 1}", "too many")
-	browsertest.WantContains(t, ask("errors"), "#missing", "not found or not visible")
-	browsertest.WantContains(t, ask("requests"), "style.css", "POST")
+	check.Contains(t, ask("actions"), "navigate http://", "click button", "click #missing")
+	check.Contains(t, ask("action", "2"), `selector: "button"`, "before, after")
+	check.Contains(t, ask("console"), "bought {n: 1}", "too many")
+	check.Contains(t, ask("errors"), "#missing", "not found or not visible")
+	check.Contains(t, ask("requests"), "style.css", "POST")
 	ask("screenshot", "2")
 
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
 	serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := serve.StdoutPipe()
-	browsertest.Must(t, err)
-	browsertest.Must(t, serve.Start())
+	check.Must(t, err)
+	check.Must(t, serve.Start())
 	defer func() {
 		_ = syscall.Kill(-serve.Process.Pid, syscall.SIGKILL)
 		_ = serve.Wait()

@@ -9,6 +9,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,10 +81,10 @@ func TestTheBetaToolsDoTheSameByAction(t *testing.T) {
 				continue
 			}
 			var in map[string]any
-			must(t, json.Unmarshal([]byte(m.input), &in))
+			check.Must(t, json.Unmarshal([]byte(m.input), &in))
 			in["action"] = m.member
 			data, err := json.Marshal(in)
-			must(t, err)
+			check.Must(t, err)
 			script.Calls = append(script.Calls, llmtest.Call{Name: "computer", Arguments: string(data)})
 			want = append(want, m.want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 
@@ -121,7 +122,7 @@ func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
 func width(t *testing.T, i llm.Image) int {
 	t.Helper()
 	c, _, err := image.DecodeConfig(bytes.NewReader(i.Data))
-	must(t, err)
+	check.Must(t, err)
 	return c.Width
 }
 
@@ -139,7 +140,7 @@ func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
 				next(t, talk, done(turn, 2))
 			}
 			memory, err := talk.Memory()
-			must(t, err)
+			check.Must(t, err)
 			if bytes.Contains(memory, []byte("base64")) {
 				t.Error("the memory holds pictures")
 			}
@@ -166,7 +167,7 @@ func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
 	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
 	next(t, talk, done(next(t, talk, task("the first one")), 2))
 	memory, err := talk.Memory()
-	must(t, err)
+	check.Must(t, err)
 	next(t, begin(t, open(t, server, "claude-opus-4-6", ""), memory), computeruse.Input{Says: []string{"go on"}})
 	var roles []string
 	for _, m := range server.Requests()[2].Messages {
@@ -263,7 +264,7 @@ func FuzzMemoriesAreGoneOnWithOrRefused(f *testing.F) {
 	server := llmtest.OpenAnthropic()
 	f.Cleanup(server.Close)
 	mind, err := tryOpen(server, "claude-opus-5-5", anthropic.ToolsAuto)
-	must(f, err)
+	check.Must(f, err)
 	f.Fuzz(func(t *testing.T, memory []byte) {
 		talk, err := mind.Begin(computeruse.ConversationOptions{Memory: memory})
 		if err != nil {

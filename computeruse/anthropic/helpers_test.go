@@ -9,6 +9,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -19,7 +20,7 @@ import (
 func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.Tools) *anthropic.Model {
 	t.Helper()
 	mind, err := tryOpen(server, model, tools)
-	must(t, err)
+	check.Must(t, err)
 	return mind
 }
 
@@ -92,11 +93,3 @@ func use(pairs ...string) llmtest.Reply {
 }
 
 func at(x, y int) *image.Point { return &image.Point{X: x, Y: y} }
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}

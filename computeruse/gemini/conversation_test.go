@@ -8,6 +8,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	vendor "clank/llm/gemini"
@@ -170,7 +171,7 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful"})
 	next(t, talk, say("go")) // its call is never answered: the process ends here
 	kept, err := talk.Memory()
-	must(t, err)
+	check.Must(t, err)
 	talk = begin(t, m, computeruse.ConversationOptions{System: "be careful", Memory: kept})
 	if got := next(t, talk, computeruse.Input{Says: []string{"continue"}, Shot: shot(9)}).Text; got != "continued" {
 		t.Errorf("text = %q", got)
@@ -257,7 +258,7 @@ func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 
 func TestOnlyModelsThatWorkAScreenAreTaken(t *testing.T) {
 	m, err := vendor.New(vendor.Options{Key: "AIzaTest0123456789", Model: "gemini-2.5-pro"})
-	must(t, err)
+	check.Must(t, err)
 	var told *llm.Error
 	if _, err := gemini.New(m); !errors.As(err, &told) || told.Hint == "" {
 		t.Errorf("err = %v, want one that says what to do", err)
@@ -318,16 +319,16 @@ func FuzzMemory(f *testing.F) {
 		f.Add([]byte(memory))
 	}
 	m, err := vendor.New(vendor.Options{Key: "AIzaTest0123456789", Model: newer})
-	must(f, err)
+	check.Must(f, err)
 	made, err := gemini.New(m)
-	must(f, err)
+	check.Must(f, err)
 	f.Fuzz(func(t *testing.T, memory []byte) {
 		talk, err := made.Begin(computeruse.ConversationOptions{Memory: memory})
 		if err != nil || len(memory) == 0 {
 			return
 		}
 		kept, err := talk.Memory()
-		must(t, err)
+		check.Must(t, err)
 		again, err := made.Begin(computeruse.ConversationOptions{Memory: kept})
 		if err != nil {
 			t.Fatalf("%v for %s", err, kept)

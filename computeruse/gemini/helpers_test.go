@@ -7,6 +7,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -28,9 +29,9 @@ func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
 		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
 	})
-	must(t, err)
+	check.Must(t, err)
 	made, err := gemini.New(m)
-	must(t, err)
+	check.Must(t, err)
 	return made
 }
 
@@ -48,7 +49,7 @@ func outcome(c computeruse.Call) computeruse.CallResult { return computeruse.Cal
 func wire(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
 	w, err := llmtest.DecodeGemini(r.Body)
-	must(t, err)
+	check.Must(t, err)
 	return w
 }
 
@@ -72,12 +73,4 @@ func images(w llmtest.GeminiRequest) []byte {
 
 func read(name string) llm.Tool {
 	return llm.Tool{Name: name, Description: "Does " + name + ".", Schema: []byte(`{"type":"object","properties":{"url":{"type":"string"}}}`)}
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -47,9 +48,7 @@ func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
 	m := &conversation{model: &Model{}, state: storedState{Whole: true, Items: make([]inputItem, maxItems+1), Log: []string{"told: find a lamp"}, Open: []openCall{{ID: "a", Screen: true}}}}
 	m.addInput(computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}}, Says: []string{"go on"}})
 	raw, err := json.Marshal(m.state.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, part := range []string{"find a lamp", "It failed.", "go on", "left out"} {
 		if !strings.Contains(string(raw), part) {
 			t.Errorf("it is told %s, want %q in it", raw, part)

@@ -10,6 +10,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/openai"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -29,9 +30,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 		change(&o)
 	}
 	m, err := openai.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return m
 }
 
@@ -51,9 +50,7 @@ func begin(t *testing.T, m *openai.Model, memory json.RawMessage) computeruse.Co
 func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
 	t.Helper()
 	data, err := computerusetest.Picture(image.Pt(40, 30), shade)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
 }
 
@@ -78,9 +75,7 @@ func sent(t *testing.T, server *llmtest.Server, n int) body {
 		t.Fatalf("%d requests were made, want more than %d", len(all), n)
 	}
 	var b body
-	if err := json.Unmarshal(all[n].Body, &b); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(all[n].Body, &b))
 	return b
 }
 
@@ -131,9 +126,7 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 		t.Fatalf("got %+v", turn)
 	}
 	memory, err := talk.Memory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	next(t, begin(t, m, memory), computeruse.Input{
 		Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}}, Results: []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
 	})

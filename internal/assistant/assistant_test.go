@@ -14,6 +14,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
@@ -363,9 +364,7 @@ func TestBrowsesRunAtTheSameTimeButOneSessionInTurn(t *testing.T) {
 		}}
 		seen := map[int]string{}
 		_, err := newBrain(m, ts).Reply(t.Context(), turn("x"), func(p assistant.Progress) { seen[p.Call] = p.Query })
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if most["all"] != 2 || most["s"] != 1 {
 			t.Errorf("at once: %d, in the session: %d, want 2 and 1", most["all"], most["s"])
 		}

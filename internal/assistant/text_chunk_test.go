@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -89,9 +90,7 @@ func TestWhatTheModelWritesIsToldWhileItIsWritten(t *testing.T) {
 					}
 				},
 			}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if diff := cmp.Diff([]string{tc.pieces, tc.text, tc.rest}, []string{pieces.String(), a.Text, a.Remainder}); diff != "" || a.Truncated != tc.cut {
 				t.Errorf("pieces, text and rest, cut = %v (-want +got):\n%s", a.Truncated, diff)
 			}

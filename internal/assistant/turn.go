@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -296,4 +297,60 @@ func (r *replyRun) lockSession(ctx context.Context, session string) (done func()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// budgetSpentText returns what people are told if err says that the budget allows no further model call: what is
+// spent, when the budget starts again, and who can allow more.
+func budgetSpentText(err error) (text string, ok bool) {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.ErrBudgetSpent {
+		return "", false
+	}
+	text = "I may not go on: the budget is spent, " + strings.TrimPrefix(e.Message, "budget spent: ")
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text + ".", true
+}
+
+// offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
+// back to use them.
+func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int) {
+	tools := r.assistant.Web.tools()
+	if rounds = maxRounds; len(tools) > 0 {
+		rounds = maxReadRounds
+	}
+	if r.assistant.Tools != nil {
+		if small := r.assistant.Tools(ctx, r.turn.Origin); len(small) > 0 {
+			tools, rounds = append(tools, small...), maxToolRounds
+		}
+	}
+	if r.assistant.SingleCallTools != nil {
+		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
+	}
+	r.tools = map[string]sessions.Tool{}
+	for _, t := range tools {
+		r.tools[t.Name] = t
+		out = append(out, t.Tool)
+	}
+	return out, rounds
+}
+
+func (r *replyRun) toolNames() []string {
+	return append([]string{browseTool.Name}, slices.Sorted(maps.Keys(r.tools))...)
+}
+
+// callTool calls one of the further tools.
+func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
+	if c.Malformed != "" {
+		return refusedCall("the input is not a JSON object")
+	}
+	if why := r.assistant.disabled(ctx, r.turn.Origin); why != "" {
+		return refusedCall("the browser may not be used: " + why)
+	}
+	text, images, err := r.tools[c.Name].Call(ctx, r.turn.Origin, c.Input)
+	if err != nil {
+		return refusedCall(err.Error())
+	}
+	return callResult{text: text, images: images, plain: true}
 }

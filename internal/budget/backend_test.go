@@ -279,7 +279,7 @@ func turn(in, out int) func() (computeruse.Turn, error) {
 func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 	t.Helper()
 	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: strings.Repeat("s", 1000), MaxTokens: 100})
-	must(t, err)
+	check.Must(t, err)
 	return talk
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/llm"
 )
@@ -45,7 +46,7 @@ func (b *bench) ask(ctx context.Context, a llm.Account) (llm.Reply, error) {
 func (b *bench) sum(t *testing.T, k budget.Key) budget.Sum {
 	t.Helper()
 	sums, err := b.ledger.Sums(context.WithoutCancel(t.Context()), []budget.Key{k})
-	must(t, err)
+	check.Must(t, err)
 	return sums[0]
 }
 
@@ -91,12 +92,4 @@ func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)
 // using returns an answer with this usage and error.
 func using(u llm.Usage, err error) func(context.Context, llm.Request) (llm.Reply, error) {
 	return func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{Usage: u}, err }
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

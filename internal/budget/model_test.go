@@ -27,7 +27,7 @@ func spent(t *testing.T, err error) *llm.Error {
 func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
 	b := newBench(t, nil)
 	reply, err := b.ask(t.Context(), llm.Account{Task: "t", Session: "s", Guild: "g", User: "discord:1", Purpose: "browse"})
-	must(t, err)
+	check.Must(t, err)
 	if reply.Usage.Calls != 1 || reply.Usage.USD != 0.0003 || reply.Usage.Unpriced {
 		t.Errorf("got usage %+v, want it priced by the settings", reply.Usage)
 	}

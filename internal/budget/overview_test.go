@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/llm"
 )
 
@@ -18,7 +19,7 @@ func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := b.keeper.Status(t.Context(), llm.Account{Guild: "g", User: "discord:1"})
-	must(t, err)
+	check.Must(t, err)
 	want := []string{"user 1 of 5 calls", "guild 0.0003 USD, 1 calls, 300 tokens (no limit)", "day 0.0003 of 1.00 USD"}
 	for i, l := range lines {
 		if got := string(l.Key.Level) + " " + l.String(); i >= len(want) || got != want[i] {
@@ -140,7 +141,7 @@ func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *tes
 		})
 	}
 	for range 2 {
-		must(t, spend())
+		check.Must(t, spend())
 	}
 	want := budget.Amount{Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second}
 	if got := b.adas(t); got != want {
@@ -177,7 +178,7 @@ func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
 	ctx := llm.WithAccount(t.Context(), ada)
 	e := minute
 	e.Usage.Unpriced = true
-	must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) { return e.Usage, e.Time, nil }))
+	check.Must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) { return e.Usage, e.Time, nil }))
 	if got := b.adas(t).Money; got != budget.Dollars(2) {
 		t.Errorf("spent %s USD, want 2", got)
 	}
@@ -190,7 +191,7 @@ func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.15)}})
 	ctx := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	h, err := b.keeper.Hold(ctx, minute)
-	must(t, err)
+	check.Must(t, err)
 	if got := b.today(t); got.Held.Money != budget.Dollars(0.10) {
 		t.Errorf("held %+v", got.Held)
 	}
@@ -212,7 +213,7 @@ func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
 func TestWhatIsReleasedWasNotTaken(t *testing.T) {
 	b := newBench(t, nil)
 	h, err := b.keeper.Hold(t.Context(), minute)
-	must(t, err)
+	check.Must(t, err)
 	h.Release(t.Context())
 	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500}, time.Second) // too late
 	if got := b.today(t); got.Amount != (budget.Amount{}) || got.Held != (budget.Amount{}) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/llm"
 	"clank/voice"
@@ -140,7 +141,7 @@ func TestASentenceCostsWhatWasSaid(t *testing.T) {
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-4o-mini-tts"}}
 	n := 0
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
-		must(t, err)
+		check.Must(t, err)
 		n++
 	}
 	e, _ := p.last(t)
@@ -204,18 +205,18 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime"}, Prompt: 2000}
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
-	must(t, c.Begin(call))
+	check.Must(t, c.Begin(call))
 	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) || e.Amount.Money > budget.Dollars(0.31) {
 		t.Errorf("held %+v", e)
 	}
 	r := budget.SpeechResponse{Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600, AudioCached: 200, AudioOutput: 400}
-	must(t, c.CountResponse(call, ada, r))
+	check.Must(t, c.CountResponse(call, ada, r))
 	const text, sound = 300*4 + 100*0.4 + 100*16, 400*32 + 200*0.4 + 400*64
 	spent := adas(t, p)
 	if !near(spent.Money, (text+sound)/1e6) || spent.Tokens != 1500 || spent.Calls != 1 || spent.Time != 20*time.Second {
 		t.Errorf("she has spent %+v", spent)
 	}
-	must(t, c.CountTranscription(ada, "gpt-4o-mini-transcribe", time.Minute))
+	check.Must(t, c.CountTranscription(ada, "gpt-4o-mini-transcribe", time.Minute))
 	if more := adas(t, p).Sub(spent); !near(more.Money, 0.003) || more.Calls != 1 {
 		t.Errorf("hearing took %+v", more)
 	}
@@ -240,7 +241,7 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime-mini"}}
-	must(t, errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))
+	check.Must(t, errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))
 	c.End(t.Context())
 	calls, err := p.ledger.Calls(t.Context(), 10)
 	if err != nil || len(calls) != 1 || calls[0].State != budget.StateEstimated || calls[0].Amount.Tokens < 4096 {
@@ -252,6 +253,6 @@ func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
 func adas(t *testing.T, p purse) budget.Amount {
 	t.Helper()
 	sums, err := p.ledger.Sums(t.Context(), []budget.Key{{Level: budget.LevelUser, ID: "discord:ada", Day: time.Now().UTC().Format(time.DateOnly)}})
-	must(t, err)
+	check.Must(t, err)
 	return sums[0].Amount
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,10 +60,10 @@ func parsed(tb testing.TB, entries ...recording.Entry) *recording.Recording {
 	tb.Helper()
 	var raw bytes.Buffer
 	for _, e := range entries {
-		must(tb, json.NewEncoder(&raw).Encode(e))
+		check.Must(tb, json.NewEncoder(&raw).Encode(e))
 	}
 	b, err := recording.ParseRecording(raw.Bytes())
-	must(tb, err)
+	check.Must(tb, err)
 	return b
 }
 
@@ -89,7 +90,7 @@ func TestRunBecomesPlainSteps(t *testing.T) {
 		act{tool: "fill_login", input: `{"entry":"shop","submit":true}`, after: later},
 		act{tool: "browser_tabs", input: `{"action":"new","url":"http://other.test/"}`, after: later},
 	), "buy-lamp")
-	must(t, err)
+	check.Must(t, err)
 	want := `# script buy-lamp
 # made of the run t1
 # it was asked: buy a lamp

@@ -32,7 +32,7 @@ func recorded(tb testing.TB) string {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_screenshot", `{"show":true}`), say("Lamps.")}}
-	must(tb, work(tb, agent(rec, m), "t1", "look for lamps"))
+	check.Must(tb, work(tb, agent(rec, m), "t1", "look for lamps"))
 	return filepath.Join(rec.Dir, "t1")
 }
 
@@ -40,7 +40,7 @@ func recorded(tb testing.TB) string {
 func exported(tb testing.TB, dir string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	must(tb, recording.ExportRun(&b, dir))
+	check.Must(tb, recording.ExportRun(&b, dir))
 	return b.Bytes()
 }
 
@@ -48,7 +48,7 @@ func exported(tb testing.TB, dir string) []byte {
 func file(tb testing.TB, data []byte) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "run.zip")
-	must(tb, os.WriteFile(name, data, 0o600))
+	check.Must(tb, os.WriteFile(name, data, 0o600))
 	return name
 }
 
@@ -62,9 +62,9 @@ func zipped(tb testing.TB, files ...string) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(files[i+1]))
 		}
-		must(tb, err)
+		check.Must(tb, err)
 	}
-	must(tb, z.Close())
+	check.Must(tb, z.Close())
 	return b.Bytes()
 }
 
@@ -77,7 +77,7 @@ func TestExportReadsAsTheDirectoryDoes(t *testing.T) {
 	steps := z.Steps()
 	_, name, _ := strings.Cut(steps[len(steps)-1].Images[0].MediaType, ";file=")
 	files, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
-	must(t, err)
+	check.Must(t, err)
 	if data, err := fs.ReadFile(files, "pictures/"+name); err != nil || !bytes.Equal(data, screen) {
 		t.Errorf("picture %q: %v", data, err)
 	}
@@ -118,10 +118,10 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	dir := recorded(t)
 	name := filepath.Join(dir, "run.jsonl")
 	raw, err := os.ReadFile(name)
-	must(t, err)
+	check.Must(t, err)
 	all := open(t, dir).Entries
 	for cut := len(begin) * 3; cut < len(raw); cut += 997 {
-		must(t, os.WriteFile(name, raw[:cut], 0o600))
+		check.Must(t, os.WriteFile(name, raw[:cut], 0o600))
 		b := open(t, dir)
 		if !b.Cut {
 			t.Fatalf("cut at %d: it counts as whole", cut)
@@ -132,7 +132,7 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	}
 	// The next run of the task goes on behind what is whole.
 	rec := &recording.Recorder{Dir: filepath.Dir(dir)}
-	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"))
 	steps := open(t, dir).Steps()
 	if got := steps[len(steps)-1].Text; got != "again" {
 		t.Errorf("after the crash the answer is %q", got)
@@ -182,7 +182,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, id := range []string{"old", "new"} {
-		must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"))
+		check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"))
 	}
 	store := rec.PruningStore(tasks{known: map[string]bool{"new": true}})
 	if n, err := store.Prune(t.Context(), time.Now(), 0, 10); n != 1 || err != nil {
@@ -196,7 +196,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join(recorded(f), "run.jsonl"))
-	must(f, err)
+	check.Must(f, err)
 	f.Add(raw)
 	f.Add([]byte(begin))
 	f.Add([]byte(begin + `{"kind":"call","call":{"messages":[-1]}}`))
@@ -226,7 +226,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	backend := rec.Backend("r", stepper{model: rec.Model(m), page: long, n: b.N, script: m, settle: settle})
 	b.ResetTimer()
-	must(b, work(b, backend, "t1", "look"))
+	check.Must(b, work(b, backend, "t1", "look"))
 }
 
 // stepper asks for n steps, each with a page state more.
@@ -267,7 +267,7 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(secret, []byte(begin+"the key\n"), 0o600))
+	check.Must(t, os.WriteFile(secret, []byte(begin+"the key\n"), 0o600))
 	picture := filepath.Join("pictures", strings.Repeat("a", 32)+".png")
 	for name, plant := range map[string]func(dir string) error{
 		"a link for the record": func(dir string) error {
@@ -283,7 +283,7 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 		"a pipe for a picture": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, picture), 0o600) },
 	} {
 		dir := recorded(t)
-		must(t, plant(dir))
+		check.Must(t, plant(dir))
 		var out bytes.Buffer
 		if err := recording.ExportRun(&out, dir); err == nil {
 			t.Errorf("%s: it was exported, %d bytes", name, out.Len())
@@ -305,7 +305,7 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 		at = at.Add(time.Second)
 		e.At = at
 		raw, err := json.Marshal(e)
-		must(t, err)
+		check.Must(t, err)
 		lines.Write(append(raw, '\n'))
 	}
 	step := func(n int, kind sessions.StepKind, phase sessions.Phase) {
@@ -320,7 +320,7 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})
 	step(3, sessions.StepAct, sessions.PhaseDone) // of another backend, which counts from 1
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(lines.String()), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(lines.String()), 0o600))
 	type told struct {
 		N      int
 		Phase  sessions.Phase

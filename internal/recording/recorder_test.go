@@ -15,6 +15,7 @@ import (
 
 	"clank/browseagent"
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -27,7 +28,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	m := &script{replies: []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`), use("browser_screenshot", `{"show":true}`), say("Lamps."),
 	}}
-	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
+	check.Must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	if b.Cut {
 		t.Error("the record of an ended run is cut")
@@ -56,7 +57,7 @@ func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
-	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
+	check.Must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var asked [][]int
 	var said []string
@@ -153,7 +154,7 @@ func TestRunThatIsLeftOrStoppedEndsWithTheReason(t *testing.T) {
 func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	check.Must(t, os.WriteFile(file, nil, 0o600))
 	rec := &recording.Recorder{Dir: file}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say("Lamps.")}}
 	if err := work(t, agent(rec, m), "t1", "look"); err != nil {
@@ -169,7 +170,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, answer := range []string{"first", "second"} {
-		must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"))
+		check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"))
 	}
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var answers []string
@@ -212,7 +213,7 @@ func TestBundleStaysWithinItsBound(t *testing.T) {
 func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}
-	must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"))
 	err := filepath.WalkDir(rec.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -223,7 +224,7 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		}
 		return err
 	})
-	must(t, err)
+	check.Must(t, err)
 }
 
 const state = `- heading "Lumen" [level=1] [ref=e1]
@@ -345,7 +346,7 @@ func work(tb testing.TB, b sessions.Backend, id, prompt string) error {
 func open(tb testing.TB, name string) *recording.Recording {
 	tb.Helper()
 	b, err := recording.OpenRecording(name)
-	must(tb, err)
+	check.Must(tb, err)
 	return b
 }
 
@@ -362,16 +363,8 @@ func everything(tb testing.TB, dir string) string {
 		all.Write(raw)
 		return err
 	})
-	must(tb, err)
+	check.Must(tb, err)
 	return all.String()
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // equal compares what a test got with what it wants.

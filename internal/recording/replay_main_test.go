@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/profile"
 	"clank/internal/recording"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -131,10 +132,10 @@ func recordWith(tb testing.TB, rec *recording.Recorder, b sessions.Backend, id, 
 // playTask runs a task to its end and returns its answer.
 func playTask(tb testing.TB, b sessions.Backend, id, prompt string) sessions.Step {
 	tb.Helper()
-	tb.Cleanup(func() { must(tb, b.Close(context.Background(), id)) })
+	tb.Cleanup(func() { check.Must(tb, b.Close(context.Background(), id)) })
 	var last sessions.Step
 	for step, err := range b.Run(tb.Context(), sessions.Session{ID: id}, sessions.Task{ID: id, Prompt: prompt}) {
-		must(tb, err)
+		check.Must(tb, err)
 		last = step
 	}
 	return last

@@ -26,14 +26,14 @@ func play(tb testing.TB, b *recording.Recording, session string, mappings ...rec
 	p := player(tb, b, mappings...)
 	var found []recording.StepComparison
 	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) { found = append(found, f) })
-	must(tb, err)
+	check.Must(tb, err)
 	return sum, found
 }
 
 func player(tb testing.TB, b *recording.Recording, mappings ...recording.AddressMapping) *recording.Player {
 	tb.Helper()
 	p, err := recording.NewPlayer(b, mappings)
-	must(tb, err)
+	check.Must(tb, err)
 	return p
 }
 
@@ -41,7 +41,7 @@ func player(tb testing.TB, b *recording.Recording, mappings ...recording.Address
 func playedBy(tb testing.TB, p *recording.Player, session string) *browseagent.Agent {
 	tb.Helper()
 	agent := browsing(p.Browser(windows{}), p.Model())
-	tb.Cleanup(func() { must(tb, agent.Close(context.Background(), session)) })
+	tb.Cleanup(func() { check.Must(tb, agent.Close(context.Background(), session)) })
 	return agent
 }
 
@@ -144,9 +144,9 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	s := openShop(t)
 	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket"`)
 	made, _, err := recording.MakeScript(b, "lamps")
-	must(t, err)
+	check.Must(t, err)
 	shelf := recording.ScriptStore{Dir: t.TempDir()}
-	must(t, shelf.Save(made, false))
+	check.Must(t, shelf.Save(made, false))
 	m := plain.New(plain.Options{Scripts: shelf.Steps})
 	s.changed.Store(false)
 	answer := playTask(t, browsing(windows{}, m), "pscript", "run lamps with search = desk")
@@ -212,10 +212,10 @@ func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording 
 	tb.Helper()
 	all := []recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion}}}
 	in, err := json.Marshal(computeruse.Input{Shot: &computeruse.Screenshot{Size: image.Pt(800, 600)}})
-	must(tb, err)
+	check.Must(tb, err)
 	for _, a := range answers {
 		out, err := json.Marshal(a)
-		must(tb, err)
+		check.Must(tb, err)
 		all = append(all, recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
 	}
 	return parsed(tb, all...)
@@ -241,9 +241,9 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 		}
 	}
 	talk, err := p.ComputerUseModel().Begin(computeruse.ConversationOptions{})
-	must(t, err)
+	check.Must(t, err)
 	turn, err := talk.Next(t.Context(), computeruse.Input{})
-	must(t, err)
+	check.Must(t, err)
 	want := []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://b.test/x"}}
 	equal(t, "actions", want, turn.Calls[0].Actions)
 	if got := string(turn.Tools[0].Input); got != `{"url":"http://b.test/y"}` {

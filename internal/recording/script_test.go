@@ -25,7 +25,7 @@ click "{city}" # {unknown}
 func TestFillPutsValuesIntoTheirPlaces(t *testing.T) {
 	t.Parallel()
 	s, err := recording.ParseScript("lamps", strings.ReplaceAll(lamps, " # {unknown}", ""))
-	must(t, err)
+	check.Must(t, err)
 	for given, want := range map[string]string{
 		"":                             `type "lamp" into / click "Rome, Italy"`,
 		"search = desk":                `type "desk" into / click "Rome, Italy"`,
@@ -140,7 +140,7 @@ func FuzzParseScript(f *testing.F) {
 
 func TestValuesCannotBecomeSteps(t *testing.T) {
 	s, err := recording.ParseScript("lamps", "set search = \"lamp\"\nopen http://shop.test/\ntype \"{search}\" into \"Search\"\n")
-	must(t, err)
+	check.Must(t, err)
 	for _, text := range []string{
 		`x" into "Search", then click "Buy`, `x\" into "Search", then click "Buy`, `x\\" into "Search", then click "Buy`, "x\nclick \"Buy\"", "x\r\nclick \"Buy\"",
 		`x” into “Search”, then click “Buy”`, "x\u2028click \"Buy\"", `{search}`, `" then run other`, `x; click "Buy"`, `x' then click 'Buy'`,

@@ -65,10 +65,10 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 				prompt = "log in with " + p.secret // it is only known to be one when it is typed
 			}
 			id := fmt.Sprintf("t%d", i)
-			must(t, work(t, agent(rec, &script{replies: p.replies}), id, prompt))
+			check.Must(t, work(t, agent(rec, &script{replies: p.replies}), id, prompt))
 			all := everything(t, rec.Dir)
 			quoted, err := json.Marshal(p.secret)
-			must(t, err)
+			check.Must(t, err)
 			for _, spelling := range []string{p.secret, strings.Trim(string(quoted), `"`), strings.ReplaceAll(p.secret, `"`, `\"`)} {
 				if at := strings.Index(all, spelling); at >= 0 {
 					t.Errorf("the bundle holds %q: %s", spelling, all[max(0, at-200):at+len(spelling)])
@@ -84,7 +84,7 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 func TestSecretsOfTheVaultAreTakenOut(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir(), Clean: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("swordfish"), []byte("•")) }}
-	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("It is swordfish.")}}), "t1", "look"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("It is swordfish.")}}), "t1", "look"))
 	if strings.Contains(everything(t, rec.Dir), "swordfish") {
 		t.Error("it is in the bundle")
 	}
@@ -95,7 +95,7 @@ func TestOrdinaryTextIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	want := "Cookies: we use them. The bearer of this. http://shop.test/a:b, mail ada@shop.test, sk-7, a light. http://shop.test/?keyword=lamp&q=token&page=2#monkey=george x=y; postcode=90210"
-	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say(want)}}), "t1", "look"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say(want)}}), "t1", "look"))
 	steps := open(t, rec.Dir+"/t1").Steps()
 	if got := steps[len(steps)-1].Text; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -123,7 +123,7 @@ func TestPasswordStaysASecretWhenTheTaskIsHandedOver(t *testing.T) {
 	if err := work(t, rec.Backend("first", over{typing}), "t1", "log in"); err == nil {
 		t.Fatal("it was not handed over")
 	}
-	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("hunter2 it was")}}), "t1", "go on: hunter2"))
+	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("hunter2 it was")}}), "t1", "go on: hunter2"))
 	if strings.Contains(everything(t, rec.Dir), "hunter2") {
 		t.Error("the password is in the bundle")
 	}
@@ -194,7 +194,7 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 		}
 		return talk
 	}})
-	must(t, work(t, b, "t1", "log in"))
+	check.Must(t, work(t, b, "t1", "log in"))
 	if strings.Contains(everything(t, rec.Dir), "hunter2") {
 		t.Error("the password is in the bundle")
 	}
@@ -208,7 +208,7 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 		}
 		turns++
 		var in computeruse.Input
-		must(t, json.Unmarshal(e.Turn.Input, &in))
+		check.Must(t, json.Unmarshal(e.Turn.Input, &in))
 		if !strings.HasPrefix(in.Shot.Image.MediaType, "image/png;file=") {
 			t.Errorf("the picture is %q", in.Shot.Image.MediaType)
 		}
@@ -228,7 +228,7 @@ func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	must(t, work(t, agent(rec, m), "t1", "log in with hunter2"))
+	check.Must(t, work(t, agent(rec, m), "t1", "log in with hunter2"))
 	if all := everything(t, rec.Dir); strings.Contains(all, "hunter2") {
 		t.Errorf("the password is kept: %s", all)
 	}

@@ -197,9 +197,7 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 		t.Fatalf("server of a new home = %v, %v", found, err)
 	}
 	check.Must(t, h.Claim())
-	if err := h.PublishAddress("http://127.0.0.1:1", "secret"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, h.PublishAddress("http://127.0.0.1:1", "secret"))
 	other := &server.Home{Dir: h.Dir}
 	a, found, err := other.RunningServer()
 	if err != nil || !found || a.URL != "http://127.0.0.1:1" || a.Secret != "secret" {

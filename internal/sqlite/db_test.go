@@ -57,9 +57,7 @@ func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a new folder", "näme?#%41[x]&.db")
 	db := open(t, path)
 	check.Must(t, db.SaveTask(t.Context(), task("t1", "s1", sessions.TaskDone), session("s1")))
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("the file is not where it was asked for: %v", err)
 	}
@@ -120,9 +118,7 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 			check.Must(t, db.SaveSession(t.Context(), session(strconv.Itoa(i))))
 		}
 		check.Must(t, db.Close())
-		if err := os.Truncate(path, 5000); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.Truncate(path, 5000))
 		refused(t, path, "damaged or no database", "move it away")
 	})
 }

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"clank/internal/settings"
+	"clank/voice"
 )
 
 // LoadSettings implements [settings.Store].
@@ -62,4 +64,44 @@ func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessag
 		return "", err
 	}
 	return version, nil
+}
+
+// ListOptedOut implements [voice.PrivacyStore].
+func (db *DB) ListOptedOut(ctx context.Context) ([]voice.PrivacyKey, error) {
+	return list(ctx, db, "read who is left out of calls", func(scan func(...any) error) (k voice.PrivacyKey, err error) {
+		err = scan(&k.Guild, &k.User)
+		return k, err
+	}, "SELECT guild, user FROM left_out ORDER BY guild, user")
+}
+
+// SetOptedOut implements [voice.PrivacyStore].
+func (db *DB) SetOptedOut(ctx context.Context, k voice.PrivacyKey, out bool) error {
+	statement := "DELETE FROM left_out WHERE guild = ? AND user = ?"
+	if out {
+		statement = "INSERT INTO left_out VALUES (?, ?) ON CONFLICT DO NOTHING"
+	}
+	return db.write(ctx, "save who is left out of calls", func(tx *transaction) error {
+		_, err := tx.ExecContext(ctx, statement, k.Guild, k.User)
+		return err
+	})
+}
+
+// CallsSince returns when calls were begun since a moment, the oldest first.
+func (db *DB) CallsSince(ctx context.Context, since time.Time) ([]time.Time, error) {
+	return list(ctx, db, "read when calls were begun", func(scan func(...any) error) (time.Time, error) {
+		var at int64
+		err := scan(&at)
+		return fromMicros(at), err
+	}, "SELECT at FROM calls_begun WHERE at >= ? ORDER BY at", toMicros(since))
+}
+
+// RecordCall notes that a call was begun, and forgets those that were begun before keep.
+func (db *DB) RecordCall(ctx context.Context, at, keep time.Time) error {
+	return db.write(ctx, "note that a call was begun", func(tx *transaction) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM calls_begun WHERE at < ?", toMicros(keep)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO calls_begun VALUES (?)", toMicros(at))
+		return err
+	})
 }

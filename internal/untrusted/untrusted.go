@@ -3,7 +3,10 @@ package untrusted
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Warning goes before a long piece of page text.
@@ -56,4 +59,101 @@ func Clean(s string) string {
 		shown = replaceMarkers(shown)
 	}
 	return defuse(shown)
+}
+
+// MaxWrapped is how many bytes of page text [Wrap] lets through at once.
+const MaxWrapped = 200_000
+
+// Truncate shortens s to whole lines of together at most limit bytes, or to whole characters where the first line
+// alone is longer, and says in a last line how much is left out. The note comes on top of limit.
+func Truncate(s string, limit int) string {
+	if limit < 0 || len(s) <= limit {
+		return s
+	}
+	at := strings.LastIndexByte(s[:limit+1], '\n')
+	if at <= 0 {
+		for at = limit; at > 0 && !utf8.RuneStart(s[at]); at-- {
+		}
+	}
+	return fmt.Sprintf("%s\n[TRUNCATED: %d of %d bytes shown]", s[:at], at, len(s))
+}
+
+// CleanLine is [Clean] for one line of at most limit characters and an ellipsis, see [ShortenLine].
+func CleanLine(s string, limit int) string {
+	if most := limit * 16; len(s) > most { // it need not be cleaned whole
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return ShortenLine(Clean(s), limit+1)
+}
+
+// Shorten returns at most n characters of s. The last of them is an ellipsis where something is left out.
+func Shorten(s string, n int) string {
+	end, count := 0, 0
+	for i := range s {
+		switch count++; {
+		case count == n:
+			end = i
+		case count > n:
+			return s[:end] + "…"
+		}
+	}
+	return s
+}
+
+// ShortenLine is [Shorten] for s on one line, and in valid UTF-8. Unlike [CleanLine] it leaves what s says as it is.
+func ShortenLine(s string, n int) string {
+	return Shorten(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), n)
+}
+
+// fetchingElements are the HTML elements that make a program which renders HTML, as
+// many do within Markdown, fetch an address or run something.
+var fetchingElements = []string{
+	"img", "image", "picture", "source", "video", "audio", "track", "iframe", "frame", "embed", "object", "link", "script", "style", "svg",
+	"base", "meta", "input", "form", "body", "table", "td",
+}
+
+// directives are the words that some programs obey in double brackets.
+var directives = []string{
+	"media", "audio", "image", "video", "file", "attach", "voice", "tts", "sticker", "reply", "react", "embed", "include", "send", "button",
+}
+
+// defuse takes the force from what is fetched or attached by being shown:
+// ![ becomes !\[, <img &lt;img, [[media [\[media.
+func defuse(s string) string {
+	if !strings.ContainsAny(s, "[<") {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '!' && strings.HasPrefix(s[i+1:], "["):
+			b.WriteString(s[done:i+1] + `\`)
+			done = i + 1
+		case c == '<' && beginsWithName(strings.TrimPrefix(s[i+1:], "/"), fetchingElements, true):
+			b.WriteString(s[done:i] + "&lt;")
+			done = i + 1
+		case c == '[' && strings.HasPrefix(s[i+1:], "[") && beginsWithName(strings.TrimLeft(s[i+2:], " \t"), directives, false):
+			b.WriteString(s[done:i+1] + `\`)
+			done = i + 1
+		}
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// beginsWithName reports whether s begins with one of these words, in any case; if whole,
+// with nothing after it that would make it another word.
+func beginsWithName(s string, words []string, whole bool) bool {
+	const longest = 8
+	n := 0
+	for n < len(s) && n <= longest && (s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
+		n++
+	}
+	return slices.ContainsFunc(words, func(w string) bool {
+		return (n == len(w) || !whole && n > len(w)) && strings.EqualFold(s[:len(w)], w)
+	})
 }

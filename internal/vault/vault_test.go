@@ -297,9 +297,7 @@ func TestAPutDoesNotOverwriteADamagedFile(t *testing.T) {
 	o := options(t)
 	v := open(t, o)
 	put(t, v, shop())
-	if err := os.WriteFile(o.Path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(o.Path, []byte("{"), 0o600))
 	check.Fails(t, v.Put(t.Context(), shop()), vault.ErrDamaged)
 	if got := string(read(t, o.Path)); got != "{" {
 		t.Errorf("the file is now %s", got)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -148,4 +149,45 @@ func imagePart(i llm.Image) client.ChatMessagePart {
 	return client.ChatMessagePart{
 		Type: client.ChatMessagePartTypeImageURL, ImageURL: &client.ChatMessageImageURL{URL: dataURI(i)},
 	}
+}
+
+// What stands for nothing. Both APIs demand that these fields are there, and
+// the client library leaves out what is empty.
+const (
+	noOutput  = "(no output)"
+	noSchema  = `{"type":"object","properties":{}}`
+	noInput   = "{}"
+	toolError = "The tool failed"
+)
+
+// resultText returns a tool result for a model that has no field for failure.
+func resultText(r *llm.ToolResult) string {
+	switch {
+	case r.IsError && r.Text == "":
+		return toolError + "."
+	case r.IsError:
+		return toolError + ": " + r.Text
+	case r.Text == "" && len(r.Images) == 0:
+		return noOutput
+	}
+	return r.Text
+}
+
+func callInput(c *llm.ToolCall) string {
+	if len(c.Input) == 0 {
+		return noInput
+	}
+	return string(c.Input)
+}
+
+func schemaOf(t llm.Tool) json.RawMessage {
+	if len(t.Schema) == 0 {
+		return json.RawMessage(noSchema)
+	}
+	return t.Schema
+}
+
+// dataURI returns a picture in the one form that every server takes.
+func dataURI(i llm.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

@@ -14,6 +14,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/voice"
 	"clank/voice/conversation"
@@ -581,7 +582,7 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 func tone(t *testing.T, span time.Duration) [][]byte {
 	t.Helper()
 	enc, err := voice.NewOpusEncoder(voice.RateOpus)
-	must(t, err)
+	check.Must(t, err)
 	var out [][]byte
 	for i := range span / voice.FrameTime {
 		samples := make([]int16, 960)
@@ -590,7 +591,7 @@ func tone(t *testing.T, span time.Duration) [][]byte {
 			samples[j] = int16(6000 * math.Sin(at*0.05) * (0.5 + 0.5*math.Sin(at*0.0007)))
 		}
 		b, err := enc.Encode(samples)
-		must(t, err)
+		check.Must(t, err)
 		out = append(out, b)
 	}
 	return out

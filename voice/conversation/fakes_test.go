@@ -13,6 +13,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
@@ -493,7 +494,7 @@ func (p *party) work(channel, owner string) context.Context {
 // optOut leaves somebody out, or not any more, as the command does.
 func (p *party) optOut(id string, out bool) {
 	p.t.Helper()
-	must(p.t, p.privacy.Set(p.t.Context(), "g", id, out))
+	check.Must(p.t, p.privacy.Set(p.t.Context(), "g", id, out))
 }
 
 func (p *party) wantAsked(want ...string) {

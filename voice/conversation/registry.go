@@ -137,7 +137,7 @@ func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel stri
 
 // startCall joins the call, until ctx or the call itself is given up.
 func (r *CallRegistry) startCall(ctx, live context.Context, run *activeCall) (CallRunner, error) {
-	ctx, done := context.WithTimeoutCause(ctx, joinTimeout, JoinTimedOut)
+	ctx, done := context.WithTimeoutCause(ctx, joinTimeout, ErrJoinTimedOut)
 	defer done()
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(context.Canceled)
@@ -157,10 +157,10 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	run := r.active[CallInfo{Guild: o.Guild, Channel: o.Channel}.key()]
 	r.mu.Unlock()
 	if run == nil {
-		return NotInCall
+		return ErrNotInCall
 	}
 	if o.User != run.RequesterID && !o.Moderator && (!inVoice || here != r.withCurrentChannel(run.CallInfo).Channel) {
-		return NotAllowedToLeave
+		return ErrNotAllowedToLeave
 	}
 	run.stop(&cancel.Cause{Reason: cancel.Stopped, By: o.UserName})
 	select {
@@ -221,15 +221,15 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 	other := r.active[run.key()]
 	switch {
 	case r.closed:
-		return RegistryClosed
+		return ErrRegistryClosed
 	case other != nil && r.withCurrentChannel(other.CallInfo).Channel == run.Channel:
-		return AlreadyInChannel
+		return ErrAlreadyInChannel
 	case other != nil:
-		return InOtherChannel
+		return ErrInOtherChannel
 	case len(r.active) >= cmp.Or(max(0, limits.Max), defaultMaxCalls):
-		return TooManyCalls
+		return ErrTooManyCalls
 	case len(r.startedAt) >= cmp.Or(max(0, limits.PerDay), defaultCallsPerDay):
-		return DailyLimitReached
+		return ErrDailyLimitReached
 	}
 	if r.active == nil {
 		r.active = map[string]*activeCall{}
@@ -268,9 +268,9 @@ func (r *CallRegistry) CheckChannel(channel string) error {
 	p := r.Host.CallPolicy()
 	switch {
 	case slices.Contains(p.BlockedChannels, channel):
-		return ChannelBlocked
+		return ErrChannelBlocked
 	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, channel):
-		return ChannelNotAllowed
+		return ErrChannelNotAllowed
 	}
 	return nil
 }
@@ -320,18 +320,18 @@ func (d DeniedError) Error() string { return string(d) }
 
 // Reasons that are told apart.
 const (
-	VoiceDisabled       DeniedError = "Calls are switched off here. The operator can switch them on in the settings under voice."
-	RequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the channel you are in."
-	ChannelBlocked      DeniedError = "The operator does not let me join this voice channel."
-	ChannelNotAllowed   DeniedError = "The operator lets me join only certain channels, and this is none of them."
-	DailyLimitReached   DeniedError = "I have been in as many calls today as I may be. Please try again tomorrow."
-	AlreadyInChannel    DeniedError = "I am in that call already."
-	InOtherChannel      DeniedError = "I am in another call on this server. Say `/clank leave` there first."
-	TooManyCalls        DeniedError = "I am in as many calls as I may be at once. Please try again later."
-	JoinTimedOut        DeniedError = "It took too long to join the call. Please try again."
-	RegistryClosed      DeniedError = "I am shutting down."
-	NotInCall           DeniedError = "I am in no call here."
-	NotAllowedToLeave   DeniedError = "Only somebody who is in the call, or who may manage messages here, can send me away."
+	ErrVoiceDisabled       DeniedError = "Calls are switched off here. The operator can switch them on in the settings under voice."
+	ErrRequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the channel you are in."
+	ErrChannelBlocked      DeniedError = "The operator does not let me join this voice channel."
+	ErrChannelNotAllowed   DeniedError = "The operator lets me join only certain channels, and this is none of them."
+	ErrDailyLimitReached   DeniedError = "I have been in as many calls today as I may be. Please try again tomorrow."
+	ErrAlreadyInChannel    DeniedError = "I am in that call already."
+	ErrInOtherChannel      DeniedError = "I am in another call on this server. Say `/clank leave` there first."
+	ErrTooManyCalls        DeniedError = "I am in as many calls as I may be at once. Please try again later."
+	ErrJoinTimedOut        DeniedError = "It took too long to join the call. Please try again."
+	ErrRegistryClosed      DeniedError = "I am shutting down."
+	ErrNotInCall           DeniedError = "I am in no call here."
+	ErrNotAllowedToLeave   DeniedError = "Only somebody who is in the call, or who may manage messages here, can send me away."
 )
 
 // checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator wants.
@@ -339,9 +339,9 @@ func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) er
 	p := r.Host.CallPolicy()
 	switch {
 	case !p.Enabled:
-		return VoiceDisabled
+		return ErrVoiceDisabled
 	case o.Guild != "" && !there:
-		return RequesterNotInVoice
+		return ErrRequesterNotInVoice
 	case r.CheckChannel(c.Channel) != nil:
 		return r.CheckChannel(c.Channel)
 	case p.MissingSetup != "":

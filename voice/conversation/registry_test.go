@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/voice/conversation"
 
@@ -105,16 +106,16 @@ func denied(t *testing.T, err error) (why conversation.DeniedError) {
 func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	h := newHouse(t)
 	got, err := h.Join(t.Context(), by("ada"), "")
-	must(t, err)
+	check.Must(t, err)
 	want := conversation.CallInfo{Guild: "g", Channel: "v", TextChannel: "text", RequesterID: "ada", Since: got.Since}
 	if diff := cmp.Diff([]conversation.CallInfo{want}, h.ActiveCalls()); diff != "" {
 		t.Errorf("open (-want +got):\n%s", diff)
 	}
-	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.NotAllowedToLeave {
+	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.ErrNotAllowedToLeave {
 		t.Errorf("somebody in another channel: %q", got)
 	}
-	must(t, h.Leave(t.Context(), by("ada")))
-	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.NotInCall || len(h.ActiveCalls()) != 0 {
+	check.Must(t, h.Leave(t.Context(), by("ada")))
+	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.ErrNotInCall || len(h.ActiveCalls()) != 0 {
 		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
 	}
 	if diff := cmp.Diff([]string{"open v", "closed v: stopped by ada"}, h.news); diff != "" {
@@ -129,7 +130,7 @@ func TestWhoMaySendUsAway(t *testing.T) {
 	}{
 		"who asked, gone meanwhile": {by("ada"), ""},
 		"who is in the call":        {by("eve"), ""},
-		"somebody else":             {by("bob"), conversation.NotAllowedToLeave},
+		"somebody else":             {by("bob"), conversation.ErrNotAllowedToLeave},
 		"a moderator":               {sessions.Origin{Guild: "g", User: "bob", Moderator: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,21 +146,21 @@ func TestWhoMaySendUsAway(t *testing.T) {
 
 func TestWhyACallIsNotJoined(t *testing.T) {
 	for want, set := range map[conversation.DeniedError]func(*house){
-		conversation.VoiceDisabled:       func(h *house) { h.policy.Enabled = false },
-		conversation.RequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
-		conversation.ChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
-		conversation.ChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },
-		"Set OPENAI_API_KEY.":            func(h *house) { h.policy.MissingSetup = "Set OPENAI_API_KEY." },
-		conversation.AlreadyInChannel: func(h *house) {
+		conversation.ErrVoiceDisabled:       func(h *house) { h.policy.Enabled = false },
+		conversation.ErrRequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
+		conversation.ErrChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
+		conversation.ErrChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },
+		"Set OPENAI_API_KEY.":               func(h *house) { h.policy.MissingSetup = "Set OPENAI_API_KEY." },
+		conversation.ErrAlreadyInChannel: func(h *house) {
 			h.in["eve"] = "v"
 			_, _ = h.Join(context.Background(), by("eve"), "")
 		},
-		conversation.InOtherChannel: func(h *house) { _, _ = h.Join(context.Background(), by("bob"), "") },
-		conversation.TooManyCalls: func(h *house) {
+		conversation.ErrInOtherChannel: func(h *house) { _, _ = h.Join(context.Background(), by("bob"), "") },
+		conversation.ErrTooManyCalls: func(h *house) {
 			h.policy.Max = 1
 			_, _ = h.Join(context.Background(), sessions.Origin{Guild: "other", User: "bob"}, "")
 		},
-		conversation.DailyLimitReached: func(h *house) {
+		conversation.ErrDailyLimitReached: func(h *house) {
 			h.policy.PerDay = 1
 			_, _ = h.Join(context.Background(), by("ada"), "")
 			_ = h.Leave(context.Background(), by("ada"))
@@ -195,7 +196,7 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 		h.policy.PerDay = 1
 		for range 3 {
 			h.join(t, "ada")
-			must(t, h.Leave(t.Context(), by("ada")))
+			check.Must(t, h.Leave(t.Context(), by("ada")))
 			time.Sleep(25 * time.Hour) //nolint:forbidigo // of synctest's clock
 		}
 	})
@@ -205,7 +206,7 @@ func TestCallsOfBeforeARestartCountForTheirDay(t *testing.T) {
 	h := newHouse(t)
 	h.policy.PerDay = 2
 	h.PreviousCalls = []time.Time{time.Now().Add(-25 * time.Hour), time.Now().Add(-23 * time.Hour)}
-	for _, want := range []conversation.DeniedError{"", conversation.DailyLimitReached} {
+	for _, want := range []conversation.DeniedError{"", conversation.ErrDailyLimitReached} {
 		_, err := h.Join(t.Context(), by("ada"), "")
 		if got := denied(t, err); got != want {
 			t.Errorf("Join = %q (%v), want %q", got, err, want)
@@ -241,7 +242,7 @@ func TestJoiningCanBeGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // by time
 		h := newHouse(t)
 		h.begin = wait
-		if _, err := h.Join(t.Context(), by("ada"), ""); denied(t, err) != conversation.JoinTimedOut {
+		if _, err := h.Join(t.Context(), by("ada"), ""); denied(t, err) != conversation.ErrJoinTimedOut {
 			t.Errorf("Join = %v", err)
 		}
 	})
@@ -306,7 +307,7 @@ func TestTheModelJoinsAndLeavesForThePersonWhoAsks(t *testing.T) {
 		t.Fatalf("tools = %+v", tools)
 	}
 	join, leave := tools[0].Call, tools[1].Call
-	if _, _, err := join(t.Context(), by("eve"), nil); denied(t, err) != conversation.RequesterNotInVoice {
+	if _, _, err := join(t.Context(), by("eve"), nil); denied(t, err) != conversation.ErrRequesterNotInVoice {
 		t.Errorf("eve, who is nowhere: %v", err)
 	}
 	if text, _, err := join(t.Context(), by("ada"), nil); err != nil || !strings.Contains(text, "<#v>") {
@@ -328,10 +329,10 @@ func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
 	if got := h.ActiveCalls(); len(got) != 1 || got[0].Channel != "w" {
 		t.Errorf("open: %+v, want the call in w", got)
 	}
-	if got := denied(t, h.Leave(t.Context(), by("eve"))); got != conversation.NotAllowedToLeave {
+	if got := denied(t, h.Leave(t.Context(), by("eve"))); got != conversation.ErrNotAllowedToLeave {
 		t.Errorf("somebody where the call was: %q", got)
 	}
-	if _, err := h.Join(t.Context(), by("bob"), ""); denied(t, err) != conversation.AlreadyInChannel {
+	if _, err := h.Join(t.Context(), by("bob"), ""); denied(t, err) != conversation.ErrAlreadyInChannel {
 		t.Errorf("joining where it is: %v", err)
 	}
 	if err := h.Leave(t.Context(), by("bob")); err != nil {
@@ -348,22 +349,14 @@ func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 		want    conversation.DeniedError
 	}{
 		{"v", nil, ""},
-		{"secret", nil, conversation.ChannelBlocked},
-		{"v", []string{"w"}, conversation.ChannelNotAllowed},
-		{"secret", []string{"w"}, conversation.ChannelBlocked},
+		{"secret", nil, conversation.ErrChannelBlocked},
+		{"v", []string{"w"}, conversation.ErrChannelNotAllowed},
+		{"secret", []string{"w"}, conversation.ErrChannelBlocked},
 		{"w", []string{"w"}, ""},
 	} {
 		h.policy.AllowedChannels = tc.allowed
 		if got := denied(t, h.CheckChannel(tc.channel)); got != tc.want {
 			t.Errorf("%s where %v are allowed: %q, want %q", tc.channel, tc.allowed, got, tc.want)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
@@ -38,7 +39,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 		t.Errorf("told of a move to %s and %d more, want one to %s", got, len(moved), w.other.ID)
 	}
 	bob.Speak(conn.SpeakingMicrophone)
-	must(t, bob.Send([]byte{1}))
+	check.Must(t, bob.Send([]byte{1}))
 	if e := lg.until(t, voice.PacketReceived); e.Packet.From != w.bob.ID {
 		t.Errorf("heard %s, want bob", e.Packet.From)
 	}
@@ -55,7 +56,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		in   discordtest.Channel
 	}{{w.ada, w.call}, {w.bob, w.other}} {
 		m, err := w.EnterCall(voicetest.Deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-		must(t, err)
+		check.Must(t, err)
 		t.Cleanup(func() { _ = m.Close() })
 		people[p.user.ID] = m
 	}
@@ -175,7 +176,7 @@ func TestANewServerIsFollowedAtOnce(t *testing.T) {
 func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	must(t, w.DropSockets(w.bot))
+	check.Must(t, w.DropSockets(w.bot))
 	w.await(t, "the bot to resume", func() bool { return w.Connected(w.bot) })
 	w.JoinVoice(w.call, w.ada)
 	lg.until(t, voice.Joined)
@@ -190,7 +191,7 @@ func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	must(t, w.InvalidateSession(w.bot, false))
+	check.Must(t, w.InvalidateSession(w.bot, false))
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
 	if w.where() != w.call.ID {
@@ -205,7 +206,7 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4017, 4021, 4022} {
 		_, lg := w.join(t, w.call)
-		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
+		check.Must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		closed, ok := errors.AsType[*conn.CloseError](lg.end(t))
 		if !ok || closed.Code != code {
 			t.Errorf("ended with %v, want code %d", lg.line.Err(), code)
@@ -217,14 +218,14 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	w := aTown(t, voicetest.Config{}) // not in parallel: it looks at all goroutines
 	l, _ := w.join(t, w.call)
-	must(t, l.Close(voicetest.Deadline(t)))
+	check.Must(t, l.Close(voicetest.Deadline(t)))
 	if n := len(w.Voice.Clients()); n != 0 {
 		t.Errorf("%d voice connections are left", n)
 	}
 	l, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
-	must(t, l.Close(voicetest.Deadline(t)))
+	check.Must(t, l.Close(voicetest.Deadline(t)))
 	voicetest.NoneLeft(t)
 }
 
@@ -235,7 +236,7 @@ func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {
 	ada.Speak(conn.SpeakingMicrophone)
 	const sent = 400
 	for i := range sent {
-		must(t, ada.Send([]byte{byte(i), byte(i >> 8)}))
+		check.Must(t, ada.Send([]byte{byte(i), byte(i >> 8)}))
 		// The network holds only so much, and loses what is more.
 		for came, still := l.Stats().Received, 0; came+20 < uint64(i) && still < 50; still++ {
 			<-time.After(time.Millisecond)
@@ -332,7 +333,7 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 				}
 				joined <- err
 			}()
-			must(t, reached())
+			check.Must(t, reached())
 			why := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}
 			give(why)
 			var err error
@@ -379,10 +380,10 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
 			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-			must(t, err)
+			check.Must(t, err)
 			t.Cleanup(func() { _ = ada.Close() })
 			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
-			must(t, err)
+			check.Must(t, err)
 			return l
 		},
 		"while there is no server": func(t *testing.T, w *town) *discord.Line {
@@ -394,7 +395,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
 			l, _ := w.join(t, w.call)
-			must(t, w.Voice.Drop(w.seat()))
+			check.Must(t, w.Voice.Drop(w.seat()))
 			return l
 		},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
@@ -82,7 +83,7 @@ func (w *town) connect(t *testing.T) {
 		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
 		MinWait:    10 * time.Millisecond,
 	}
-	must(t, w.gate.Open(voicetest.Deadline(t)))
+	check.Must(t, w.gate.Open(voicetest.Deadline(t)))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
@@ -102,7 +103,7 @@ func (w *town) connect(t *testing.T) {
 func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Line, *log) {
 	t.Helper()
 	l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, channel.ID)
-	must(t, err)
+	check.Must(t, err)
 	lg := &log{line: l}
 	lg.until(t, voice.Connected)
 	return l, lg
@@ -112,7 +113,7 @@ func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Li
 func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *voicetest.Member {
 	t.Helper()
 	m, err := w.EnterCall(voicetest.Deadline(t), in, user, voicetest.MemberOptions{})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }
@@ -129,7 +130,7 @@ func (w *town) where() string {
 
 func (w *town) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	must(t, w.Wait(voicetest.Deadline(t), what, cond))
+	check.Must(t, w.Wait(voicetest.Deadline(t), what, cond))
 }
 
 // log reads the events of a line.
@@ -182,14 +183,6 @@ func (l *log) kinds() []voice.EventKind {
 	return kinds
 }
 
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	ada := w.person(t, w.call, w.ada)
@@ -198,7 +191,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	}
 	l, lg := w.join(t, w.call)
 	ada.Speak(conn.SpeakingMicrophone)
-	must(t, ada.Send([]byte{0x78, 1}))
+	check.Must(t, ada.Send([]byte{0x78, 1}))
 	e := lg.until(t, voice.PacketReceived)
 	if e.Packet.From != w.ada.ID || !bytes.Equal(e.Packet.Opus, []byte{0x78, 1}) {
 		t.Errorf("heard %+v, want ada", e.Packet)
@@ -208,8 +201,8 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 			t.Errorf("joined: %+v, want ada by her name", e.Person)
 		}
 	}
-	must(t, l.Play([]byte{0x78, 2}))
-	must(t, l.EndSpeech())
+	check.Must(t, l.Play([]byte{0x78, 2}))
+	check.Must(t, l.EndSpeech())
 	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
 		t.Errorf("ada hears %+v, %v", f, err)
 	}
@@ -223,7 +216,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 		t.Errorf("stats %+v", got)
 	}
 	for range 2 {
-		must(t, l.Close(voicetest.Deadline(t)))
+		check.Must(t, l.Close(voicetest.Deadline(t)))
 	}
 	if err := lg.end(t); err != nil {
 		t.Errorf("ended with %v, want none after Close", err)
@@ -423,10 +416,10 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 	for _, code := range []int{4004, 4006, 4011} {
 		w.Voice.RefuseNext(code, "")
 		l, lg := w.join(t, w.call)
-		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
+		check.Must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		lg.until(t, voice.Interrupted)
 		lg.until(t, voice.Connected)
-		must(t, l.Close(voicetest.Deadline(t)))
+		check.Must(t, l.Close(voicetest.Deadline(t)))
 	}
 }
 

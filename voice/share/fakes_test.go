@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/sessions"
 	"clank/videosource"
@@ -306,12 +307,12 @@ func (h *hall) wantNone(t *testing.T) {
 
 func (h *hall) move(t *testing.T) {
 	t.Helper()
-	must(t, h.Move(t.Context(), elsewhereOn))
+	check.Must(t, h.Move(t.Context(), elsewhereOn))
 }
 
 func (h *hall) endCall(t *testing.T, c share.CallRef) {
 	t.Helper()
-	must(t, h.EndCall(t.Context(), c))
+	check.Must(t, h.EndCall(t.Context(), c))
 }
 
 // browser is the one of the whole test binary.
@@ -370,7 +371,7 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 		c(r.ViewerPage, &shared)
 	}
 	r.Links = &links{share: map[string]share.ViewerShare{token: shared}}
-	must(t, r.Open())
+	check.Must(t, r.Open())
 	r.screen.Show(rtctest.Red())
 	server := httptest.NewServer(r.Handler())
 	r.url = server.URL
@@ -395,10 +396,10 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 func (r *rig) post(t *testing.T, path string, in share.WatchRequest) (int, map[string]any) {
 	t.Helper()
 	data, err := json.Marshal(in)
-	must(t, err)
+	check.Must(t, err)
 	status, body := r.raw(t, http.MethodPost, path, string(data), http.Header{"Content-Type": {"application/json"}})
 	var out map[string]any
-	must(t, json.Unmarshal([]byte(body), &out))
+	check.Must(t, json.Unmarshal([]byte(body), &out))
 	return status, out
 }
 
@@ -406,13 +407,13 @@ func (r *rig) post(t *testing.T, path string, in share.WatchRequest) (int, map[s
 func (r *rig) raw(t *testing.T, method, path, body string, header http.Header) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
-	must(t, err)
+	check.Must(t, err)
 	maps.Copy(req.Header, header)
 	res, err := http.DefaultClient.Do(req)
-	must(t, err)
+	check.Must(t, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	must(t, err)
+	check.Must(t, err)
 	return res.StatusCode, string(data)
 }
 
@@ -428,12 +429,4 @@ func (r *rig) open(t *testing.T, token string) *page.Tab {
 func waitFor(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool { return browsertest.JS(t, tab, "Boolean("+expression+")") == "true" })
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

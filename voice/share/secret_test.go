@@ -19,6 +19,7 @@ import (
 	"clank/browsermgr/page/login"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/videosource"
 	"clank/voice/share"
 
@@ -107,7 +108,7 @@ func (c *cinema) open(t *testing.T, url string) *page.Tab {
 		t.Fatal(err)
 	}
 	var tab *page.Tab
-	must(t, c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
+	check.Must(t, c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	return tab
 }
 
@@ -121,7 +122,7 @@ func (c *cinema) fill(t *testing.T, tab *page.Tab, origin string) {
 	_, err := c.keeper.Fill(browsertest.Within(t, browsertest.Patience), tab, login.FillRequest{
 		Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return entry{}, nil },
 	})
-	must(t, err)
+	check.Must(t, err)
 }
 
 func (c *cinema) fillCode(t *testing.T, tab *page.Tab) {
@@ -140,19 +141,19 @@ func openCinema(t *testing.T) *cinema {
 	})
 	c.origin = server.URL
 	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, Config: func() profile.Config {
 		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
-	must(t, browsers.Open(t.Context()))
+	check.Must(t, browsers.Open(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		_ = browsers.Close(ctx)
 	})
 	w, _, err := browsers.Window(browsertest.Within(t, 2*browsertest.Patience), browsermgr.WindowOptions{Key: "s1", URL: c.origin + "/plain"})
-	must(t, err)
+	check.Must(t, err)
 	c.window = w
 	if _, err := w.Act(browsertest.Within(t, browsertest.Patience), "resize", map[string]any{"width": 720, "height": 400}); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/voice/share"
 
@@ -272,7 +273,7 @@ func TestNothingIsSharedAfterTheEnd(t *testing.T) {
 	h := sharingPage(t)
 	st, _ := h.Current(call)
 	watch, _ := h.Watch(st.ID)
-	must(t, h.Close(t.Context()))
+	check.Must(t, h.Close(t.Context()))
 	<-watch.Done
 	if r, _ := h.Share(t.Context(), call, "s1", ada); r.Error != share.ShuttingDown {
 		t.Errorf("got %+v, want %q", r, share.ShuttingDown)
@@ -339,8 +340,8 @@ func TestModelsShareAndStopByTools(t *testing.T) {
 	use := func(i int, o sessions.Origin, input string) (r share.Result) {
 		t.Helper()
 		text, _, err := tools[i].Call(t.Context(), o, json.RawMessage(input))
-		must(t, err)
-		must(t, json.Unmarshal([]byte(text), &r))
+		check.Must(t, err)
+		check.Must(t, json.Unmarshal([]byte(text), &r))
 		r.Message = ""
 		return r
 	}
@@ -437,12 +438,12 @@ func TestALinkLeadsToTheViewerPage(t *testing.T) {
 	}}
 	show := share.Presentation{ID: "share"}
 	place, err := s.Begin(t.Context(), show)
-	must(t, err)
+	check.Must(t, err)
 	token, found := strings.CutPrefix(place.Link, base)
 	if share, _, err := links.Check(token); !found || err != nil || share != "share" || !strings.Contains(place.Text, "120 minutes") {
 		t.Errorf("got %+v, error %v, want a link to the share for two hours", place, err)
 	}
-	must(t, s.End(t.Context(), show))
+	check.Must(t, s.End(t.Context(), show))
 	if _, _, err := links.Check(token); !errors.Is(err, share.ErrLinkRevoked) {
 		t.Errorf("got error %v after the end, want %v", err, share.ErrLinkRevoked)
 	}

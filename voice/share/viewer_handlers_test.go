@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/voice/share"
 	"clank/voice/webrtc"
@@ -44,7 +45,7 @@ func (r *rig) wantStatus(t *testing.T, path string, in share.WatchRequest, want 
 
 func send(t *testing.T, conn *websocket.Conn, text string) {
 	t.Helper()
-	must(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
+	check.Must(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 }
 
 func receive(t *testing.T, conn *websocket.Conn) ([]byte, error) {
@@ -62,7 +63,7 @@ func TestAFrameHasAHeader(t *testing.T) {
 	r := start(t, nil)
 	conn := r.dial(t, token)
 	got, err := receive(t, conn)
-	must(t, err)
+	check.Must(t, err)
 	if head := string(got[:4]); head != "VP8\x01" {
 		t.Errorf("it begins with %q", head)
 	}
@@ -176,7 +177,7 @@ func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
 	var first *websocket.Conn
 	for range 70 { // who say nothing
 		conn, _, err := websocket.Dial(t.Context(), r.url+"/socket", nil)
-		must(t, err)
+		check.Must(t, err)
 		defer conn.CloseNow()
 		if first == nil {
 			first = conn
@@ -197,9 +198,9 @@ func TestWhatIsServedAndHow(t *testing.T) {
 	r := start(t, nil)
 	get := func(path string) *http.Response {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
-		must(t, err)
+		check.Must(t, err)
 		res, err := http.DefaultTransport.RoundTrip(req)
-		must(t, err)
+		check.Must(t, err)
 		res.Body.Close()
 		return res
 	}
@@ -295,11 +296,11 @@ func TestOffersOfOneShareHaveAPace(t *testing.T) {
 func TestWhoSendsNothingKeepsNobodyWaiting(t *testing.T) {
 	r := start(t, nil)
 	at, err := url.Parse(r.url)
-	must(t, err)
+	check.Must(t, err)
 	answers := make(chan string, 70)
 	for range cap(answers) { // who announce a request, and do not send it
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", at.Host)
-		must(t, err)
+		check.Must(t, err)
 		defer conn.Close()
 		if _, err := io.WriteString(conn, "POST /check HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/voice"
 	"clank/voice/speech"
@@ -26,7 +27,7 @@ func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthe
 	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{
 		Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, FormatSetting: "interaction.voice.speech.format",
 	})
-	must(t, err)
+	check.Must(t, err)
 	return sp
 }
 
@@ -53,7 +54,7 @@ func ogg(t *testing.T, packets [][]byte) []byte {
 	for i, p := range packets {
 		all = append(all, voice.Packet{Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: p})
 	}
-	must(t, voice.WriteOgg(&b, all))
+	check.Must(t, voice.WriteOgg(&b, all))
 	return b.Bytes()
 }
 
@@ -61,7 +62,7 @@ func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	want := tone(t, 40)
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
 	got, err := collect(t, synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("packets (-want +got)\n%s", diff)
 	}
@@ -95,7 +96,7 @@ func TestOpusOfAnotherLengthIsEncodedAnew(t *testing.T) {
 func TestSamplesAreEncoded(t *testing.T) {
 	pcm := voice.AppendPCM(nil, wave(24000, 50))
 	var wav bytes.Buffer
-	must(t, voice.WriteWAV(&wav, 22050, wave(22050, 50)))
+	check.Must(t, voice.WriteWAV(&wav, 22050, wave(22050, 50)))
 	endless := bytes.Clone(wav.Bytes()) // as servers write it that do not know how long it will be
 	binary.LittleEndian.PutUint32(endless[4:], 0xffffffff)
 	binary.LittleEndian.PutUint32(endless[40:], 0xffffffff)
@@ -126,7 +127,7 @@ func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
 	})
 	n := 0
 	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
-		must(t, err)
+		check.Must(t, err)
 		if n++; n == 10 {
 			close(goOn)
 		}
@@ -150,7 +151,7 @@ func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
 		stall(w, r)
 	})
 	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
-		must(t, err)
+		check.Must(t, err)
 		break
 	}
 	select {
@@ -210,7 +211,7 @@ func TestLongTextIsAskedForInPieces(t *testing.T) {
 
 func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 	var wav bytes.Buffer
-	must(t, voice.WriteWAV(&wav, 22050, wave(22050, 5)))
+	check.Must(t, voice.WriteWAV(&wav, 22050, wave(22050, 5)))
 	for name, c := range map[string]struct {
 		format speech.Format
 		status int
@@ -246,7 +247,7 @@ func espeakForTest(t *testing.T, o speech.ESpeakOptions) *speech.ESpeak {
 	if errors.Is(err, speech.ErrESpeakMissing) {
 		t.Skip(err)
 	}
-	must(t, err)
+	check.Must(t, err)
 	return s
 }
 
@@ -254,7 +255,7 @@ func espeakForTest(t *testing.T, o speech.ESpeakOptions) *speech.ESpeak {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
-	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
+	check.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
 	return path
 }
 
@@ -262,7 +263,7 @@ func script(t *testing.T, body string) string {
 func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (length time.Duration, peak float64, err error) {
 	t.Helper()
 	d, err := voice.NewOpusDecoder(voice.RateSpeech)
-	must(t, err)
+	check.Must(t, err)
 	for p, err := range s.Speak(ctx, text) {
 		if err != nil {
 			return length, peak, err
@@ -272,7 +273,7 @@ func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (leng
 			t.Fatalf("packet of %v: %v", shape.Duration(), err)
 		}
 		samples, err := d.Decode(p)
-		must(t, err)
+		check.Must(t, err)
 		loud, _ := voice.Level(samples)
 		peak = max(peak, loud)
 		length += voice.FrameTime
@@ -283,7 +284,7 @@ func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (leng
 func TestTextIsSaid(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	short, peak, err := all(t, t.Context(), s, "Yes.")
-	must(t, err)
+	check.Must(t, err)
 	if short < 200*time.Millisecond || short > 2*time.Second || peak == 0 {
 		t.Errorf("%v of sound with a peak of %v, want a short word that can be heard", short, peak)
 	}
@@ -337,7 +338,7 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	n := 0
 	for _, err := range s.Speak(t.Context(), strings.Repeat("A long text that nobody wants to hear. ", 100)) {
-		must(t, err)
+		check.Must(t, err)
 		n++
 		if n == 3 {
 			break
@@ -351,7 +352,7 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 func TestTextCannotSteerTheProgram(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	want, _, err := all(t, t.Context(), s, "nine hundred lamps are in the shop")
-	must(t, err)
+	check.Must(t, err)
 	for _, text := range []string{
 		"nine hundred \x01900S lamps are in the shop", "nine hundred lamps \x000A are in the shop", "nine hundred \x010A lamps are in the shop",
 	} {
@@ -359,13 +360,5 @@ func TestTextCannotSteerTheProgram(t *testing.T) {
 		if err != nil || got < want || peak < 0.01 {
 			t.Errorf("%q sounds for %v, peak %.3f (%v), want at least the %v of its words", text, got, peak, err, want)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

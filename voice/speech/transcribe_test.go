@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/voice"
@@ -29,7 +30,7 @@ func transcriber(t *testing.T, s *server, change func(*speech.TranscriberOptions
 		change(&o)
 	}
 	tr, err := speech.NewTranscriber(o)
-	must(t, err)
+	check.Must(t, err)
 	return tr
 }
 
@@ -37,7 +38,7 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 	s := serve(t, reply(200, "application/json", `{"text":" look up the ferry times "}`))
 	u := utterance(t)
 	got, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Language, o.Keywords = "en", []string{"clank"} }).Transcribe(t.Context(), u)
-	must(t, err)
+	check.Must(t, err)
 	if want := (voice.Transcript{Text: "look up the ferry times", Language: "en"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -53,7 +54,7 @@ func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
 		t.Errorf("asked %s with %s for %s of %s", a.path, a.auth, a.name, a.kind)
 	}
 	r, err := voice.NewOggReader(bytes.NewReader(a.file))
-	must(t, err)
+	check.Must(t, err)
 	n := 0
 	for p, err := r.Next(); err == nil; p, err = r.Next() {
 		if bytes.Equal(p, u.Packets[min(n, len(u.Packets)-1)].Opus) {
@@ -72,9 +73,9 @@ func TestSpeechIsSentAsWAVWhereThatIsSet(t *testing.T) {
 	}
 	a := s.one(t)
 	r, err := voice.NewWAVReader(bytes.NewReader(a.file))
-	must(t, err)
+	check.Must(t, err)
 	samples, err := r.Read(10 * voice.RateSpeech)
-	must(t, err)
+	check.Must(t, err)
 	if r.Rate != voice.RateSpeech || len(samples) != voice.RateSpeech*3/2 || a.name != "utterance.wav" {
 		t.Errorf("%s has %d samples at %d Hz, want 1.5 s at 16 kHz", a.name, len(samples), r.Rate)
 	}
@@ -295,7 +296,7 @@ func reply(status int, kind, body string) http.HandlerFunc {
 func tone(t *testing.T, n int) [][]byte {
 	t.Helper()
 	packets, err := encoded()
-	must(t, err)
+	check.Must(t, err)
 	return packets[:n]
 }
 
@@ -348,7 +349,7 @@ func failure(t *testing.T, err error, kind llm.ErrorKind) *llm.Error {
 func valid(t *testing.T, component string, fields map[string]any) {
 	t.Helper()
 	b, err := json.Marshal(fields)
-	must(t, err)
+	check.Must(t, err)
 	if err := llmtest.CheckSchema(component, b); err != nil {
 		t.Errorf("%s is no %s: %v", b, component, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/llm"
 	"clank/voice"
@@ -56,7 +57,7 @@ func (r *rig) join(t *testing.T, name, key string) *rtctest.Page {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, rtctest.PageOptions{})
 	got, err := r.Join(t.Context(), webrtc.JoinRequest{SDP: offer, Name: name, Key: key})
-	must(t, err)
+	check.Must(t, err)
 	page.Accept(t, got.SDP)
 	rtctest.Next(t, page.Up)
 	return page
@@ -100,7 +101,7 @@ func told(t *testing.T, page *rtctest.Page, kind string) map[string]any {
 	t.Helper()
 	for {
 		var m map[string]any
-		must(t, json.Unmarshal([]byte(rtctest.Next(t, page.Said)), &m))
+		check.Must(t, json.Unmarshal([]byte(rtctest.Next(t, page.Said)), &m))
 		if m["type"] == kind {
 			return m
 		}

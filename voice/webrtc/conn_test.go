@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/rtctest"
 	"clank/voice"
 	"clank/voice/webrtc"
@@ -31,7 +32,7 @@ func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.Pag
 		close(up)
 	}
 	conn, answer, err := e.Answer(t.Context(), offer, peer)
-	must(t, err)
+	check.Must(t, err)
 	page.Accept(t, answer)
 	rtctest.Next(t, page.Up)
 	rtctest.Next(t, up)
@@ -51,9 +52,9 @@ func TestSoundGoesBothWays(t *testing.T) {
 		}
 	}
 	for range 2 {
-		must(t, conn.Play([]byte("hi there")))
+		check.Must(t, conn.Play([]byte("hi there")))
 	}
-	must(t, conn.EndSpeech())
+	check.Must(t, conn.EndSpeech())
 	first := rtctest.Next(t, page.Sounds)
 	if got := string(first.Payload); got != "hi there" || !first.Marker {
 		t.Errorf("the page hears %q, marker %v", got, first.Marker)
@@ -125,8 +126,8 @@ func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
 	conn, answer, err := e.Answer(t.Context(), offer, webrtc.Handlers{
 		Message: func(data []byte) { told <- string(data) }, Connected: func(*webrtc.Conn) { up <- struct{}{} },
 	})
-	must(t, err)
-	must(t, conn.SendMessage("early"))
+	check.Must(t, err)
+	check.Must(t, conn.SendMessage("early"))
 	page.Accept(t, answer)
 	if got := rtctest.Next(t, page.Said); got != "early" {
 		t.Errorf("the page was told %q", got)
@@ -172,7 +173,7 @@ func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
 	e := rtctest.OpenEngine(t, &webrtc.Engine{ConnectTimeout: 10 * time.Millisecond})
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{})
 	conn, _, err := e.Answer(t.Context(), offer, webrtc.Handlers{})
-	must(t, err)
+	check.Must(t, err)
 	rtctest.Next(t, conn.Done())
 	if err := conn.Err(); !errors.Is(err, webrtc.ErrNoRoute) {
 		t.Errorf("it ended with %v", err)
@@ -229,7 +230,7 @@ func TestOffersThatAreRefused(t *testing.T) {
 
 func TestAPortThatIsTakenIsNamed(t *testing.T) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	defer taken.Close()
 	e := &webrtc.Engine{UDP: taken.LocalAddr().String()}
 	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.LocalAddr().String()) {
@@ -250,7 +251,7 @@ func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
 	if got := rtctest.Next(t, page.Frames); len(got) == 0 {
 		t.Error("the page got an empty picture")
 	}
-	must(t, conn.Play([]byte("hi there")))
+	check.Must(t, conn.Play([]byte("hi there")))
 	if got := string(rtctest.Next(t, page.Sounds).Payload); got != "hi there" {
 		t.Errorf("the page hears %q", got)
 	}
@@ -297,13 +298,5 @@ func TestServersPrintThemselvesWithoutTheirSecrets(t *testing.T) {
 		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") || !strings.Contains(text, "turn.example") {
 			t.Errorf("printed %s", text)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

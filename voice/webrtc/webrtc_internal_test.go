@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/voice"
 )
 
@@ -25,9 +26,7 @@ func TestAddressesThatWeWriteTo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := readOffer(someOffer, c.servers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if n := strings.Count(got, "candidate"); n != len(c.want) {
 				t.Errorf("%d candidates are left, want %d:\n%s", n, len(c.want), got)
 			}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,7 +22,7 @@ import (
 func newClient(t *testing.T, cfg client.Config) *client.Client {
 	t.Helper()
 	c, err := client.New(cfg)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -47,7 +47,7 @@ func serveFunc(t *testing.T, handler http.HandlerFunc) string {
 func deadURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer l.Close()
 	return "http://" + l.Addr().String()
 }
@@ -117,7 +117,7 @@ func TestARequestIsSentAsItWasMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var answer struct{ N int }
-			browsertest.Must(t, newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer))
+			check.Must(t, newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer))
 			if diff := cmp.Diff(tc.want, <-got); diff != "" {
 				t.Error(diff)
 			}
@@ -208,7 +208,7 @@ func TestAConnectionThatBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			defer l.Close()
 			go func() {
 				conn, err := l.Accept()
@@ -328,7 +328,7 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 		_, _ = io.WriteString(w, "Unauthorized")
 	})
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(server, "http://"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	kept := client.Secret{Token: "s3"}
 	for name, tc := range map[string]struct {
 		host   string

@@ -12,7 +12,7 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/page/action/actiontable"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,7 +52,7 @@ func TestNoActionIsWaitedForLessLongThanItMayTake(t *testing.T) {
 		}
 		for _, b := range bodies {
 			payload, err := json.Marshal(b)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			want, actions := spec.Action(read(t, spec, b)).Limit(), 1
 			if entries, ok := b["actions"]; kind == "batch" {
 				want, actions = 0, 0
@@ -110,7 +110,7 @@ func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			method, path, _ := strings.Cut(tc.route, " ")
 			query, err := url.ParseQuery(tc.query)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			if got := client.CallTimeOf(method, path, query, []byte(tc.body)).Total(); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
@@ -200,7 +200,7 @@ func TestLocate(t *testing.T) {
 
 func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 	broken := t.TempDir()
-	browsertest.Must(t, os.WriteFile(filepath.Join(broken, "control.json"), []byte("{"), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(broken, "control.json"), []byte("{"), 0o600))
 	for name, tc := range map[string]struct {
 		hints client.LocateHints
 		env   map[string]string
@@ -229,13 +229,13 @@ func TestAnnounceAndDiscover(t *testing.T) {
 		t.Errorf("before: got %v, want ErrNotAnnounced", err)
 	}
 	removeFirst, err := client.Announce(home, "http://127.0.0.1:1", "one")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	info, err := os.Stat(filepath.Join(home, "control.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v %v, want mode 0600", info.Mode(), err)
 	}
 	removeSecond, err := client.Announce(home, "http://127.0.0.1:2", "two")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	removeFirst() // must leave what the second said
 	got, err := client.Discover(home)
 	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
@@ -253,7 +253,7 @@ func TestAnnounceWhereNothingCanBeWritten(t *testing.T) {
 		t.Error("got no error")
 	}
 	home := t.TempDir()
-	browsertest.Must(t, os.Mkdir(filepath.Join(home, "control.json"), 0o700))
+	check.Must(t, os.Mkdir(filepath.Join(home, "control.json"), 0o700))
 	if _, err := client.Announce(home, "http://127.0.0.1:1", "x"); err == nil {
 		t.Error("got no error over a directory")
 	}

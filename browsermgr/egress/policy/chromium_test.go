@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 )
 
 // reading is how Chromium reads an address.
@@ -93,20 +94,20 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 		t.Fatal("this test needs Chromium:", err)
 	}
 	process, err := chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, Timeout: 45 * time.Second})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = process.Stop(context.Background()) })
 	browser, err := page.Connect(ctx, process.WebSocketURL, page.Options{})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = browser.Close() })
 	tab, err := browser.NewTab(ctx, page.TabOptions{URL: "about:blank"})
-	must(t, err)
+	check.Must(t, err)
 	var all []*reading
 	for some := range slices.Chunk(urls, 500) {
 		list, err := json.Marshal(some)
-		must(t, err)
+		check.Must(t, err)
 		res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fmt.Sprintf(`() => %s.map(s => {
 			try { const {protocol, hostname, port} = new URL(s); return {protocol, hostname, port}; } catch { return null; } })`, list)})
-		must(t, err)
+		check.Must(t, err)
 		var part []*reading
 		if err := json.Unmarshal(res.Value, &part); err != nil || len(part) != len(some) {
 			t.Fatalf("got %d readings of %d addresses, %v", len(part), len(some), err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/egress/policy"
+	"clank/internal/test/check"
 )
 
 // spelling is a way to write an address, what host is in it, and by which rule it is refused: ok for none. The host of
@@ -200,7 +201,7 @@ func TestSpellingsAreJudgedByTheHostThatABrowserFindsInThem(t *testing.T) {
 func compile(tb testing.TB, rules policy.Rules) *policy.Policy {
 	tb.Helper()
 	p, err := policy.Compile(rules)
-	must(tb, err)
+	check.Must(tb, err)
 	return p
 }
 
@@ -289,7 +290,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		t, err := p.CheckHostPort("www.example.com", 443)
-		must(b, err)
-		must(b, p.CheckIP(t, addr))
+		check.Must(b, err)
+		check.Must(b, p.CheckIP(t, addr))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/egress/policy"
+	"clank/internal/test/check"
 
 	"code.dny.dev/ssrf"
 )
@@ -287,7 +288,7 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 func TestAdvisoryAnswersThatChange(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	target, err := p.CheckURL("http://rebound.example/")
-	must(t, err)
+	check.Must(t, err)
 	for _, step := range []struct{ addr, want string }{
 		{"93.184.215.14", ""},
 		{"127.0.0.1", policy.RulePrivate},
@@ -383,12 +384,4 @@ func ExamplePolicy_CheckURL() {
 	// http://printer.local/ may be reached
 	// http://0x7f.1/ is refused by rule private-address
 	// file:///etc/passwd is refused by rule scheme
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

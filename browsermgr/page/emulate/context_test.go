@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -29,7 +30,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	other := openIn(t, b, isolated(t, b), srv.URL+"/a")
 	inFrame(t, tab, "1")
 	ctx := browsertest.Within(t, 30*time.Second)
-	browsertest.Must(t, state.SetOffline(ctx, tab, true))
+	check.Must(t, state.SetOffline(ctx, tab, true))
 	wantJS(t, tab, reach, `"offline"`)
 	browsertest.WantEqual(t, inFrame(t, tab, reach), `"offline"`)
 	wantJS(t, other, reach, `"online"`)
@@ -37,7 +38,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	if err == nil || later == nil {
 		t.Errorf("got %v, want a tab opened later to be offline", err)
 	}
-	browsertest.Must(t, state.SetOffline(ctx, later, false))
+	check.Must(t, state.SetOffline(ctx, later, false))
 	wantJS(t, tab, reach, `"online"`)
 	browsertest.Navigate(t, later, srv.URL+"/b")
 }
@@ -58,7 +59,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 		{map[string]string{"X-Two": "zwei"}, `"|zwei"`},
 		{nil, `"|"`},
 	} {
-		browsertest.Must(t, state.SetHeaders(ctx, tab, step.headers))
+		check.Must(t, state.SetHeaders(ctx, tab, step.headers))
 		later := openIn(t, b, id, srv.URL)
 		wantJS(t, later, "document.body.innerText", step.want)
 		browsertest.Navigate(t, tab, srv.URL)
@@ -104,8 +105,8 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			b, state := connect(t)
 			id := isolated(t, b)
 			tab := openIn(t, b, id, "")
-			browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
-			browsertest.Must(t, state.SetCredentials(ctx, tab, tt.credentials))
+			check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
+			check.Must(t, state.SetCredentials(ctx, tab, tt.credentials))
 			_, _ = tab.Navigate(ctx, url)
 			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
 			browsertest.WantEqual(t, wrong.Load(), tt.wrong)
@@ -129,9 +130,9 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	b, state := connect(t)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	id, err := b.NewContext(ctx, proxy.URL)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	tab := openIn(t, b, id, "")
-	browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
+	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
 	_, _ = tab.Navigate(ctx, "http://shop.invalid/")
 	browsertest.WantEqual(t, told.Load(), "")
 }
@@ -146,18 +147,18 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 	id := isolated(t, b)
 	tab := openIn(t, b, id, host)
 	ctx := browsertest.Within(t, 30*time.Second)
-	browsertest.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 52.5, Longitude: 13.25, Accuracy: 7}))
+	check.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 52.5, Longitude: 13.25, Accuracy: 7}))
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]")
 	later := openIn(t, b, id, host+"/later")
 	wantJS(t, later, whereAmI, "[52.5,13.25,7]")
 	g, err := state.GrantPermissions(ctx, tab, host+"/path?x", []string{"notifications"}, nil, browsertest.Patience)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	browsertest.WantEqual(t, g,
 		emulate.GrantResult{Origin: host, Granted: []string{"notifications"}, Unsupported: []string{}, Method: "cdp"})
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]") // granted before, and still
-	browsertest.Must(t, state.SetGeolocation(ctx, tab, nil))
+	check.Must(t, state.SetGeolocation(ctx, tab, nil))
 	wantJS(t, later, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
-	browsertest.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 1, Origin: "https://elsewhere.example"}))
+	check.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 1, Origin: "https://elsewhere.example"}))
 	wantJS(t, tab, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
 }
 
@@ -165,7 +166,7 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	got, err := state.GrantPermissions(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	want := emulate.GrantResult{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
 	browsertest.WantEqual(t, got, want)
 	for _, tt := range []struct {
@@ -191,12 +192,12 @@ func TestAFrozenTabDoesNotHoldUpItsContext(t *testing.T) {
 	frozen, tab := openIn(t, b, id, srv.URL), openIn(t, b, id, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	frozen.MainFrame().Post(evaluate("for (;;) {}"))
 	start := time.Now()
-	browsertest.Must(t, state.SetOffline(browsertest.Within(t, browsertest.Patience), tab, true))
+	check.Must(t, state.SetOffline(browsertest.Within(t, browsertest.Patience), tab, true))
 	if d := time.Since(start); d > 15*time.Second {
 		t.Errorf("it took %s", d)
 	}
 	wantJS(t, tab, reach, `"offline"`)
-	browsertest.Must(t, frozen.Stop(browsertest.Within(t, browsertest.Patience)))
+	check.Must(t, frozen.Stop(browsertest.Within(t, browsertest.Patience)))
 	wantJS(t, frozen, reach, `"offline"`)
 }
 
@@ -204,13 +205,13 @@ func TestSettingsAreTakenWhileADialogIsOpen(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, 30*time.Second)
 	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('hm')"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if !res.BlockedByDialog {
 		t.Fatal("no dialog")
 	}
-	browsertest.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-Late": "1"}))
-	browsertest.Must(t, state.SetColorScheme(ctx, tab, "dark"))
-	browsertest.Must(t, tab.AnswerDialog(ctx, true, ""))
+	check.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-Late": "1"}))
+	check.Must(t, state.SetColorScheme(ctx, tab, "dark"))
+	check.Must(t, tab.AnswerDialog(ctx, true, ""))
 	wantJS(t, tab, darkQuery, "true")
 }
 
@@ -222,17 +223,17 @@ func TestClearAllLeavesNothing(t *testing.T) {
 	fresh := "[" + zone + "," + geometry + ",navigator.language,navigator.userAgent," + darkQuery + "]"
 	before := browsertest.JS(t, tab, fresh)
 	for _, one := range []*page.Tab{tab, other} {
-		browsertest.Must(t, state.SetOffline(ctx, one, true))
-		browsertest.Must(t, state.SetHeaders(ctx, one, map[string]string{"X-A": "1"}))
-		browsertest.Must(t, state.SetCredentials(ctx, one, &emulate.Credentials{Username: "u"}))
-		browsertest.Must(t, state.SetGeolocation(ctx, one, &emulate.Geolocation{Latitude: 1}))
-		browsertest.Must(t, state.SetColorScheme(ctx, one, "dark"))
-		browsertest.Must(t, state.SetTimezone(ctx, one, "Asia/Tokyo"))
-		browsertest.Must(t, state.SetLocale(ctx, one, "de-DE"))
+		check.Must(t, state.SetOffline(ctx, one, true))
+		check.Must(t, state.SetHeaders(ctx, one, map[string]string{"X-A": "1"}))
+		check.Must(t, state.SetCredentials(ctx, one, &emulate.Credentials{Username: "u"}))
+		check.Must(t, state.SetGeolocation(ctx, one, &emulate.Geolocation{Latitude: 1}))
+		check.Must(t, state.SetColorScheme(ctx, one, "dark"))
+		check.Must(t, state.SetTimezone(ctx, one, "Asia/Tokyo"))
+		check.Must(t, state.SetLocale(ctx, one, "de-DE"))
 		_, err := state.SetDevice(ctx, one, "iPhone 12")
-		browsertest.Must(t, err)
+		check.Must(t, err)
 	}
-	browsertest.Must(t, state.ResetAll(ctx))
+	check.Must(t, state.ResetAll(ctx))
 	for _, one := range []*page.Tab{tab, other} {
 		browsertest.Navigate(t, one, srv.URL+"/again")
 		wantJS(t, one, fresh, before)
@@ -245,8 +246,8 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	gone, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by ada")
 	cancel(stopped)
-	browsertest.WantError(t, browsertest.Err(state.Cookies(gone, tab)), stopped)
-	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	check.Fails(t, check.Err(state.Cookies(gone, tab)), stopped)
+	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	ctx := browsertest.Within(t, browsertest.Patience)
 	for name, err := range map[string]error{
 		"offline": state.SetOffline(ctx, tab, true), "scheme": state.SetColorScheme(ctx, tab, "dark"), "clear": state.ResetTab(ctx, tab),
@@ -256,7 +257,7 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 			t.Errorf("%s: got %v, want it to say that the tab is gone", name, err)
 		}
 	}
-	browsertest.Must(t, state.ResetAll(ctx))
+	check.Must(t, state.ResetAll(ctx))
 }
 
 const (
@@ -271,9 +272,9 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	id := isolated(t, b)
 	tab, other := openIn(t, b, id, srv.URL+"/framed"), openIn(t, b, id, srv.URL+"/a")
 	ctx := browsertest.Within(t, browsertest.Patience)
-	browsertest.Must(t, state.SetColorScheme(ctx, tab, "dark"))
-	browsertest.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
-	browsertest.Must(t, state.SetLocale(ctx, tab, "de-DE"))
+	check.Must(t, state.SetColorScheme(ctx, tab, "dark"))
+	check.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
+	check.Must(t, state.SetLocale(ctx, tab, "de-DE"))
 	want := `[true,"Asia/Tokyo","de-DE","1,5"]`
 	all := "[" + darkQuery + "," + zone + ",navigator.language,(1.5).toLocaleString()]"
 	for _, path := range []string{"", "/framed"} {
@@ -287,7 +288,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	wantJS(t, tab, all, want) // in another process
 	wantJS(t, other, "[navigator.language,"+darkQuery+"]", `["en-US",false]`)
 
-	browsertest.Must(t, state.ResetTab(ctx, tab))
+	check.Must(t, state.ResetTab(ctx, tab))
 	wantJS(t, tab, "["+darkQuery+",navigator.language,(1.5).toLocaleString()]", `[false,"en-US","1.5"]`)
 	if got := browsertest.JS(t, tab, zone); got == `"Asia/Tokyo"` {
 		t.Error("the time zone stayed after Clear")
@@ -298,12 +299,12 @@ func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
 	ctx := browsertest.Within(t, 10*time.Second)
-	browsertest.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
+	check.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
 	for range 2 {
-		browsertest.WantError(t, state.SetTimezone(ctx, tab, "Mars/Olympus"), nil, "Invalid timezone ID: Mars/Olympus")
+		check.Fails(t, state.SetTimezone(ctx, tab, "Mars/Olympus"), nil, "Invalid timezone ID: Mars/Olympus")
 		wantJS(t, tab, zone, `"Asia/Tokyo"`)
 	}
-	browsertest.Must(t, state.SetTimezone(ctx, tab, "Europe/Oslo"))
+	check.Must(t, state.SetTimezone(ctx, tab, "Europe/Oslo"))
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
 	browsertest.Navigate(t, tab, srv.URL+"/a")
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
@@ -364,7 +365,7 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 		{"Desktop Chrome HiDPI", `[1280,720,2,1792,1120,"landscape-primary",0]`, "Windows NT 10.0", `"Windows"`},
 	} {
 		d, err := state.SetDevice(ctx, tab, tt.device)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		browsertest.Navigate(t, tab, srv.URL)
 		wantJS(t, tab, geometry, tt.geometry)
 		header := <-seen
@@ -376,9 +377,9 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 			t.Errorf("%s: got platform hint %q, want %q", tt.device, got, tt.hints)
 		}
 	}
-	browsertest.Must(t, state.SetViewport(ctx, tab, 700, 500))
+	check.Must(t, state.SetViewport(ctx, tab, 700, 500))
 	wantJS(t, tab, "[innerWidth,innerHeight,devicePixelRatio]", "[700,500,2]")
-	browsertest.Must(t, state.ResetTab(ctx, tab))
+	check.Must(t, state.ResetTab(ctx, tab))
 	wantJS(t, tab, "[devicePixelRatio, navigator.userAgent.includes('Linux')]", "[1,true]")
 }
 
@@ -386,7 +387,7 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, "")
 	_, err := state.SetDevice(browsertest.Within(t, browsertest.Patience), tab, "Pixel 7")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	// Client hints are for secure origins: localhost counts as one.
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	got := browsertest.JS(t, tab, `navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
@@ -399,12 +400,12 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	browsertest.Must(t, state.SetLocale(ctx, tab, "fr-FR"))
+	check.Must(t, state.SetLocale(ctx, tab, "fr-FR"))
 	_, err := state.SetDevice(ctx, tab, "iPhone 12")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	browsertest.Navigate(t, tab, tab.URL())
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone'), (1.5).toLocaleString()]", `["fr-FR",true,"1,5"]`)
-	browsertest.Must(t, state.SetLocale(ctx, tab, "de-DE"))
+	check.Must(t, state.SetLocale(ctx, tab, "de-DE"))
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone')]", `["de-DE",true]`)
 }
 
@@ -412,9 +413,9 @@ func TestDeviceOutlivesACrash(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
 	_, err := state.SetDevice(browsertest.Within(t, browsertest.Patience), tab, "iPhone 12")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	crash(t, tab)
-	browsertest.WantError(t, state.SetColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"),
+	check.Fails(t, state.SetColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"),
 		page.ErrTabCrashed)
 	browsertest.Navigate(t, tab, srv.URL)
 	wantJS(t, tab, "[innerWidth,devicePixelRatio,navigator.userAgent.includes('iPhone')]", "[390,3,true]")

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -35,7 +36,7 @@ func connect(tb testing.TB) (*page.Browser, *emulate.Emulator) {
 func isolated(tb testing.TB, b *page.Browser) string {
 	tb.Helper()
 	id, err := b.NewContext(browsertest.Within(tb, browsertest.Patience), "")
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
@@ -54,7 +55,7 @@ func open(tb testing.TB, url string) (*page.Tab, *emulate.Emulator) {
 func openIn(tb testing.TB, b *page.Browser, contextID, url string) *page.Tab {
 	tb.Helper()
 	tab, err := b.NewTab(browsertest.Within(tb, browsertest.Patience), page.TabOptions{URL: url, ContextID: contextID})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return tab
 }
 
@@ -130,14 +131,14 @@ func TestNewWorkersAreInTheSameWorldAsTheirPage(t *testing.T) {
 		})`, srv.URL, path)
 	}
 	wantJS(t, tab, asks("/header"), `"200 ,200 "`)
-	browsertest.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-One": "1"}))
+	check.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-One": "1"}))
 	wantJS(t, tab, asks("/header"), `"200 1,200 1"`)
-	browsertest.Must(t, state.SetHeaders(ctx, tab, nil))
-	browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "x"}))
+	check.Must(t, state.SetHeaders(ctx, tab, nil))
+	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	wantJS(t, tab, asks("/login"), `"200 ,200 "`)
-	browsertest.Must(t, state.SetCredentials(ctx, tab, nil))
-	browsertest.Must(t, state.SetOffline(ctx, tab, true))
+	check.Must(t, state.SetCredentials(ctx, tab, nil))
+	check.Must(t, state.SetOffline(ctx, tab, true))
 	wantJS(t, tab, asks("/header"), `"offline,offline"`)
-	browsertest.Must(t, state.SetOffline(ctx, tab, false))
+	check.Must(t, state.SetOffline(ctx, tab, false))
 	wantJS(t, tab, asks("/header"), `"200 ,200 "`)
 }

@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -24,12 +25,12 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	expires := float64(time.Now().Add(time.Hour).Unix())
-	browsertest.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
-	browsertest.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
+	check.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
+	check.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
 		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
 	}))
 	got, err := state.Cookies(ctx, tab)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	want := []emulate.Cookie{
 		{Name: "a", Value: "1", Domain: "127.0.0.1", Path: "/", Expires: -1, SameSite: "Lax"},
 		{Name: "b", Domain: "example.com", Path: "/p", Expires: expires, HTTPOnly: true, Secure: true, SameSite: "Strict"},
@@ -39,7 +40,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	if got, err := state.Cookies(ctx, other); err != nil || len(got) != 0 {
 		t.Errorf("another context: got %v, %v", got, err)
 	}
-	browsertest.Must(t, state.ClearCookies(ctx, tab))
+	check.Must(t, state.ClearCookies(ctx, tab))
 	if got, err := state.Cookies(ctx, tab); err != nil || len(got) != 0 {
 		t.Errorf("after clearing: got %v, %v", got, err)
 	}
@@ -102,10 +103,10 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 	want := map[string]string{"  padded ": " v ", "__proto__": "p", "length": "l", "ключ🔑": "\x00\n\"", "e": ""}
 	for _, kind := range []emulate.StorageKind{emulate.LocalStorage, emulate.SessionStorage} {
 		for k, v := range want {
-			browsertest.Must(t, state.SetStorage(ctx, tab, kind, k, v))
+			check.Must(t, state.SetStorage(ctx, tab, kind, k, v))
 		}
 		got, err := state.Storage(ctx, tab, kind, nil)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got)\n%s", kind, d)
 		}
@@ -119,7 +120,7 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 		}
 	}
 	wantJS(t, tab, "localStorage.getItem('  padded ')", `" v "`)
-	browsertest.Must(t, state.ClearStorage(ctx, tab, emulate.LocalStorage))
+	check.Must(t, state.ClearStorage(ctx, tab, emulate.LocalStorage))
 	wantJS(t, tab, "[localStorage.length, sessionStorage.length]", "[0,5]")
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	if got, err := state.Storage(ctx, tab, emulate.SessionStorage, nil); err != nil || len(got) != 0 {
@@ -137,7 +138,7 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 		Array.prototype.push = () => { throw new Error('no') };
 		return 1;
 	})()`)
-	browsertest.Must(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "mine", "2"))
+	check.Must(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "mine", "2"))
 	got, err := state.Storage(ctx, tab, emulate.LocalStorage, nil)
 	if d := cmp.Diff(map[string]string{"real": "1", "mine": "2"}, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, d)
@@ -147,15 +148,15 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 func TestStorageThatIsNotThere(t *testing.T) {
 	tab, state := open(t, "")
 	ctx := browsertest.Within(t, browsertest.Patience)
-	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, emulate.LocalStorage, nil)), nil,
+	check.Fails(t, check.Err(state.Storage(ctx, tab, emulate.LocalStorage, nil)), nil,
 		"local storage of about:blank")
-	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, "cookie", nil)), page.ErrInvalid)
-	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"), page.ErrInvalid)
+	check.Fails(t, check.Err(state.Storage(ctx, tab, "cookie", nil)), page.ErrInvalid)
+	check.Fails(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"), page.ErrInvalid)
 	browsertest.Navigate(t, tab, site(t).URL)
-	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)), nil,
+	check.Fails(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)), nil,
 		"quota")
 	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var dialog *page.DialogError
 	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); !res.BlockedByDialog || !errors.As(err, &dialog) {
 		t.Errorf("behind a dialog: got %v", err)

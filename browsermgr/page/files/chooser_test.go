@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	pagefiles "clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -22,7 +23,7 @@ import (
 func (b *transferFixture) give(tb testing.TB, names ...string) {
 	tb.Helper()
 	for _, name := range names {
-		browsertest.Must(tb, os.WriteFile(filepath.Join(b.uploads, name), []byte("text of "+name), 0o600))
+		check.Must(tb, os.WriteFile(filepath.Join(b.uploads, name), []byte("text of "+name), 0o600))
 	}
 }
 
@@ -117,7 +118,7 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 	first, second := b.tab(t, s.URL+"/upload"), b.tab(t, s.URL+"/upload")
 	for tab, files := range map[*page.Tab][]string{first: {"a.txt", "b.txt"}, second: {"c.txt"}} {
 		for _, file := range files { // the last arm wins
-			browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{file}}))
+			check.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{file}}))
 		}
 	}
 	for tab, want := range map[*page.Tab]string{first: `"b.txt"`, second: `"c.txt"`} {
@@ -128,7 +129,7 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 		}
 	}
 	// What was armed for a time is forgotten.
-	browsertest.Must(t, b.Upload(t.Context(), first, pagefiles.UploadRequest{Paths: []string{"a.txt"}, Limit: time.Millisecond}))
+	check.Must(t, b.Upload(t.Context(), first, pagefiles.UploadRequest{Paths: []string{"a.txt"}, Limit: time.Millisecond}))
 	if !b.ChooserArmed(first) {
 		t.Error("it was forgotten at once")
 	}
@@ -148,10 +149,10 @@ func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 	for i, u := range []pagefiles.UploadRequest{{InputRef: ref}, {Ref: refOf(t, tab, "ChooseMany")}} {
 		if i == 1 {
 			clear := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
-			browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), clear)))
+			check.Must(t, check.Err(tab.Act(t.Context(), clear)))
 		}
 		u.Paths = []string{"a.txt"}
-		browsertest.Must(t, b.Upload(t.Context(), tab, u))
+		check.Must(t, b.Upload(t.Context(), tab, u))
 		if res, err := tab.Act(t.Context(), count); err != nil || string(res.Value) != "1" {
 			t.Errorf("%+v: got %s files, %v", u, res.Value, err)
 		}
@@ -177,15 +178,15 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 	}
 	go upload(t.Context())
 	browsertest.Eventually(t, "arming", func() bool { return b.ChooserArmed(tab) })
-	browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}))
-	browsertest.WantError(t, <-done, pagefiles.ErrSuperseded)
+	check.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}))
+	check.Fails(t, <-done, pagefiles.ErrSuperseded)
 	go upload(t.Context())
 	browsertest.Eventually(t, "the click", func() bool {
 		return strings.Contains(browsertest.JS(t, tab, "document.activeElement.textContent"), "Nothing")
 	})
 	tab.MainFrame().Post(proto.PageCrash{})
 	browsertest.Eventually(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
-	browsertest.Must(t, tab.Close(t.Context()))
+	check.Must(t, tab.Close(t.Context()))
 	if err := <-done; err == nil {
 		t.Error("got no error from a tab that is gone")
 	}

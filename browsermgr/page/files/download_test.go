@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -27,14 +28,14 @@ func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []fil
 	tb.Helper()
 	ref := refOf(tb, tab, name)
 	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return got
 }
 
 func content(tb testing.TB, path string) string {
 	tb.Helper()
 	data, err := os.ReadFile(path)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return string(data)
 }
 
@@ -90,7 +91,7 @@ func TestActionReportsTheDownloadsItStarted(t *testing.T) {
 func (b *transferFixture) real(tb testing.TB) string {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(b.downloads)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return dir
 }
 
@@ -129,7 +130,7 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
 	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	browsertest.Eventually(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
 	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
 		t.Errorf("got %+v", got)
@@ -168,11 +169,11 @@ func TestNavigationToAFileIsADownload(t *testing.T) {
 func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	browsertest.Must(t, os.Mkdir(filepath.Join(b.downloads, "sub"), 0o700))
-	browsertest.Must(t, os.WriteFile(filepath.Join(b.downloads, "old.txt"), []byte("old"), 0o600))
+	check.Must(t, os.Mkdir(filepath.Join(b.downloads, "sub"), 0o700))
+	check.Must(t, os.WriteFile(filepath.Join(b.downloads, "old.txt"), []byte("old"), 0o600))
 	for _, path := range []string{"a.txt", "sub/b.txt", "old.txt", filepath.Join(b.downloads, "c.txt")} {
 		got, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), path, 0)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if want := filepath.Join(b.real(t), strings.TrimPrefix(path, b.downloads)); got.Path != want || content(t, want) != "file" {
 			t.Errorf("got %+v, want it at %s", got, want)
 		}
@@ -182,8 +183,8 @@ func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", time.Millisecond)
-	browsertest.WantError(t, err, context.DeadlineExceeded, "no download began")
-	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, "e999", "p.txt", 0)), page.ErrUnknownRef)
+	check.Fails(t, err, context.DeadlineExceeded, "no download began")
+	check.Fails(t, check.Err(b.Download(t.Context(), tab, "e999", "p.txt", 0)), page.ErrUnknownRef)
 }
 
 func TestDownloadOfWhatOpensInlineEndsAtOnceAndSaysWhere(t *testing.T) {
@@ -196,7 +197,7 @@ func TestDownloadOfWhatOpensInlineEndsAtOnceAndSaysWhere(t *testing.T) {
 		tab := b.tab(t, s.URL)
 		start := time.Now()
 		_, err := b.Download(t.Context(), tab, refOf(t, tab, tt.link), "inline.txt", 0)
-		browsertest.WantError(t, err, files.ErrOpenedInline, tt.want)
+		check.Fails(t, err, files.ErrOpenedInline, tt.want)
 		if took := time.Since(start); took > files.MaxTimeout/4 {
 			t.Errorf("%s: told after %s", tt.link, took)
 		}
@@ -226,7 +227,7 @@ func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
 		d, err := b.WaitDownload(t.Context(), tab, "second.txt", 0)
 		second <- outcome{d, err}
 	}()
-	browsertest.WantError(t, <-first, files.ErrSuperseded, "superseded")
+	check.Fails(t, <-first, files.ErrSuperseded, "superseded")
 	if got := b.press(t, tab, "Download data"); len(got) != 0 {
 		t.Errorf("got %+v reported, want it to go to who waits", got)
 	}
@@ -247,7 +248,7 @@ func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(tab) })
 	cancel(stop)
-	browsertest.WantError(t, <-done, stop)
+	check.Fails(t, <-done, stop)
 	got := b.press(t, tab, "Download data")
 	if len(got) != 1 || filepath.Base(got[0].Path) == "mine.txt" {
 		t.Errorf("got %+v, want the download to be the action's", got)
@@ -273,11 +274,11 @@ func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL+"/#here")
 	got, err := b.DownloadDocument(t.Context(), tab, s.URL, "shelf.html", 0)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
 		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
 	}
-	browsertest.WantError(t, browsertest.Err(b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0)),
+	check.Fails(t, check.Err(b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0)),
 		files.ErrOtherDocument)
 }
 
@@ -310,7 +311,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 			go func() { done <- call(ctx) }()
 			browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > before })
 			cancel(stop)
-			browsertest.WantError(t, <-done, nil, stop.Error())
+			check.Fails(t, <-done, nil, stop.Error())
 			b.empty(t)
 		})
 	}
@@ -334,7 +335,7 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 			t.Errorf("%s: got %+v, want %q", name, got, want)
 		}
 	}
-	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0)),
+	check.Fails(t, check.Err(b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0)),
 		refused)
 	b.empty(t)
 	whole := open(t, nil)
@@ -349,7 +350,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
 	sub := filepath.Join(b.downloads, "sub")
-	browsertest.Must(t, os.Mkdir(sub, 0o700))
+	check.Must(t, os.Mkdir(sub, 0o700))
 	done := make(chan error, 1)
 	go func() {
 		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "sub/slow.bin", 0)
@@ -358,13 +359,13 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
 	// What is in its place by now leads elsewhere.
 	outside := t.TempDir()
-	browsertest.Must(t, errors.Join(os.Remove(sub), os.Symlink(outside, sub)))
+	check.Must(t, errors.Join(os.Remove(sub), os.Symlink(outside, sub)))
 	close(s.slow)
-	browsertest.WantError(t, <-done, nil, "Invalid path")
+	check.Fails(t, <-done, nil, "Invalid path")
 	if files, _ := os.ReadDir(outside); len(files) != 0 {
 		t.Errorf("got %v written outside", files)
 	}
-	browsertest.Must(t, os.Remove(sub))
+	check.Must(t, os.Remove(sub))
 	b.empty(t)
 }
 
@@ -392,14 +393,14 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 		done <- err
 	}()
 	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(other) })
-	browsertest.Must(t, other.Close(t.Context()))
-	browsertest.WantError(t, <-done, page.ErrTabGone)
+	check.Must(t, other.Close(t.Context()))
+	check.Fails(t, <-done, page.ErrTabGone)
 }
 
 func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	id, err := b.browser.NewContext(t.Context(), "")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = b.browser.CloseContext(context.Background(), id) })
 	tab := b.tabIn(t, page.TabOptions{URL: s.URL, ContextID: id})
 	got := b.press(t, tab, "Attachment")
@@ -414,8 +415,8 @@ func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) == 2 })
 	cancel()
-	browsertest.WantError(t, <-done, context.Canceled)
-	browsertest.Must(t, os.Remove(got[0].Path))
+	check.Fails(t, <-done, context.Canceled)
+	check.Must(t, os.Remove(got[0].Path))
 	b.empty(t)
 }
 
@@ -423,8 +424,8 @@ func TestBrowserOfSomebodyElseIsLeftAlone(t *testing.T) {
 	b, s := open(t, func(o *files.Options) { o.ForeignBrowser = true }), openShop(t)
 	tab := b.tab(t, s.URL)
 	browsertest.WantEqual(t, b.press(t, tab, "Plain"), nil)
-	browsertest.WantError(t, browsertest.Err(b.WaitDownload(t.Context(), tab, "", 0)), files.ErrNotCaptured)
-	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, "e1", "x", 0)), files.ErrNotCaptured)
+	check.Fails(t, check.Err(b.WaitDownload(t.Context(), tab, "", 0)), files.ErrNotCaptured)
+	check.Fails(t, check.Err(b.Download(t.Context(), tab, "e1", "x", 0)), files.ErrNotCaptured)
 	if _, err := os.Stat(b.downloads); !os.IsNotExist(err) {
 		t.Errorf("the folder was made: %v", err)
 	}
@@ -447,10 +448,10 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.HasWaiter(other) })
 	browsertest.Kill(t, own)
 	for range 2 {
-		browsertest.WantError(t, <-done, page.ErrBrowserGone)
+		check.Fails(t, <-done, page.ErrBrowserGone)
 	}
-	browsertest.WantError(t, browsertest.Err(b.WaitDownload(t.Context(), tab, "", 0)), page.ErrBrowserGone)
-	browsertest.Must(t, b.Close())
+	check.Fails(t, check.Err(b.WaitDownload(t.Context(), tab, "", 0)), page.ErrBrowserGone)
+	check.Must(t, b.Close())
 	b.empty(t)
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
 		t.Error("got no error from a closed desk")
@@ -538,7 +539,7 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 		t.Errorf("got %+v, want it refused", got)
 	}
 	b.empty(t)
-	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, refOf(t, tab, "Setup"), "plain.txt", 0)),
+	check.Fails(t, check.Err(b.Download(t.Context(), tab, refOf(t, tab, "Setup"), "plain.txt", 0)),
 		refusal)
 	b.empty(t)
 	if got := b.press(t, tab, "Paper"); len(got) != 1 || got[0].Path == "" || got[0].Error != "" {
@@ -568,7 +569,7 @@ func TestTheQuestionEndsWhenNobodyWaitsForTheFile(t *testing.T) {
 		<-asked
 		cancel(stop)
 	}()
-	browsertest.WantError(t, browsertest.Err(b.Download(ctx, tab, refOf(t, tab, "Paper"), "paper.pdf", 0)), nil,
+	check.Fails(t, check.Err(b.Download(ctx, tab, refOf(t, tab, "Paper"), "paper.pdf", 0)), nil,
 		stop.Error())
 	<-ended
 	b.empty(t)
@@ -614,33 +615,33 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	file := filepath.Join(b.uploads, "a.txt")
-	browsertest.Must(t, errors.Join(os.WriteFile(file, []byte("open"), 0o600), os.WriteFile(secret, []byte("secret"), 0o600)))
+	check.Must(t, errors.Join(os.WriteFile(file, []byte("open"), 0o600), os.WriteFile(secret, []byte("secret"), 0o600)))
 	tab := b.tab(t, s.URL+"/upload")
-	browsertest.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
-	browsertest.Must(t, errors.Join(os.Remove(file), os.Symlink(secret, file)))
+	check.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
+	check.Must(t, errors.Join(os.Remove(file), os.Symlink(secret, file)))
 	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
 	if err != nil || string(res.Value) != `"a.txt open"` {
 		t.Errorf("got %v, %v; want the file as it was", res.Value, err)
 	}
 	small := open(t, func(o *files.Options) { o.MaxUpload = 3 })
-	browsertest.Must(t, os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600))
 	err = small.Upload(t.Context(), small.tab(t, s.URL+"/upload"), files.UploadRequest{Paths: []string{"b"}, Element: "#one"})
-	browsertest.WantError(t, err, page.ErrInvalid, "larger than may be uploaded")
+	check.Fails(t, err, page.ErrInvalid, "larger than may be uploaded")
 }
 
 func TestCopiesOfUploadsGoWithTheDesk(t *testing.T) {
 	for name, external := range map[string]bool{"ours": false, "another's": true} {
 		t.Run(name, func(t *testing.T) {
 			b, s := open(t, func(o *files.Options) { o.ForeignBrowser = external }), openShop(t)
-			browsertest.Must(t, os.WriteFile(filepath.Join(b.uploads, "a.txt"), []byte("open"), 0o600))
+			check.Must(t, os.WriteFile(filepath.Join(b.uploads, "a.txt"), []byte("open"), 0o600))
 			tab := b.tab(t, s.URL+"/upload")
 			for range 25 {
-				browsertest.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
+				check.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
 			}
 			if n := b.copies(t); n != 20 {
 				t.Errorf("%d copies are kept, want 20", n)
 			}
-			browsertest.Must(t, b.Close())
+			check.Must(t, b.Close())
 			if n := b.copies(t); n != 0 {
 				t.Errorf("%d copies are left", n)
 			}
@@ -657,6 +658,6 @@ func (b *transferFixture) copies(tb testing.TB) (n int) {
 		}
 		return err
 	})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return n
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"clank/browsermgr/fault"
 )
@@ -23,13 +23,13 @@ import (
 func uploadFixture(t *testing.T) (dir, secret string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	dir, secret = filepath.Join(home, "in"), filepath.Join(home, "out", "file")
 	for _, err := range []error{
 		os.MkdirAll(filepath.Join(dir, "sub"), 0o700), os.Mkdir(filepath.Dir(secret), 0o700),
 		os.WriteFile(secret, []byte("secret"), 0o600), os.WriteFile(filepath.Join(dir, "sub", "file"), []byte("open"), 0o600),
 	} {
-		browsertest.Must(t, err)
+		check.Must(t, err)
 	}
 	return dir, secret
 }
@@ -56,8 +56,8 @@ func TestAFileThatIsExchangedAfterItWasFoundIsNotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, secret := uploadFixture(t)
 			files, err := UploadPolicy{Folders: []string{dir}}.findAll([]string{"sub/file"})
-			browsertest.Must(t, err)
-			browsertest.Must(t, swap(filepath.Join(dir, "sub", "file"), secret))
+			check.Must(t, err)
+			check.Must(t, swap(filepath.Join(dir, "sub", "file"), secret))
 			to := filepath.Join(t.TempDir(), "0", "file")
 			if _, err := files[0].copyTo(to, 1<<20); err == nil {
 				t.Error("it was read")
@@ -109,10 +109,10 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	dir, _ := uploadFixture(t)
 	second := filepath.Join(dir, "second")
 	when := time.Now().Add(-time.Hour).Truncate(time.Second)
-	browsertest.Must(t, errors.Join(os.WriteFile(second, []byte("12345"), 0o600), os.Chtimes(second, when, when)))
+	check.Must(t, errors.Join(os.WriteFile(second, []byte("12345"), 0o600), os.Chtimes(second, when, when)))
 	u, into := UploadPolicy{Folders: []string{dir}}, t.TempDir()
 	held, copies, err := u.Copy([]string{"sub/file", "second", "second"}, into, 14)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for i, want := range []string{"open", "12345", "12345"} {
 		if got, err := os.ReadFile(copies[i]); err != nil || string(got) != want || filepath.Dir(filepath.Dir(copies[i])) != held {
 			t.Errorf("%s: got %q, %v; want %q", copies[i], got, err, want)
@@ -121,7 +121,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	if info, err := os.Stat(copies[1]); err != nil || filepath.Base(copies[1]) != "second" || !info.ModTime().Equal(when) || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %+v, %v; want name and time of the file", info, err)
 	}
-	browsertest.Must(t, os.RemoveAll(held))
+	check.Must(t, os.RemoveAll(held))
 	for _, paths := range [][]string{{"second", "second", "second"}, {"second", "none"}, {}} {
 		if _, _, err := u.Copy(paths, into, 14); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%v: got %v, want it refused", paths, err)
@@ -136,12 +136,12 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 func staged(t *testing.T) (*Folder, string) {
 	t.Helper()
 	folder, err := OpenFolder(t.TempDir())
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = folder.Close() })
 	dir, err := folder.MakeStaging()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	from := filepath.Join(dir, "guid")
-	browsertest.Must(t, os.WriteFile(from, []byte("content"), 0o755))
+	check.Must(t, os.WriteFile(from, []byte("content"), 0o755))
 	return folder, from
 }
 
@@ -157,9 +157,9 @@ func TestADownloadThatIsExchangedWhileItIsSavedIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder, from := staged(t)
 			n, err := folder.OpenStaged(from)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			defer func() { _ = n.Close() }()
-			browsertest.Must(t, swap(from))
+			check.Must(t, swap(from))
 			if err := folder.MoveIn(n, "a"); err == nil {
 				t.Error("it was saved")
 			}
@@ -177,15 +177,15 @@ func TestOnlyRegularFilesAreFinished(t *testing.T) {
 		"directory": func(p string) error { return os.Mkdir(p, 0o700) }, "device": func(p string) error { return os.Symlink("/dev/zero", p) },
 	} {
 		path := from + name
-		browsertest.Must(t, put(path))
+		check.Must(t, put(path))
 		if _, err := folder.OpenStaged(path); err == nil {
 			t.Errorf("a %s was taken for a download", name)
 		}
 	}
 	n, err := folder.OpenStaged(from)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = n.Close() }()
-	browsertest.Must(t, folder.MoveIn(n, "a.sh"))
+	check.Must(t, folder.MoveIn(n, "a.sh"))
 	if info, err := os.Stat(filepath.Join(folder.Dir(), "a.sh")); err != nil || info.Mode().Perm() != 0o600 || string(n.Head) != "content" || n.Size != 7 {
 		t.Errorf("got %v, %v, %q", info.Mode(), err, n.Head)
 	}
@@ -196,14 +196,14 @@ func TestManyDownloadsOfOneNameAtOnceLeaveOneWholeFile(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		path := fmt.Sprintf("%s%d", from, i)
-		browsertest.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", 1000)), 0o600))
+		check.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", 1000)), 0o600))
 		wg.Go(func() {
 			n, err := folder.OpenStaged(path)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			browsertest.Must(t, errors.Join(folder.MoveIn(n, "same"), n.Close()))
+			check.Must(t, errors.Join(folder.MoveIn(n, "same"), n.Close()))
 		})
 	}
 	wg.Wait()

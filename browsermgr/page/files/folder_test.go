@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"clank/browsermgr/page/files"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -70,7 +70,7 @@ func uploadTree(tb testing.TB) (dir, outside string) {
 		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(real, "linked")),
 		os.Link(filepath.Join(outside, "secret"), filepath.Join(real, "hard")),
 	} {
-		browsertest.Must(tb, err)
+		check.Must(tb, err)
 	}
 	return dir, outside
 }
@@ -78,7 +78,7 @@ func uploadTree(tb testing.TB) (dir, outside string) {
 func TestOutputStaysInTheFolder(t *testing.T) {
 	dir, outside := uploadTree(t)
 	folder, err := files.OpenFolder(dir)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = folder.Close() })
 	for path, want := range map[string]string{
 		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
@@ -101,12 +101,12 @@ func TestOutputStaysInTheFolder(t *testing.T) {
 func FuzzOutput(f *testing.F) {
 	dir, _ := uploadTree(f)
 	folder, err := files.OpenFolder(dir)
-	browsertest.Must(f, err)
+	check.Must(f, err)
 	for _, s := range []string{"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00", "linked/x"} {
 		f.Add(s)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	browsertest.Must(f, err)
+	check.Must(f, err)
 	f.Fuzz(func(t *testing.T, path string) {
 		rel, err := folder.ResolveTarget(path)
 		if err != nil {
@@ -123,12 +123,12 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	dir, outside := uploadTree(t)
 	second, inbound := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
-		browsertest.Must(t, os.WriteFile(path, nil, 0o600))
+		check.Must(t, os.WriteFile(path, nil, 0o600))
 	}
 	u := files.UploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
 	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
 	got, err := u.Resolve(given)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for i, path := range got {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != path || !filepath.IsAbs(path) {
 			t.Errorf("%q: got %q, which is not a real path", given[i], path)
@@ -146,7 +146,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	// They are there, and are refused for their names.
 	for _, name := range []string{"a%b", "a?b", "a#b", `a\b`, "sub/c"} {
 		path := filepath.Join(inbound, filepath.FromSlash(name))
-		browsertest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
+		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
 		if got, err := u.Resolve([]string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
 			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
@@ -161,7 +161,7 @@ func FuzzUploads(f *testing.F) {
 	inbound := f.TempDir()
 	u := files.UploadPolicy{Folders: []string{dir}, Inbound: inbound}
 	real, err := filepath.EvalSymlinks(dir)
-	browsertest.Must(f, err)
+	check.Must(f, err)
 	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
 		f.Add(s)
 	}
@@ -175,23 +175,23 @@ func FuzzUploads(f *testing.F) {
 func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
 	dir := t.TempDir()
 	ended := exec.Command("true")
-	browsertest.Must(t, ended.Run())
+	check.Must(t, ended.Run())
 	old := time.Now().Add(-2 * time.Hour)
 	keep := map[string]bool{ // by name: whether it stays
 		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
 	}
 	for name := range keep {
 		path := filepath.Join(dir, name)
-		browsertest.Must(t, errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)))
+		check.Must(t, errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)))
 	}
 	recent := filepath.Join(dir, fmt.Sprintf(".staging-%d-2", ended.Process.Pid))
 	keep[filepath.Base(recent)] = true
-	browsertest.Must(t, os.Mkdir(recent, 0o700))
+	check.Must(t, os.Mkdir(recent, 0o700))
 	folder, err := files.OpenFolder(dir)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = folder.Close() }()
 	made, err := folder.MakeStaging()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 || filepath.Dir(made) != folder.Dir() {
 		t.Errorf("got %s, %v; want a private directory in the folder", made, err)
 	}
@@ -214,13 +214,13 @@ func take(folder *files.Folder, from, rel string) error {
 func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	dir, outside := uploadTree(t)
 	folder, err := files.OpenFolder(dir)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = folder.Close() }()
 	staging, err := folder.MakeStaging()
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	from := filepath.Join(staging, "x")
 	for rel, ok := range map[string]bool{"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false, "none/a": false} {
-		browsertest.Must(t, os.WriteFile(from, []byte("new"), 0o600))
+		check.Must(t, os.WriteFile(from, []byte("new"), 0o600))
 		if err := take(folder, from, rel); (err == nil) != ok {
 			t.Errorf("%s: got %v", rel, err)
 		}

@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"testing"
 
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // A file of /proc says that it is empty, as one does that grows after it was looked at.
 func TestAFileThatIsLargerThanItSaidIsNotUploaded(t *testing.T) {
 	dir := filepath.Join("/proc", strconv.Itoa(os.Getpid()))
 	whole, err := os.ReadFile(filepath.Join(dir, "status"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	into := t.TempDir()
 	f := uploadFile{dir: dir, rel: "status"}
 	n, err := f.copyTo(filepath.Join(into, "0", "status"), 10)

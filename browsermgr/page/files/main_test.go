@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // browser is the one of the whole test binary.
@@ -37,14 +38,14 @@ func open(tb testing.TB, adjust func(*files.Options)) *transferFixture {
 func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *transferFixture {
 	tb.Helper()
 	home, err := os.MkdirTemp("", "clank") //nolint:usetesting // whose removal is tried once, see below
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		// This browser outlives the desk, as none does in the program: it may make the folder of a download anew that
 		// was given up as it began.
 		browsertest.Eventually(tb, "the browser has left the folder", func() bool { return os.RemoveAll(home) == nil })
 	})
 	b := &transferFixture{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}
-	browsertest.Must(tb, os.Mkdir(b.uploads, 0o700))
+	check.Must(tb, os.Mkdir(b.uploads, 0o700))
 	opts := files.Options{Downloads: b.downloads, Uploads: files.UploadPolicy{Folders: []string{b.uploads}}}
 	if adjust != nil {
 		adjust(&opts)
@@ -53,7 +54,7 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 		tb.Fatal(err)
 	}
 	b.browser, err = page.Connect(browsertest.Within(tb, browsertest.Patience), p.WebSocketURL, page.Options{Observers: []page.Observer{b.Transfers}})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		// What was given up is let go while the browser can still be told.
 		browsertest.Eventually(tb, "the browser has let its downloads go", func() bool {
@@ -68,9 +69,9 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 		// An empty folder the browser may make anew, a file in it not.
 		staging, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*"))
 		for _, dir := range staging {
-			browsertest.Must(tb, os.WriteFile(filepath.Join(dir, "rest"), nil, 0o600))
+			check.Must(tb, os.WriteFile(filepath.Join(dir, "rest"), nil, 0o600))
 		}
-		browsertest.Must(tb, b.Close())
+		check.Must(tb, b.Close())
 		if left, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*", "*")); len(left) > 0 {
 			tb.Errorf("left behind: %s", left)
 		}
@@ -93,7 +94,7 @@ func (b *transferFixture) tabIn(tb testing.TB, opts page.TabOptions) *page.Tab {
 func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	tb.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(tb, browsertest.Patience), page.SnapshotOptions{})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	for _, r := range snap.Refs() {
 		if r.Name == name {
 			return r.Ref

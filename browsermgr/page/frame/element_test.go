@@ -10,7 +10,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -250,7 +250,7 @@ func TestFlattenPutsFramesInTheirPlacesAndLeavesOutWhatIsIgnored(t *testing.T) {
 	}
 	for _, limit := range []int{2, 4, 100} {
 		got, err := frame.FlattenTree(outer, inner, limit)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if d := cmp.Diff(want[:min(limit, len(want))], got); d != "" {
 			t.Errorf("limit %d (-want +got)\n%s", limit, d)
 		}

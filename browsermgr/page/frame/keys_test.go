@@ -8,7 +8,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -76,7 +76,7 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 
 func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	bits, err := frame.ModifierBits([]string{"Shift", " ctrl"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	m := frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}
 	got := told([]proto.Request{m.Move(false), m.Press(1), m.Release(1), m.Press(2), m.Release(2)})
 	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
@@ -97,7 +97,7 @@ func TestMouseSendsWhatAMouseSends(t *testing.T) {
 func chord(t *testing.T, text string) frame.Chord {
 	t.Helper()
 	c, err := frame.ParseChord(text)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -143,7 +143,7 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 
 func TestChordsThatCopyAreKnown(t *testing.T) {
 	control, err := frame.ModifierBits([]string{"Control"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for text, want := range map[string]bool{
 		"Control+c": true, "ctrl+C": true, "Meta+c": true, "Control+x": true, "Cmd+X": true, "Control+Shift+c": true, "Control+Insert": true, "Shift+Delete": true,
 		"c": false, "Shift+c": false, "Alt+c": false, "Insert": false, "Shift+Insert": false, "Delete": false, "Control+Delete": false, "Control+a": false, "Control+v": false,

@@ -1,6 +1,12 @@
 package frame
 
-import "clank/browsermgr/page/outline"
+import (
+	"fmt"
+	"time"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/outline"
+)
 
 // Snapshot is a page as text, one node a line, two spaces a level:
 //
@@ -26,4 +32,140 @@ func (s Snapshot) Refs() []outline.Ref { return outline.ListRefs(s.Text) }
 func (s Snapshot) Describe() (map[string]outline.RefInfo, outline.Stats) {
 	refs := s.Refs()
 	return outline.RefsByName(refs), outline.MeasureText(s.Text, refs)
+}
+
+// RefStyle says how the refs of a snapshot are numbered.
+type RefStyle string
+
+// The values of [Refs].
+const (
+	// RefsOwn gives each element a ref of its own that it keeps from one snapshot to the next: e12, in frames f1e5.
+	RefsOwn RefStyle = ""
+	// RefsRole is RefsOwn, but elements of the same role and name are told apart with [nth=k].
+	RefsRole RefStyle = "role"
+	// RefsAria is RefsOwn, but the refs end when any frame of the page navigates. It goes neither with Selector nor Frame.
+	RefsAria RefStyle = "aria"
+)
+
+// SnapshotOptions says what a snapshot shows. The zero value shows the whole page.
+type SnapshotOptions struct {
+	// Refs says how refs are numbered.
+	Refs RefStyle
+	// Interactive lists only elements that can be acted on, flat.
+	Interactive bool
+	// Compact leaves out structure that carries no name, and what leads to no ref.
+	Compact bool
+	// Depth, if not nil, is the deepest level of indentation shown; 0 is the root level only.
+	Depth *int
+	// MaxChars limits the text, in UTF-16 units, cut on a whole line and ended by a line that says TRUNCATED; 0 means no
+	// limit.
+	MaxChars int
+	// Selector limits the snapshot to what the first element that matches holds, and to itself if it is a control. No match
+	// gives an empty snapshot, not an error.
+	Selector string
+	// Frame limits the snapshot to the document of a frame: a CSS selector of its element in the main document, or its ref.
+	// Selector then means an element in there.
+	Frame string
+	// URLs appends the addresses of the links, at most 100.
+	URLs bool
+	// Addresses writes below each link where it leads, as a line "/url: …".
+	Addresses bool
+	// Query keeps only lines that contain all its words, in any case.
+	Query string
+	// After shows what follows the element with this ref in document order: the next page of one that was cut or folded.
+	After string
+	// Delta compares with the previous snapshot of the same document and options that was asked for with Delta, marks the
+	// refs that are new, and counts them.
+	Delta bool
+	// Timeout bounds the whole; 0 means 20 s. A shorter context wins.
+	Timeout time.Duration
+}
+
+// Validate reports options that do not go together, as an error that wraps [fault.ErrInvalid].
+func (o SnapshotOptions) Validate() error {
+	switch {
+	case o.Refs != RefsOwn && o.Refs != RefsRole && o.Refs != RefsAria:
+		return fault.Invalidf("refs %q: use role or aria", o.Refs)
+	case o.Refs == RefsAria && (o.Selector != "" || o.Frame != ""):
+		return fault.Invalidf("refs=aria does not support selector or frame: use refs=role")
+	case o.Depth != nil && *o.Depth < 0:
+		return fault.Invalidf("depth must be a non-negative integer.")
+	}
+	return nil
+}
+
+func (o SnapshotOptions) mode() RefMode {
+	switch o.Refs {
+	case RefsAria:
+		return RefModeUntilNavigation
+	case RefsOwn, RefsRole:
+	}
+	return RefModeStable
+}
+
+// family names the snapshots that this one is compared with.
+func (o SnapshotOptions) family() string {
+	if !o.Delta {
+		return ""
+	}
+	depth := -1
+	if o.Depth != nil {
+		depth = *o.Depth
+	}
+	return fmt.Sprintf("%q %t %t %d %d %q %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector, o.Frame, o.Query, o.After)
+}
+
+// compose joins the pieces, applies the limits and says what the refs mean.
+func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
+	for f, p := range c.pieces {
+		p.Child = func(ref string) *outline.Piece { return c.pieces[c.owners[frameOwner{f, ref}]] }
+		if f == c.Frames[0] && p.Documents == 0 {
+			continue // its refs are the page's
+		}
+		p.Number = func(document int) int {
+			if f == c.Frames[0] && document == 0 {
+				return 0
+			}
+			return c.Refs.DocumentNumber(f, p.Token, document)
+		}
+	}
+	main := c.pieces[c.root]
+	page := outline.Compose(main, outline.ComposeOptions{Flat: c.opts.Interactive, Depth: c.opts.Depth})
+	pub := RefSet{Mode: c.opts.mode(), Family: c.opts.family()}
+	document := main.Token + " " + main.Document
+	before, again := c.Refs.Previous(pub.Family, document)
+	empty, reason := c.emptyText(main)
+	done := outline.Finish(page, outline.FinishOptions{
+		Empty: empty, MaxChars: c.opts.MaxChars, Query: c.opts.Query, After: c.opts.After,
+		Flat: c.opts.Interactive, Nth: c.opts.Refs == RefsRole,
+		Compare: c.opts.Delta, Before: before, StableRefs: c.opts.Refs != RefsRole,
+	})
+	if done.Missing {
+		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take it without after", fault.ErrUnknownRef, c.opts.After)
+	}
+	pub.Seen = SeenElements{Document: document, Elements: done.Elements}
+	snap := Snapshot{Text: done.Text, Truncated: done.Truncated}
+	if c.root == c.Frames[0] {
+		snap.Title = main.Title
+	}
+	if page.Text == "" {
+		snap.Reason = reason
+	}
+	if again {
+		snap.NewElements = &done.New
+	}
+	return snap, pub, nil
+}
+
+// emptyText returns the text of a snapshot without a line, and the reason.
+func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
+	switch {
+	case !main.Found && c.opts.Selector != "":
+		return "(empty)", "no element matches the selector"
+	case c.opts.Interactive:
+		return "(no interactive elements)", "no interactive elements"
+	case c.opts.Selector != "":
+		return "(empty)", "the selected element shows nothing"
+	}
+	return "(empty)", "the page is empty"
 }

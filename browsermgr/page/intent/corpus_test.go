@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/intent"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // sample is a little piece of a page and what it would set off to click (or, in a
@@ -191,7 +192,7 @@ func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
 		ctx := browsertest.Within(t, time.Minute)
 		selector := fmt.Sprintf("#c%d .t", i)
 		a, err := c.press(ctx, tabs[c.at], selector)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		j, err := intent.JudgeAction(ctx, tabs[c.at], a)
 		if err != nil {
 			t.Fatalf("%s: %v", c.html, err)

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/page/intent"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/sessions"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -38,14 +39,14 @@ func site(tb testing.TB, body string, more map[string]string) string {
 func value(t *testing.T, tab *page.Tab, fn string) string {
 	t.Helper()
 	res, err := tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return strings.Trim(string(res.Value), `"`)
 }
 
 func of(t *testing.T, tab *page.Tab, a page.Action) sessions.Assessment {
 	t.Helper()
 	j, err := intent.JudgeAction(browsertest.Within(t, 20*time.Second), tab, a)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return j
 }
 
@@ -54,11 +55,11 @@ func try(t *testing.T, tab *page.Tab, a page.Action, mark string) (same, refused
 	t.Helper()
 	ctx := browsertest.Within(t, 30*time.Second)
 	g, same, err := intent.GuardAction(ctx, tab, a, mark)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if !same {
 		return false, false
 	}
-	browsertest.Must(t, browsertest.Err(tab.Act(ctx, a)))
+	check.Must(t, check.Err(tab.Act(ctx, a)))
 	if refused, err = g.End(ctx, tab); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestAnElementThatComesLateIsHeld(t *testing.T) {
 		t.Fatal(same, err)
 	}
 	value(t, tab, `void (document.body.innerHTML = '<button id=late>Buy now</button>')`)
-	browsertest.Must(t, browsertest.Err(tab.Act(ctx, a)))
+	check.Must(t, check.Err(tab.Act(ctx, a)))
 	if refused, err := g.End(ctx, tab); err != nil || !refused {
 		t.Errorf("refused %v, %v", refused, err)
 	}
@@ -368,8 +369,8 @@ func TestHeldControlMakesEnterAChord(t *testing.T) {
 	if got := of(t, tab, enter); len(got.Classes) > 0 {
 		t.Errorf("a new line: %+v", got)
 	}
-	browsertest.Must(t,
-		browsertest.Err(tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: actiontable.KindKeyDown, Key: "Control"})))
+	check.Must(t,
+		check.Err(tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: actiontable.KindKeyDown, Key: "Control"})))
 	if got := of(t, tab, enter); !slices.Contains(got.Classes, intent.ClassSubmit) {
 		t.Errorf("with Control held: %+v", got)
 	}

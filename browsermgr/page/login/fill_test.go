@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -37,7 +38,7 @@ func TestALoginIsFilledInAsAPersonWouldAndNotSent(t *testing.T) {
 					e.addEventListener(k, (ev) => log.push(k + (ev.isTrusted ? '!' : '')));
 			</script>`)
 			res, err := fill(t, tab, origin)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			if want := (login.FillResult{Origin: origin, Username: true, Password: true}); res != want {
 				t.Errorf("got %+v, want %+v", res, want)
 			}
@@ -58,7 +59,7 @@ func TestALoginIsFilledIntoAShadowTree(t *testing.T) {
 		const r = document.querySelector('x-login').attachShadow({mode: 'open'});
 		r.innerHTML = '<input name=user><input type=password>';
 	</script>`)
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	check.Must(t, check.Err(fill(t, tab, origin)))
 	browsertest.WantEqual(t, js(t, tab, `() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`),
 		"ada|"+word)
 }
@@ -96,7 +97,7 @@ func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 			origin := site(t, map[string]string{"/": c.html})
 			browsertest.Navigate(t, tab, origin+"/")
 			_, err := fill(t, tab, origin)
-			browsertest.WantError(t, err, login.ErrRefused, c.why)
+			check.Fails(t, err, login.ErrRefused, c.why)
 			if err != nil && strings.Contains(err.Error(), word) {
 				t.Errorf("the error tells the password: %v", err)
 			}
@@ -225,7 +226,7 @@ func TestAFormThatDoesNotTakeTheLoginIsNotSaidToBeSent(t *testing.T) {
 	tab, origin := show(t, `<form action=/in><input name=email type=email><input type=password><button>Sign in</button></form>`)
 	r := request(new(int), origin)
 	r.Submit = true
-	browsertest.WantError(t, browsertest.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), login.ErrRefused,
+	check.Fails(t, check.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), login.ErrRefused,
 		"@")
 }
 
@@ -271,7 +272,7 @@ func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
 	tab, origin := show(t, form)
 	no := errors.New("not today")
 	r := login.FillRequest{Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return nil, no }}
-	browsertest.WantError(t, browsertest.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), no)
+	check.Fails(t, check.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), no)
 	browsertest.WantEqual(t, js(t, tab, values), "|")
 }
 
@@ -330,7 +331,7 @@ func click(selector string) page.Action {
 // told is what the other page tells of its field after a paste into it.
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
-	browsertest.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
+	check.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
 	for {
 		select {
 		case s := <-got:
@@ -350,7 +351,7 @@ func listener(tb testing.TB) (origin string, got <-chan string) {
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/got" {
 			text, err := url.PathUnescape(r.URL.RawQuery)
-			browsertest.Must(tb, err)
+			check.Must(tb, err)
 			heard <- text
 			return
 		}
@@ -376,13 +377,13 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 			if err := do(t, tab, click("#other"), press("Control+a"), press("Control+c")); err != nil {
 				t.Fatalf("nothing is filled in yet: %v", err)
 			}
-			browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+			check.Must(t, check.Err(fill(t, tab, origin)))
 			err := do(t, tab, steps...)
 			if err == nil || !strings.Contains(err.Error(), "kept login") || strings.Contains(err.Error(), word) {
 				t.Errorf("copied, and the error is %v", err)
 			}
-			browsertest.Must(t,
-				browsertest.Err(tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"})))
+			check.Must(t,
+				check.Err(tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"})))
 			browsertest.Navigate(t, tab, elsewhere+"/")
 			browsertest.WantEqual(t, told(t, tab, got), "not secret")
 		})
@@ -393,7 +394,7 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 func send(tb testing.TB, tab *page.Tab, events ...proto.Request) {
 	tb.Helper()
 	for _, ev := range events {
-		browsertest.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, 30*time.Second), ev))
+		check.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, 30*time.Second), ev))
 	}
 }
 
@@ -414,9 +415,9 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab, origin := show(t, showing)
-			browsertest.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
-			browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
-			browsertest.Must(t, do(t, tab, append(steps, press("Control+a"))...))
+			check.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
+			check.Must(t, check.Err(fill(t, tab, origin)))
+			check.Must(t, do(t, tab, append(steps, press("Control+a"))...))
 			send(t, tab,
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"copy"}},
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"cut"}})
@@ -430,13 +431,13 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 
 func TestAPasswordThatWasFilledInIsNotShown(t *testing.T) {
 	tab, origin := show(t, showing)
-	browsertest.Must(t, do(t, tab, click("#show")))
+	check.Must(t, do(t, tab, click("#show")))
 	browsertest.WantEqual(t, js(t, tab, `() => p.type`), "text")
-	browsertest.Must(t, do(t, tab, click("#show")))
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
-	browsertest.Must(t, do(t, tab, click("#show")))
+	check.Must(t, do(t, tab, click("#show")))
+	check.Must(t, check.Err(fill(t, tab, origin)))
+	check.Must(t, do(t, tab, click("#show")))
 	browsertest.WantEqual(t, js(t, tab, `() => p.type + ' ' + p.value`), "password "+word)
-	browsertest.Must(t, do(t, tab, click("#swap"), click("#q")))
+	check.Must(t, do(t, tab, click("#swap"), click("#q")))
 	browsertest.WantEqual(t, js(t, tab, `() => q.type`), "password")
 	// A page that insists loses the word, and does not keep the browser busy.
 	js(t, tab, `() => { new MutationObserver(() => { if (p.type !== 'text') p.type = 'text' }).observe(p, {attributes: true}); p.type = 'text'; return '' }`)
@@ -446,11 +447,11 @@ func TestAPasswordThatWasFilledInIsNotShown(t *testing.T) {
 func TestALoginThatWasNotSentIsNotLeftBehind(t *testing.T) {
 	elsewhere, _ := listener(t)
 	tab, origin := show(t, showing)
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
-	browsertest.Must(t, do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}))
+	check.Must(t, check.Err(fill(t, tab, origin)))
+	check.Must(t, do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}))
 	browsertest.WantEqual(t, js(t, tab, `() => p.value + ' ' + q.value`), word+" "+word)
 	browsertest.Navigate(t, tab, elsewhere+"/")
-	browsertest.Must(t, browsertest.Err(tab.Back(browsertest.Within(t, 30*time.Second))))
+	check.Must(t, check.Err(tab.Back(browsertest.Within(t, 30*time.Second))))
 	browsertest.WantEqual(t, js(t, tab, `() => p.value + '|' + q.value + '|' + other.value`), "||typed")
 }
 
@@ -458,11 +459,11 @@ func TestAPasswordInATextIsNotDragged(t *testing.T) {
 	tab, origin := show(t, showing)
 	drag := func(text string) string {
 		js(t, tab, `() => { other.value = ''; said.textContent = `+text+`; getSelection().selectAllChildren(said); return '' }`)
-		browsertest.Must(t, do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}))
+		check.Must(t, do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}))
 		return js(t, tab, `() => other.value`)
 	}
 	browsertest.WantEqual(t, drag(`'nothing to hide'`), "nothing to hide")
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	check.Must(t, check.Err(fill(t, tab, origin)))
 	browsertest.WantEqual(t, drag(`p.value`), "")
 	browsertest.WantEqual(t, drag(`(p.value = '', 'nothing to hide')`), "nothing to hide")
 }

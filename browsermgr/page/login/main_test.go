@@ -26,6 +26,7 @@ import (
 	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -78,13 +79,13 @@ func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	ctx := browsertest.Within(tb, time.Minute)
 	w, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: tb.Name() + url, URL: url, Ephemeral: true})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() { _ = w.Close(context.Background()) })
 	var tab *page.Tab
-	browsertest.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
+	check.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	// Frames are part of what is waited for.
-	browsertest.Must(tb,
-		browsertest.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000})))
+	check.Must(tb,
+		check.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000})))
 	return tab
 }
 
@@ -99,7 +100,7 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	var s string
 	if err := json.Unmarshal(res.Value, &s); err != nil {
 		return string(res.Value)
@@ -137,7 +138,7 @@ func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.FillResult, er
 func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 	tb.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	if r.Empty() || !r.In(img.Bounds()) {
 		tb.Fatalf("%v is not in the picture of %v", r, img.Bounds())
 	}
@@ -178,11 +179,11 @@ const echo = `() => {
 
 func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	tab, origin := show(t, echoing)
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	check.Must(t, check.Err(fill(t, tab, origin)))
 	js(t, tab, echo)
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		for _, id := range []string{"p", "echo", "area"} {
 			if got := covered(t, data, boxOf(t, tab, id)); got < 0.99 {
 				t.Errorf("%s: %.0f %% of #%s is covered", format, 100*got, id)
@@ -194,23 +195,23 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	}
 	js(t, tab, `() => scrollTo(0, 3000)`)
 	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if got := covered(t, data, boxOf(t, tab, "low")); got < 0.99 {
 		t.Errorf("scrolled: %.0f %% is covered", 100*got)
 	}
 	whole, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{FullPage: true})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, id := range []string{"p", "echo", "low"} {
 		if got := covered(t, whole.Data, boxOf(t, tab, id).Add(image.Pt(0, scrolled(t, tab)))); got < 0.95 {
 			t.Errorf("full page: %.0f %% of #%s is covered", 100*got, id)
 		}
 	}
 	one, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{Element: "#p"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if got := covered(t, one.Data, image.Rect(0, 0, one.Width, one.Height)); got < 0.95 {
 		t.Errorf("element: %.0f %% is covered", 100*got)
 	}
-	browsertest.WantError(t, browsertest.Err(screenshot.PrintPDF(browsertest.Within(t, time.Minute), tab)), nil, "secret")
+	check.Fails(t, check.Err(screenshot.PrintPDF(browsertest.Within(t, time.Minute), tab)), nil, "secret")
 	if _, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "webp"}); err == nil {
 		t.Error("a webp was made, which cannot be covered")
 	}
@@ -219,17 +220,17 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 func scrolled(tb testing.TB, tab *page.Tab) int {
 	tb.Helper()
 	var n int
-	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => Math.round(scrollY)`), &n)))
+	check.Must(tb, check.Err(fmt.Sscan(js(tb, tab, `() => Math.round(scrollY)`), &n)))
 	return n
 }
 
 func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 	url := site(t, map[string]string{"/": form, "/next": `<p>Your password is <span id=echo></span></p><script>echo.textContent = decodeURIComponent(location.hash.slice(1))</script>`})
 	tab := open(t, url+"/")
-	browsertest.Must(t, browsertest.Err(fill(t, tab, url)))
+	check.Must(t, check.Err(fill(t, tab, url)))
 	browsertest.Navigate(t, tab, url+"/next#"+word)
 	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if got := covered(t, data, boxOf(t, tab, "echo")); got < 0.99 {
 		t.Errorf("%.0f %% is covered", 100*got)
 	}
@@ -246,9 +247,9 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 		})
 		tab := open(t, url+"/")
 		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
-		browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+		check.Must(t, check.Err(fill(t, tab, origin)))
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
 		if got := covered(t, data, image.Rect(left, top, left+100, top+20)); got < 0.99 {
 			t.Errorf("%s: %.0f %% is covered", inner, 100*got)
@@ -258,13 +259,13 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 
 func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 	tab, origin := show(t, echoing)
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	check.Must(t, check.Err(fill(t, tab, origin)))
 	js(t, tab, echo)
 	for range 2 {
 		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		veiled, err := tab.MaskImage(browsertest.Within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		for _, id := range []string{"p", "echo", "area"} {
 			if a, b := covered(t, data, boxOf(t, tab, id)), covered(t, veiled, boxOf(t, tab, id)); a < 0.95 || b < 0.95 {
 				t.Errorf("%.0f %% and %.0f %% of #%s are covered", 100*a, 100*b, id)
@@ -275,7 +276,7 @@ func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 
 func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 	tab, origin := show(t, echoing)
-	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	check.Must(t, check.Err(fill(t, tab, origin)))
 	ctx, cancel := context.WithTimeout(browsertest.Within(t, time.Minute), 2*time.Second)
 	defer cancel()
 	js(t, tab, `() => { setTimeout(() => { const end = Date.now() + 4000; while (Date.now() < end); }, 0) }`)
@@ -288,7 +289,7 @@ func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 func viewWidth(tb testing.TB, tab *page.Tab) float64 {
 	tb.Helper()
 	var n float64
-	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => innerWidth`), &n)))
+	check.Must(tb, check.Err(fmt.Sscan(js(tb, tab, `() => innerWidth`), &n)))
 	return n
 }
 
@@ -300,6 +301,6 @@ func jpegRequest() proto.PageCaptureScreenshot {
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
 	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	return res.Data
 }

@@ -12,7 +12,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // noise returns a PNG that cannot be made smaller without losing something.
@@ -27,7 +27,7 @@ func noise(tb testing.TB, width, height int) []byte {
 		img.Pix[i] = 0xff
 	}
 	var b bytes.Buffer
-	browsertest.Must(tb, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, img))
+	check.Must(tb, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -48,7 +48,7 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			data := noise(t, tt.width, tt.height)
 			got, err := fitWithin(t.Context(), data, "png", nil, tt.most)
-			browsertest.Must(t, err)
+			check.Must(t, err)
 			if got.Type != tt.kind || len(got.Data) > tt.most || max(got.Width, got.Height) > tt.longest {
 				t.Errorf("got %s of %dx%d, %d bytes", got.Type, got.Width, got.Height, len(got.Data))
 			}
@@ -57,11 +57,11 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 			}
 		})
 	}
-	browsertest.WantError(t, browsertest.Err(fitWithin(t.Context(), noise(t, 200, 200), "png", nil, 300)), errTooLarge)
+	check.Fails(t, check.Err(fitWithin(t.Context(), noise(t, 200, 200), "png", nil, 300)), errTooLarge)
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	browsertest.WantError(t, browsertest.Err(fitWithin(ctx, noise(t, 200, 200), "png", nil, 300)), stopped)
+	check.Fails(t, check.Err(fitWithin(ctx, noise(t, 200, 200), "png", nil, 300)), stopped)
 }
 
 func TestASmallPictureIsNeverEnlarged(t *testing.T) {
@@ -78,9 +78,9 @@ func TestBoxesAreScaledWithThePicture(t *testing.T) {
 		"f2e34": {cssBox: cssBox{3000, 0, 3900, 50}, Seen: true, Part: cssBox{3000, 0, 3900, 50}},
 	}
 	var black bytes.Buffer
-	browsertest.Must(t, png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))))
+	check.Must(t, png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))))
 	got, err := fitWithin(t.Context(), black.Bytes(), "png", newSketch(labels, places, pictureArea{scale: 1}), MaxBytes)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	want := []Annotation{{Ref: "e1", Number: 1, Box: Box{50, 100, 100, 30}}, {Ref: "f2e34", Number: 34, Box: Box{1500, 0, 450, 25}}}
 	if got.Width != 2000 || fmt.Sprint(got.Annotations) != fmt.Sprint(want) || got.Drawn != 2 {
 		t.Errorf("got width %d and %+v", got.Width, got.Annotations)

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -55,7 +56,7 @@ func show(tb testing.TB, html string, dpr float64) *page.Tab {
 
 func size(tb testing.TB, tab *page.Tab, width, height int, dpr float64, mobile bool) {
 	tb.Helper()
-	browsertest.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience), proto.EmulationSetDeviceMetricsOverride{
+	check.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience), proto.EmulationSetDeviceMetricsOverride{
 		Width: width, Height: height, DeviceScaleFactor: dpr, Mobile: mobile,
 	}))
 }
@@ -68,7 +69,7 @@ func refs(tb testing.TB, tab *page.Tab, wanted int) map[string]screenshot.Label 
 	defer tick.Stop()
 	for {
 		snap, err := tab.Snapshot(ctx, page.SnapshotOptions{})
-		browsertest.Must(tb, err)
+		check.Must(tb, err)
 		found := map[string]screenshot.Label{}
 		for _, r := range snap.Refs() {
 			if r.Name != "" {
@@ -90,9 +91,9 @@ func shoot(tb testing.TB, tab *page.Tab, o screenshot.Options) (screenshot.Image
 	tb.Helper()
 	o.Timeout = time.Minute // the race detector makes scaling slow
 	shot, err := screenshot.TakeScreenshot(browsertest.Within(tb, time.Minute), tab, o)
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	img, kind, err := image.Decode(bytes.NewReader(shot.Data))
-	browsertest.Must(tb, err)
+	check.Must(tb, err)
 	if got := img.Bounds().Size(); kind != shot.Type || got != image.Pt(shot.Width, shot.Height) {
 		tb.Errorf("got %s of %v, said to be %s of %dx%d", kind, got, shot.Type, shot.Width, shot.Height)
 	}
@@ -104,7 +105,7 @@ func wantColor(tb testing.TB, img image.Image, x, y int, want string) {
 	tb.Helper()
 	r, g, b, _ := img.At(x, y).RGBA()
 	var wr, wg, wb uint32
-	browsertest.Must(tb, browsertest.Err(fmt.Sscanf(want, "#%02x%02x%02x", &wr, &wg, &wb)))
+	check.Must(tb, check.Err(fmt.Sscanf(want, "#%02x%02x%02x", &wr, &wg, &wb)))
 	far := func(a, b uint32) bool { return max(a, b)-min(a, b) > 40 }
 	if far(r>>8, wr) || far(g>>8, wg) || far(b>>8, wb) {
 		tb.Errorf("pixel %d,%d: got #%02x%02x%02x, want %s", x, y, r>>8, g>>8, b>>8, want)

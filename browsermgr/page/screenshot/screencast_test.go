@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 	_ "golang.org/x/image/webp"
@@ -41,7 +42,7 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 func watch(t *testing.T, casts *screenshot.Screencasts, tab *page.Tab, o screenshot.WatchOptions) *screenshot.Viewer {
 	t.Helper()
 	v, err := casts.Watch(browsertest.Within(t, browsertest.Patience), tab, o)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(v.Close)
 	return v
 }
@@ -49,7 +50,7 @@ func watch(t *testing.T, casts *screenshot.Screencasts, tab *page.Tab, o screens
 func next(t *testing.T, v *screenshot.Viewer) screenshot.Frame {
 	t.Helper()
 	f, err := v.Next(browsertest.Within(t, browsertest.Patience))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return f
 }
 
@@ -63,7 +64,7 @@ func until(t *testing.T, v *screenshot.Viewer, color string) screenshot.Frame {
 			t.Fatalf("no frame in %s: %v", color, err)
 		}
 		img, kind, err := image.Decode(bytes.NewReader(f.Data))
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		if size := img.Bounds().Size(); kind != f.Type || size != image.Pt(f.Width, f.Height) {
 			t.Errorf("got %s of %v, said to be %s of %dx%d", kind, size, f.Type, f.Width, f.Height)
 		}
@@ -123,7 +124,7 @@ func TestStillPageIsShownToANewViewer(t *testing.T) {
 	until(t, second, "#0000ff")
 	second.Close()
 	stops := sent("Page.stopScreencast")
-	browsertest.WantError(t, browsertest.Err(second.Next(t.Context())), screenshot.ErrScreencastOver)
+	check.Fails(t, check.Err(second.Next(t.Context())), screenshot.ErrScreencastOver)
 	third := watch(t, casts, tab, screenshot.WatchOptions{})
 	until(t, third, "#0000ff")
 	if n := sent("Page.startScreencast"); n != 3 || stops < 3 {
@@ -193,18 +194,18 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	stopped := errors.New("stopped by ada")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	browsertest.WantError(t, browsertest.Err(v.Next(ctx)), stopped)
-	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	check.Fails(t, check.Err(v.Next(ctx)), stopped)
+	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for {
 		_, err := v.Next(browsertest.Within(t, browsertest.Patience))
 		if err == nil {
 			continue
 		}
-		browsertest.WantError(t, err, page.ErrTabGone)
+		check.Fails(t, err, page.ErrTabGone)
 		break
 	}
-	browsertest.WantError(t, browsertest.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), page.ErrTabGone)
-	browsertest.Must(t, casts.Close())
+	check.Fails(t, check.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), page.ErrTabGone)
+	check.Must(t, casts.Close())
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
 		t.Error("watching began after Close")
 	}

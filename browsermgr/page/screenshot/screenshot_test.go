@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -214,7 +215,7 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "the action to begin", func() bool {
 		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session, proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		return res.Result.Value.Bool()
 	})
 	_, img := shoot(t, tab, screenshot.Options{})
@@ -225,7 +226,7 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	browsertest.WantError(t, <-done, context.Canceled)
+	check.Fails(t, <-done, context.Canceled)
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
@@ -234,19 +235,19 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
-		browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(ctx, tab, o)), stopped)
+		check.Fails(t, check.Err(screenshot.TakeScreenshot(ctx, tab, o)), stopped)
 	}
 	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
 		if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
 			t.Errorf("behind a dialog: got %v", err)
 		}
 	}
-	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
-	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
-	browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{})),
+	check.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
+	check.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	check.Fails(t, check.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{})),
 		page.ErrTabGone)
 }
 
@@ -282,7 +283,7 @@ func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 func TestPDF(t *testing.T) {
 	tab := show(t, `<body style="background:#ff0000"><h1>Paper</h1>`, 1)
 	data, err := screenshot.PrintPDF(browsertest.Within(t, 30*time.Second), tab)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") && !strings.Contains(string(data), "/MediaBox [0 0 595") {
 		t.Errorf("got %d bytes that begin with %.20q", len(data), data)
 	}
@@ -294,7 +295,7 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 	found := refs(t, tab, 1)
 	want, got := `"rgb(255, 69, 0) solid 3px / 2px"`, ""
 	for tries := 0; tries < 5 && got != want; tries++ { // it shows for two seconds, which a busy machine may miss
-		browsertest.Must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
+		check.Must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
 		got = browsertest.JS(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
 	}
 	if got != want {
@@ -394,7 +395,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	found := refs(t, tab, 7)
 	labels := []screenshot.Label{found["One"], found["Far"], found["Deep"]}
 	for _, scale := range []float64{1, 1.6} {
-		browsertest.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
 		before := browsertest.JS(t, tab, geometry)
 		for _, o := range []screenshot.Options{{}, {FullPage: true}, {Ref: found["One"].Ref}} {
 			_, plain := shoot(t, tab, o)
@@ -422,7 +423,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 func TestAtMostSoManyLabels(t *testing.T) {
 	tab := show(t, strings.Repeat("<button>x</button>", 180), 1)
 	snap, err := tab.Snapshot(browsertest.Within(t, browsertest.Patience), page.SnapshotOptions{})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var labels []screenshot.Label
 	for _, r := range snap.Refs() {
 		labels = append(labels, screenshot.Label{Ref: r.Ref, Role: r.Role, Name: r.Name})

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/npm"
 	"clank/llm"
 	"clank/llm/anthropic"
@@ -40,9 +41,9 @@ func start(t *testing.T) *mock {
 		t.Skip("aimock is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	modules := t.TempDir()
-	must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version))
+	check.Must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version))
 	p, err := npm.StartProcess(t.Context(), t.Output(), serve, filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	m := &mock{in: p.In, out: bufio.NewScanner(p.Out)}
 	m.url = m.line(t)
@@ -77,14 +78,14 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 	all := map[string]llm.Model{}
 	for name, api := range map[string]openai.API{"responses": openai.APIResponses, "chat": openai.APIChat} {
 		m, err := openai.New(openai.Options{BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api, Backoff: time.Millisecond})
-		must(t, err)
+		check.Must(t, err)
 		all[name] = m
 	}
 	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
-	must(t, err)
+	check.Must(t, err)
 	all["messages"] = claude
 	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Backoff: time.Millisecond})
-	must(t, err)
+	check.Must(t, err)
 	all["generateContent"] = google
 	return all
 }
@@ -98,14 +99,14 @@ func TestAServerOfOtherHandsAnswersOurClients(t *testing.T) {
 			var streamed strings.Builder
 			said, err := model.Generate(ctx, llm.Request{System: "Be brief.", Messages: []llm.Message{llm.UserText("hello")}, MaxTokens: 100},
 				func(d llm.Delta) { streamed.WriteString(d.Text) })
-			must(t, err)
+			check.Must(t, err)
 			if want := "Good morning, Ada."; said.Text() != want || streamed.String() != want || said.Stop != llm.StopEnd {
 				t.Errorf("got %q, streamed %q, stop %s, want %q", said.Text(), streamed.String(), said.Stop, want)
 			}
 
 			req := llm.Request{Messages: []llm.Message{llm.UserText("open the shop")}, Tools: tools, MaxTokens: 100}
 			wish, err := model.Generate(ctx, req, nil)
-			must(t, err)
+			check.Must(t, err)
 			calls := wish.Calls()
 			if len(calls) != 1 || calls[0].Name != "browser_open" || string(calls[0].Input) != `{"url":"https://shop.test/"}` || wish.Stop != llm.StopTools {
 				t.Fatalf("got %+v, stop %s", calls, wish.Stop)
@@ -136,12 +137,4 @@ func checkFaults(ctx context.Context, t *testing.T, server *mock, model llm.Mode
 		t.Errorf("cut off: got %v", err)
 	}
 	server.order(t, "mend")
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

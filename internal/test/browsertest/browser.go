@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 )
 
 // Patience is how long a test waits for one thing that a browser does. A loaded machine with the race detector needs much of it.
@@ -65,9 +66,7 @@ func (s *Shared) Connect(tb testing.TB, opts page.Options) *page.Browser {
 func Launch(tb testing.TB, args ...string) *chrome.Process {
 	tb.Helper()
 	p, err := launch(args)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	tb.Cleanup(func() { _ = p.Stop(context.Background()) })
 	return p
 }
@@ -86,21 +85,15 @@ func launch(args []string) (*chrome.Process, error) {
 func Kill(tb testing.TB, p *chrome.Process) {
 	tb.Helper()
 	process, err := os.FindProcess(p.PID)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := process.Kill(); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
+	check.Must(tb, process.Kill())
 }
 
 // Connect opens a connection to a browser, which is closed when the test ends.
 func Connect(tb testing.TB, p *chrome.Process, opts page.Options) *page.Browser {
 	tb.Helper()
 	b, err := page.Connect(Within(tb, Patience), p.WebSocketURL, opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	tb.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -116,9 +109,7 @@ func Tab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
 func newTab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
 	tb.Helper()
 	tab, err := b.NewTab(Within(tb, Patience), opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return tab
 }
 
@@ -143,9 +134,7 @@ func Navigate(tb testing.TB, tab *page.Tab, url string) {
 func JS(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
 	res, err := tab.Act(Within(tb, Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return string(res.Value)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -51,10 +52,10 @@ func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
 	var tree map[string]treeElement
 	for range 5 { // what changed meanwhile is looked at again
 		before, err := tab.Snapshot(ctx, page.SnapshotOptions{})
-		Must(tb, err)
+		check.Must(tb, err)
 		tree = treeElements(tb, tab)
 		after, err := tab.Snapshot(ctx, page.SnapshotOptions{})
-		Must(tb, err)
+		check.Must(tb, err)
 		text = after.Text
 		if before.Text == text {
 			break
@@ -92,13 +93,14 @@ func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
 // toldBelow says that the words of a name are all in the lines below a line.
 func toldBelow(name, line, rest string) bool {
 	depth := len(line) - len(strings.TrimLeft(line, " "))
-	below := line[depth:]
+	end := 0
 	for in := range strings.Lines(rest) {
 		if len(in)-len(strings.TrimLeft(in, " ")) <= depth {
 			break
 		}
-		below += in
+		end += len(in)
 	}
+	below := line[depth:] + rest[:end]
 	for word := range strings.FieldsSeq(name) {
 		at := strings.Index(below, word)
 		if at < 0 {
@@ -203,13 +205,13 @@ func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
 	tb.Helper()
 	ctx, f := Within(tb, Patience), tab.MainFrame()
 	frames, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
-	Must(tb, err)
+	check.Must(tb, err)
 	out := map[string]treeElement{}
 	var add func(of *proto.PageFrameTree)
 	add = func(of *proto.PageFrameTree) {
 		ask := proto.AccessibilityGetFullAXTree{FrameID: of.Frame.ID}
 		tree, err := cdp.Ask[proto.AccessibilityGetFullAXTreeResult](ctx, f.Session, ask)
-		Must(tb, err)
+		check.Must(tb, err)
 		var ids []proto.DOMBackendNodeID
 		var nodes []*proto.AccessibilityAXNode
 		for _, n := range tree.Nodes {
@@ -222,7 +224,7 @@ func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
 		if err != nil && of.Frame.ParentID != "" {
 			return // another origin is kept apart
 		}
-		Must(tb, err)
+		check.Must(tb, err)
 		for i, n := range nodes {
 			e := treeElement{role: n.Role.Value.Str(), properties: map[string]string{}}
 			if n.Ignored {

@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,43 +82,12 @@ func Eventually(tb testing.TB, what string, cond func() bool) {
 	}
 }
 
-// WantContains fails the test for each text that got does not contain.
-func WantContains(tb testing.TB, got string, want ...string) {
-	tb.Helper()
-	for _, w := range want {
-		if !strings.Contains(got, w) {
-			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
-		}
-	}
-}
-
-// Must ends the test if there is an error.
-func Must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// Err returns the error of a call whose result does not matter.
-func Err[T any](_ T, err error) error { return err }
-
 // WantEqual compares with go-cmp.
 func WantEqual[T any](tb testing.TB, got, want T) {
 	tb.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		tb.Errorf("got %+v (-want +got)\n%s", got, d)
 	}
-}
-
-// WantError fails the test unless err is target and its text contains all of want. A nil target stands for any error.
-func WantError(tb testing.TB, err, target error, want ...string) {
-	tb.Helper()
-	if err == nil || target != nil && !errors.Is(err, target) {
-		tb.Errorf("got error %v, want %v %q", err, target, want)
-		return
-	}
-	WantContains(tb, err.Error(), want...)
 }
 
 // Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
@@ -146,9 +115,7 @@ func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
 		return tab
 	}
 	ctx := Within(tb, Patience)
-	if err := tab.Activate(ctx); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, tab.Activate(ctx))
 	Navigate(tb, tab, url)
 	if err := tab.MainFrame().Do(ctx, forgetHistory{}); err != nil { // the page is leaving already
 		closeTab(tb, tab)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -26,7 +27,7 @@ func (s *Shared) Views(t *testing.T, complain func(text string)) *Views {
 	v := &Views{t: t, ctx: Within(t, 2*time.Minute)}
 	var err error
 	v.conn, err = cdp.Dial(v.ctx, s.Process(t).WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
-	Must(t, err)
+	check.Must(t, err)
 	v.conn.Start(func(ev cdp.Event) {
 		if ev.Method == "Runtime.exceptionThrown" || ev.Method == "Log.entryAdded" {
 			complain(string(ev.Params))
@@ -44,7 +45,7 @@ func (s *Shared) Views(t *testing.T, complain func(text string)) *Views {
 func ask[R any](v *Views, req proto.Request) R {
 	v.t.Helper()
 	res, err := cdp.Ask[R](v.ctx, v.browser, req)
-	Must(v.t, err)
+	check.Must(v.t, err)
 	return res
 }
 
@@ -72,7 +73,7 @@ func (v *Views) Open(width, height int, scheme string) *View {
 
 func (w *View) do(req proto.Request) {
 	w.views.t.Helper()
-	Must(w.views.t, w.session.Do(w.views.ctx, req))
+	check.Must(w.views.t, w.session.Do(w.views.ctx, req))
 }
 
 // Navigate begins to load an address.

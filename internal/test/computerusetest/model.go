@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
+	"clank/internal/test/check"
 	"clank/llm"
 )
 
@@ -148,9 +149,7 @@ func (t *conversation) Memory() (json.RawMessage, error) {
 func Begin(tb testing.TB, m computeruse.Model, o computeruse.ConversationOptions) computeruse.Conversation {
 	tb.Helper()
 	talk, err := m.Begin(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return talk
 }
 
@@ -158,8 +157,6 @@ func Begin(tb testing.TB, m computeruse.Model, o computeruse.ConversationOptions
 func Next(tb testing.TB, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
 	tb.Helper()
 	turn, err := talk.Next(tb.Context(), in)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return turn
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/running"
 )
 
@@ -74,9 +75,7 @@ func Program(bin string) StartFunc {
 	return func(tb testing.TB, number int, env ...string) *running.Clank {
 		tb.Helper()
 		clank, err := running.Start(tb.Context(), bin, env...)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.Must(tb, err)
 		tb.Cleanup(func() {
 			if err := clank.Close(); err != nil {
 				tb.Error(err)
@@ -85,15 +84,9 @@ func Program(bin string) StartFunc {
 		if number == 0 {
 			return clank
 		}
-		if err := changeSetting(tb.Context(), clank, "cdpPortRangeStart", 18_800+200*number); err != nil {
-			tb.Fatal(err)
-		}
-		if err := clank.Stop(); err != nil {
-			tb.Fatal(err)
-		}
-		if err := clank.Restart(tb.Context(), env...); err != nil {
-			tb.Fatal(err)
-		}
+		check.Must(tb, changeSetting(tb.Context(), clank, "cdpPortRangeStart", 18_800+200*number))
+		check.Must(tb, clank.Stop())
+		check.Must(tb, clank.Restart(tb.Context(), env...))
 		return clank
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/corpus"
 	"clank/internal/test/sqlitetest"
 	"clank/sessions"
@@ -28,13 +28,13 @@ var (
 func openTestBrowser(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	browsertest.Must(t, m.Open(t.Context()))
+	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		browsertest.Must(t, m.Close(context.Background()))
+		check.Must(t, m.Close(context.Background()))
 	})
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
 
@@ -28,20 +29,14 @@ func newRoom(tb testing.TB) room {
 func post(t *testing.T, w room, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", w.URL+"/api/v9/channels/"+w.channel.ID+"/messages", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bot secret")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return resp.StatusCode, string(answer)
 }
 

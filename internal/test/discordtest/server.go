@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 )
 
@@ -73,9 +74,7 @@ func Start(cfg Config) (*Server, error) {
 func StartTest(tb testing.TB, cfg Config) *Server {
 	tb.Helper()
 	s, err := Start(cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Error(err)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord/conn"
@@ -32,7 +33,7 @@ func newPair(tb testing.TB) *pair {
 	tb.Helper()
 	p := &pair{world: newWorld(tb, 0)}
 	p.voice.SetNetwork(voicetest.NetworkFaults{})
-	must(tb, p.hall.open(pairGuild))
+	check.Must(tb, p.hall.open(pairGuild))
 	us, them := p.hall.ticket(pairGuild, pairRoom, us), p.hall.ticket(pairGuild, pairRoom, somebody)
 	at := p.hall.gateway(pairGuild)
 	p.conn = &conn.Conn{
@@ -59,13 +60,13 @@ func (p *pair) open(tb testing.TB) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	must(tb, p.conn.Open(ctx))
+	check.Must(tb, p.conn.Open(ctx))
 	err := p.voice.Wait(ctx, "keys", func() bool { return p.voice.Settled(pairGuild, pairRoom) })
 	for err == nil && (p.conn.PrivacyCode() == "" || errors.Is(p.conn.SendAudio(voicetest.OpusSilence), voice.ErrUnavailable)) {
 		rest(p.life, 10*time.Millisecond)
 		err = ctx.Err()
 	}
-	must(tb, err)
+	check.Must(tb, err)
 }
 
 func (p *pair) close(tb testing.TB) {
@@ -100,7 +101,7 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
 		p.away.Store(true)
-		must(t, p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"))
+		check.Must(t, p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"))
 		rest(p.life, time.Second)
 		got, _ := p.voice.Client(seatOf(pairGuild, us))
 		before := got.Received
@@ -134,9 +135,9 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
-		must(t, p.conn.EndSpeech())
+		check.Must(t, p.conn.EndSpeech())
 		synctest.Wait()
-		must(t, p.conn.SendAudio(mark(1, 1)))
+		check.Must(t, p.conn.SendAudio(mark(1, 1)))
 		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil { // before what we speak as could be read
 			t.Fatal(err)
 		}
@@ -151,18 +152,10 @@ func TestSpeechStopsWhenTheGatewayStaysAway(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
 		p.away.Store(true)
-		must(t, p.voice.Drop(seatOf(pairGuild, us)))
+		check.Must(t, p.voice.Drop(seatOf(pairGuild, us)))
 		rest(p.life, 4*time.Second)
 		if err := p.conn.SendAudio(mark(1, 1)); !errors.Is(err, voice.ErrUnavailable) {
 			t.Errorf("four seconds after the gateway went away: %v, want ErrMute", err)
 		}
 	})
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

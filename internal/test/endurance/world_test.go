@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/endurance"
 	"clank/voice"
@@ -146,7 +147,7 @@ func newWorld(tb testing.TB, towns int) *world {
 	network := endurance.NewNetwork()
 	w := &world{t: tb, net: network, notes: map[string]int{}}
 	s, err := voicetest.Start(voicetest.Config{DAVE: 1, Seed: 7, Listen: network.Listen, ListenPacket: network.ListenPacket})
-	must(tb, err)
+	check.Must(tb, err)
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)
 	w.joiner = &discord.Joiner{
@@ -158,7 +159,7 @@ func newWorld(tb testing.TB, towns int) *world {
 	ctx, stop := context.WithCancelCause(context.Background())
 	w.life, w.stop = ctx, stop
 	for i := range towns {
-		must(tb, w.build(ctx, 10*(i+1)))
+		check.Must(tb, w.build(ctx, 10*(i+1)))
 	}
 	return w
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/check"
+
 	"golang.org/x/net/dns/dnsmessage"
 )
 
@@ -121,9 +123,7 @@ func TestRangeInASmallWay(t *testing.T) {
 func prepareSmallRange(t *testing.T) RangeOptions {
 	t.Helper()
 	certificate, err := MakeCertificates()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	options := RangeOptions{Ground: LoopbackNetwork(), Certificate: certificate, Workers: 4, Out: t.Output()}
 	if !InsideNamespace() {
 		return options
@@ -139,9 +139,7 @@ func checkGuardHolds(t *testing.T, o RangeOptions) {
 	t.Helper()
 	o.Only, o.Joined = regexp.MustCompile(fewCases), true
 	report, err := RunPasses(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if err := report.Err(); err != nil {
 		t.Error(err)
 	}
@@ -162,9 +160,7 @@ func checkHoleReported(t *testing.T, o RangeOptions) {
 	o.AllowedHost = "127.0.0.1"
 	o.Only = regexp.MustCompile(`^(media/image|socket/WebSocket)→loopback$`)
 	report, err := RunPasses(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got, want := report.Canary, 2; got != want {
 		t.Errorf("%d cases reached the canary through the hole, want %d", got, want)
 	}

@@ -23,6 +23,7 @@ import (
 	"clank/browsermgr/profile"
 	"clank/computeruse"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/corpus"
 	"clank/internal/test/llmtest"
 	"clank/internal/test/pixels"
@@ -42,7 +43,7 @@ func (screen) Close(context.Context, string) error { return nil }
 func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	headless := true
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
 		return profile.Config{
@@ -50,12 +51,12 @@ func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 			Args: []string{fmt.Sprintf("--force-device-scale-factor=%v", factor)},
 		}
 	}}
-	browsertest.Must(t, m.Open(t.Context()))
+	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		browsertest.Must(t, m.Close(context.Background()))
+		check.Must(t, m.Close(context.Background()))
 	})
 	w, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "pixels", URL: url})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return w
 }
 
@@ -94,7 +95,7 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	err := w.WithTab(t.Context(), func(tab *page.Tab) error {
 		return tab.MainFrame().Do(t.Context(), metrics{Width: v.width, Height: v.height})
 	})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	act(t, w, "navigate", map[string]any{"url": fmt.Sprintf("%s/?zoom=%v", url, v.zoom)})
 	act(t, w, "wait", map[string]any{"fn": "window.ready"})
 	// Just after the device scale factor was changed, Chromium may route input by the old one, into frames far away.
@@ -168,7 +169,7 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 		})
 		return reply
 	})
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	agent := &computeruse.Agent{Browser: screen{w}, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
 	s := sessions.Session{ID: vendor.Name, URL: "http://pixels.test/"}
 	for step, err := range agent.Run(t.Context(), s, sessions.Task{ID: "clicks", Prompt: "click every target"}) {
@@ -181,7 +182,7 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 	}
 	act(t, w, "wait", map[string]any{"fn": fmt.Sprintf("hits.length >= %d", len(pixels.Targets()))})
 	var hits []pixels.Hit
-	browsertest.Must(t, json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits))
+	check.Must(t, json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits))
 	return judge(t, vendor.Name, hits, v)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/videosource"
 	"clank/voice/webrtc"
 
@@ -116,9 +117,7 @@ func (l *screenViewer) Close() {
 func OpenEngine(tb testing.TB, e *webrtc.Engine) *webrtc.Engine {
 	tb.Helper()
 	e.Loopback = true
-	if err := e.Open(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, e.Open(tb.Context()))
 	tb.Cleanup(func() {
 		if err := e.Close(within(tb)); err != nil {
 			tb.Error(err)
@@ -137,7 +136,7 @@ type Relay struct {
 func NewRelay(tb testing.TB, secret string) *Relay {
 	tb.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // it does not wait
-	must(tb, err)
+	check.Must(tb, err)
 	r := &Relay{Server: webrtc.ICEServer{URLs: []string{"turn:" + conn.LocalAddr().String() + "?transport=udp"}, Username: "clank", Secret: secret}}
 	silent := &logging.DefaultLoggerFactory{Writer: tb.Output(), DefaultLogLevel: logging.LogLevelDisabled}
 	server, err := turn.NewServer(turn.ServerConfig{
@@ -149,7 +148,7 @@ func NewRelay(tb testing.TB, secret string) *Relay {
 			RelayAddressGenerator: &turn.RelayAddressGeneratorStatic{RelayAddress: net.IPv4(127, 0, 0, 1), Address: "127.0.0.1"},
 		}},
 	})
-	must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			tb.Error(fmt.Errorf("close the relay: %w", err))

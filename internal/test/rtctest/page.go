@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	voicewebrtc "clank/voice/webrtc"
 
 	"github.com/pion/rtcp"
@@ -49,30 +50,30 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
 	}
 	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(set)).NewPeerConnection(config)
-	must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() { _ = pc.GracefulClose() })
 	p := &Page{
 		PC: pc, Up: make(chan struct{}), Sounds: make(chan *rtp.Packet, 200), Frames: make(chan []byte, 20), Said: make(chan string, 100),
 		Ended: make(chan struct{}), picture: make(chan webrtc.SSRC, 1),
 	}
 	p.notes, err = pc.CreateDataChannel("clank", nil)
-	must(tb, err)
+	check.Must(tb, err)
 	p.notes.OnMessage(func(m webrtc.DataChannelMessage) { offer(p.Said, string(m.Data)) })
 	p.notes.OnClose(func() { close(p.Ended) })
 	p.notes.OnOpen(func() { close(p.Up) })
 	if !o.NoMicrophone {
 		p.mic, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}, "mic", "page")
-		must(tb, err)
+		check.Must(tb, err)
 		_, err = pc.AddTrack(p.mic)
-		must(tb, err)
+		check.Must(tb, err)
 	}
 	_, err = pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly})
-	must(tb, err)
+	check.Must(tb, err)
 	pc.OnTrack(p.readTrack)
 	sdp, err := pc.CreateOffer(nil)
-	must(tb, err)
+	check.Must(tb, err)
 	gathered := webrtc.GatheringCompletePromise(pc)
-	must(tb, pc.SetLocalDescription(sdp))
+	check.Must(tb, pc.SetLocalDescription(sdp))
 	<-gathered
 	return p, pc.LocalDescription().SDP
 }
@@ -80,7 +81,7 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 // Accept takes the answer.
 func (p *Page) Accept(tb testing.TB, answer string) {
 	tb.Helper()
-	must(tb, p.PC.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}))
+	check.Must(tb, p.PC.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}))
 }
 
 func (p *Page) readTrack(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
@@ -115,7 +116,7 @@ func (p *Page) SendOpus(tb testing.TB, n int, opus []byte) {
 	tb.Helper()
 	for i := range n {
 		h := rtp.Header{Version: 2, SequenceNumber: uint16(i), Timestamp: uint32(i) * 960}
-		must(tb, p.mic.WriteRTP(&rtp.Packet{Header: h, Payload: opus}))
+		check.Must(tb, p.mic.WriteRTP(&rtp.Packet{Header: h, Payload: opus}))
 	}
 }
 
@@ -123,13 +124,13 @@ func (p *Page) SendOpus(tb testing.TB, n int, opus []byte) {
 func (p *Page) LosePicture(tb testing.TB) {
 	tb.Helper()
 	ssrc := Next(tb, p.picture)
-	must(tb, p.PC.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: uint32(ssrc)}}))
+	check.Must(tb, p.PC.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: uint32(ssrc)}}))
 }
 
 // SendText sends what the page's script would.
 func (p *Page) SendText(tb testing.TB, text string) {
 	tb.Helper()
-	must(tb, p.notes.SendText(text))
+	check.Must(tb, p.notes.SendText(text))
 }
 
 // Next waits for the next value of ch; of a channel that is closed, for that.
@@ -148,13 +149,6 @@ func offer[T any](ch chan T, v T) {
 	select {
 	case ch <- v:
 	default:
-	}
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/sessions"
 )
 
@@ -188,7 +189,7 @@ func backendBegunFirst(t *testing.T, c BackendCase) {
 	_, err := c.run(t.Context(), &s, c.Prompt, func(step sessions.Step) bool {
 		return step.Kind != sessions.StepAct // the first one has begun
 	})
-	must(t, err)
+	check.Must(t, err)
 	if got := c.acts(); got != 0 {
 		t.Errorf("%d acts reached the page, want none", got)
 	}
@@ -202,12 +203,12 @@ func backendStopsRanging(t *testing.T, c BackendCase) {
 		s := c.session(fmt.Sprintf("cut%d", n))
 		seen := 0
 		steps, err := c.run(t.Context(), &s, c.Prompt, func(sessions.Step) bool { seen++; return seen < n })
-		must(t, err)
+		check.Must(t, err)
 		if len(steps) != n {
 			t.Errorf("after a stop at step %d there were %d", n, len(steps))
 		}
 		before := c.acts()
-		must(t, c.Backend.Close(t.Context(), s.ID))
+		check.Must(t, c.Backend.Close(t.Context(), s.ID))
 		if got := c.acts(); got != before {
 			t.Errorf("after a stop at step %d, %d more acts reached the page", n, got-before)
 		}
@@ -276,7 +277,7 @@ func backendCancelled(t *testing.T, c BackendCase) {
 	s := c.session("one")
 	c.stopSlow(t, &s)
 	before := c.acts()
-	must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 	if got := c.acts(); got != before {
 		t.Errorf("%d acts reached the page after the stop", got-before)
 	}
@@ -343,7 +344,7 @@ func backendHears(t *testing.T, c BackendCase) {
 		last = step
 		return true
 	})
-	must(t, err)
+	check.Must(t, err)
 	if want := []string{notes[0].String(), notes[1].String()}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q, want %q", heard, want)
 	}
@@ -373,25 +374,25 @@ func backendHandsOver(t *testing.T, c BackendCase) {
 
 func backendClose(t *testing.T, c BackendCase) {
 	t.Helper()
-	must(t, c.Backend.Close(t.Context(), "nobody knows it"))
+	check.Must(t, c.Backend.Close(t.Context(), "nobody knows it"))
 	s := c.session("one")
 	c.answer(t, &s, c.Prompt)
-	must(t, c.Backend.Close(t.Context(), s.ID))
-	must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 }
 
 func backendReopens(t *testing.T, c BackendCase) {
 	t.Helper()
 	s := c.session("one")
 	c.answer(t, &s, c.Prompt)
-	must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 	c.answer(t, &s, c.Prompt)
-	must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 
 	// What was kept may be from another version, or gone.
 	s.Memory = nil
 	c.answer(t, &s, c.Prompt)
-	must(t, c.Backend.Close(t.Context(), s.ID))
+	check.Must(t, c.Backend.Close(t.Context(), s.ID))
 	s.Memory = []byte(`{"from":"another version"}`)
 	c.answer(t, &s, c.Prompt)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -29,15 +30,15 @@ func storeSteps(t *testing.T, st sessions.Store) {
 		Images: []llm.Image{*view}, Memory: []byte(`{}`),
 	}
 	for _, step := range []sessions.Step{answer, begun, think, done} {
-		must(t, st.SaveStep(ctx, r, s, step, 5))
+		check.Must(t, st.SaveStep(ctx, r, s, step, 5))
 	}
 	got, err := st.Steps(ctx, "t1")
-	must(t, err)
+	check.Must(t, err)
 	done.View = &llm.Image{MediaType: "image/png"}
 	answer.Images, answer.Memory = nil, nil
 	equal(t, "steps", []sessions.Step{think, done, answer}, got)
 	kept, err := st.View(ctx, "t1", 2)
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "view", *view, kept)
 	if _, err := st.View(ctx, "t1", 1); !errors.Is(err, sessions.ErrNotFound) {
 		t.Errorf("view of a step without one: err = %v, want ErrNotFound", err)
@@ -48,14 +49,14 @@ func storeStepTogether(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx := t.Context()
 	r, s := aTask("t1", "s1"), aSession("s1")
-	must(t, st.SaveTask(ctx, r, s))
+	check.Must(t, st.SaveTask(ctx, r, s))
 	r.Steps, s.URL = 5, "http://elsewhere.test/"
-	must(t, st.SaveStep(ctx, r, s, sessions.Step{N: 1, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, At: day}, 1))
+	check.Must(t, st.SaveStep(ctx, r, s, sessions.Step{N: 1, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, At: day}, 1))
 	task, err := st.Task(ctx, "t1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "task", r, task)
 	session, err := st.Session(ctx, "s1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "session", s, session)
 }
 
@@ -68,13 +69,13 @@ func storeViews(t *testing.T, st sessions.Store) {
 		if data != nil {
 			step.View = &llm.Image{MediaType: "image/webp", Data: data}
 		}
-		must(t, st.SaveStep(ctx, aTask("t1", "s1"), aSession("s1"), step, views))
+		check.Must(t, st.SaveStep(ctx, aTask("t1", "s1"), aSession("s1"), step, views))
 	}
 	kept := func() string {
 		t.Helper()
 		var list strings.Builder
 		steps, err := st.Steps(ctx, "t1")
-		must(t, err)
+		check.Must(t, err)
 		for _, step := range steps {
 			view, err := st.View(ctx, "t1", step.N)
 			if (err == nil) != (step.View != nil) {
@@ -105,22 +106,22 @@ func storeRecover(t *testing.T, st sessions.Store) {
 	for i, state := range states {
 		r := aTask(fmt.Sprintf("t%d", i), "s0")
 		r.State = state
-		must(t, st.SaveTask(ctx, r, aSession("s0")))
+		check.Must(t, st.SaveTask(ctx, r, aSession("s0")))
 	}
 	for i, state := range []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked, sessions.SessionClosed} {
 		s := aSession(fmt.Sprintf("s%d", i))
 		s.State = state
-		must(t, st.SaveSession(ctx, s))
+		check.Must(t, st.SaveSession(ctx, s))
 	}
 	later := day.Add(time.Hour)
 	tasks, parked, err := st.Recover(ctx, "it ended", later)
-	must(t, err)
+	check.Must(t, err)
 	if tasks != 2 || parked != 2 {
 		t.Errorf("recovered %d tasks and %d sessions, want 2 and 2", tasks, parked)
 	}
 	for i, want := range []sessions.TaskState{sessions.TaskInterrupted, sessions.TaskInterrupted, sessions.TaskDone, sessions.TaskStopped} {
 		r, err := st.Task(ctx, fmt.Sprintf("t%d", i))
-		must(t, err)
+		check.Must(t, err)
 		if r.State != want {
 			t.Errorf("task %d = %s, want %s", i, r.State, want)
 		}
@@ -130,13 +131,13 @@ func storeRecover(t *testing.T, st sessions.Store) {
 	}
 	for i, want := range []sessions.SessionState{sessions.SessionParked, sessions.SessionParked, sessions.SessionParked, sessions.SessionClosed} {
 		s, err := st.Session(ctx, fmt.Sprintf("s%d", i))
-		must(t, err)
+		check.Must(t, err)
 		if s.State != want || (i < 2 && s.Shared) {
 			t.Errorf("session %d = %s, shared %v, want %s and not shared", i, s.State, s.Shared, want)
 		}
 	}
 	tasks, parked, err = st.Recover(ctx, "again", later)
-	must(t, err)
+	check.Must(t, err)
 	if tasks != 0 || parked != 0 {
 		t.Errorf("the second time recovered %d tasks and %d sessions, want none", tasks, parked)
 	}
@@ -152,14 +153,14 @@ func saveMany(t *testing.T, st sessions.Store, n int) {
 		r.Asked = day.Add(time.Duration(i) * time.Minute)
 		s.LastUsed, s.State = r.Asked, sessions.SessionParked
 		step := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{1}}}
-		must(t, st.SaveStep(t.Context(), r, s, step, 1))
+		check.Must(t, st.SaveStep(t.Context(), r, s, step, 1))
 	}
 }
 
 func taskIDs(t *testing.T, st sessions.Store) (ids []string) {
 	t.Helper()
 	all, err := st.Tasks(t.Context(), sessions.TaskQuery{})
-	must(t, err)
+	check.Must(t, err)
 	for _, r := range all {
 		ids = append(ids, r.ID)
 	}
@@ -173,13 +174,13 @@ func storePrune(t *testing.T, st sessions.Store) {
 	running := aTask("running", "s0")
 	running.State, running.Asked = sessions.TaskRunning, day.Add(-time.Hour)
 	s0, err := st.Session(ctx, "s0")
-	must(t, err)
-	must(t, st.SaveTask(ctx, running, s0))
+	check.Must(t, err)
+	check.Must(t, st.SaveTask(ctx, running, s0))
 
 	before := day.Add(3 * time.Minute)
 	for _, want := range []int{2, 1, 0} {
 		n, err := st.Prune(ctx, before, 0, 2)
-		must(t, err)
+		check.Must(t, err)
 		if n != want {
 			t.Errorf("pruned %d, want %d", n, want)
 		}
@@ -202,7 +203,7 @@ func storePruneKeep(t *testing.T, st sessions.Store) {
 	t.Helper()
 	saveMany(t, st, 5)
 	n, err := st.Prune(t.Context(), time.Time{}, 2, 100)
-	must(t, err)
+	check.Must(t, err)
 	if n != 3 {
 		t.Errorf("pruned %d, want 3", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
 
@@ -80,13 +81,6 @@ func equal(t *testing.T, what string, want, got any) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func storeNotFound(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -107,15 +101,15 @@ func storeNotFound(t *testing.T, st sessions.Store) {
 func storeSession(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx, want := t.Context(), aSession("s1")
-	must(t, st.SaveSession(ctx, want))
+	check.Must(t, st.SaveSession(ctx, want))
 	got, err := st.Session(ctx, "s1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "session", want, got)
 
 	want.State, want.Memory, want.Others, want.Shared, want.URL = sessions.SessionClosed, nil, nil, false, ""
-	must(t, st.SaveSession(ctx, want))
+	check.Must(t, st.SaveSession(ctx, want))
 	got, err = st.Session(ctx, "s1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "session saved again", want, got)
 }
 
@@ -123,9 +117,9 @@ func storeTask(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx, s := t.Context(), aSession("s1")
 	queued := sessions.TaskRecord{Task: aTask("t1", "s1").Task, State: sessions.TaskQueued, Asked: day, Position: 3}
-	must(t, st.SaveTask(ctx, queued, s))
+	check.Must(t, st.SaveTask(ctx, queued, s))
 	got, err := st.Task(ctx, "t1")
-	must(t, err)
+	check.Must(t, err)
 	queued.Position = 0
 	equal(t, "queued task", queued, got)
 	if !got.Started.IsZero() || !got.Ended.IsZero() {
@@ -134,16 +128,16 @@ func storeTask(t *testing.T, st sessions.Store) {
 
 	want := aTask("t1", "s1")
 	s.Title = "later"
-	must(t, st.SaveTask(ctx, want, s))
+	check.Must(t, st.SaveTask(ctx, want, s))
 	got, err = st.Task(ctx, "t1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "final task", want, got)
 	session, err := st.Session(ctx, "s1")
-	must(t, err)
+	check.Must(t, err)
 	equal(t, "session of the task", s, session)
 
 	all, err := st.Tasks(ctx, sessions.TaskQuery{})
-	must(t, err)
+	check.Must(t, err)
 	want.Images = nil
 	equal(t, "listed task, without pictures", []sessions.TaskRecord{want}, all)
 }
@@ -162,7 +156,7 @@ func storeSessionQuery(t *testing.T, st sessions.Store) {
 		s := aSession(fmt.Sprintf("s%d", i))
 		s.LastUsed = day.Add(time.Duration(i) * time.Minute)
 		change(&s)
-		must(t, st.SaveSession(ctx, s))
+		check.Must(t, st.SaveSession(ctx, s))
 	}
 	of := aSession("").Origin
 	terminal := sessions.Origin{Kind: sessions.FromTerminal, Channel: "cli", UserName: "whatever"}
@@ -183,7 +177,7 @@ func storeSessionQuery(t *testing.T, st sessions.Store) {
 		},
 	} {
 		got, err := st.Sessions(ctx, tc.q)
-		must(t, err)
+		check.Must(t, err)
 		var ids []string
 		for _, s := range got {
 			ids = append(ids, s.ID)
@@ -205,7 +199,7 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		r := aTask(fmt.Sprintf("t%d", i), "s1")
 		r.Asked = day.Add(time.Duration(i) * time.Minute)
 		change(&r)
-		must(t, st.SaveTask(ctx, r, aSession(r.SessionID)))
+		check.Must(t, st.SaveTask(ctx, r, aSession(r.SessionID)))
 	}
 	at := func(i int) time.Time { return day.Add(time.Duration(i) * time.Minute) }
 	for _, tc := range []struct {
@@ -225,7 +219,7 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		{"of nothing", sessions.TaskQuery{User: "u2", Guild: "g2"}, nil},
 	} {
 		got, err := st.Tasks(ctx, tc.q)
-		must(t, err)
+		check.Must(t, err)
 		var ids []string
 		for _, r := range got {
 			ids = append(ids, r.ID)
@@ -271,10 +265,10 @@ func storeConcurrent(t *testing.T, st sessions.Store) {
 	wg.Wait()
 	close(errs)
 	for err := range errs {
-		must(t, err)
+		check.Must(t, err)
 	}
 	all, err := st.Tasks(ctx, sessions.TaskQuery{})
-	must(t, err)
+	check.Must(t, err)
 	if len(all) != 8 || slices.ContainsFunc(all, func(r sessions.TaskRecord) bool { return r.Steps != 10 }) {
 		t.Errorf("tasks = %+v, want 8 with 10 steps each", all)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/sessions"
 	"clank/videosource"
@@ -124,7 +125,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 		t.Fatal(err)
 	}
 	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession, RequestLost: true})
-	must(t, err)
+	check.Must(t, err)
 	v := watch(ctx, ada)
 	defer v.close()
 	ada.RequestQuality(100)

@@ -23,6 +23,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/sessions"
@@ -43,7 +44,7 @@ type testGuild struct {
 func newTestGuild(t *testing.T) testGuild {
 	t.Helper()
 	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1, Seed: 1}})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -69,7 +70,7 @@ func newTestGuild(t *testing.T) testGuild {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, w.account.Open(ctx))
+	check.Must(t, w.account.Open(ctx))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -88,7 +89,7 @@ func marks(t *testing.T, frames [][]byte) (list []marked) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", ivf(t, frames), "-fps_mode", "passthrough",
 		"-vf", "crop=32:32:iw-64:32,scale=1:1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-").Output()
-	must(t, err)
+	check.Must(t, err)
 	for ; len(out) >= 3; out = out[3:] {
 		switch r, b := out[0], out[2]; {
 		case r > 150 && b < 100:
@@ -117,7 +118,7 @@ func ivf(t *testing.T, frames [][]byte) string {
 		out.Write(f)
 	}
 	path := filepath.Join(t.TempDir(), "frames.ivf")
-	must(t, os.WriteFile(path, out.Bytes(), 0o600))
+	check.Must(t, os.WriteFile(path, out.Bytes(), 0o600))
 	return path
 }
 
@@ -127,7 +128,7 @@ var ssimAll = regexp.MustCompile(`All:([0-9.]+)`)
 func likeness(t *testing.T, frame, png []byte) float64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shot.png")
-	must(t, os.WriteFile(path, png, 0o600))
+	check.Must(t, os.WriteFile(path, png, 0o600))
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-i", ivf(t, [][]byte{frame}), "-i", path,
 		"-lavfi", "[0:v]format=yuv420p[a];[1:v]format=yuv420p[b];[a][b]ssim", "-f", "null", "-").CombinedOutput()
 	found := ssimAll.FindSubmatch(out)
@@ -135,7 +136,7 @@ func likeness(t *testing.T, frame, png []byte) float64 {
 		t.Fatalf("compare two pictures: %v\n%s", err, out)
 	}
 	v, err := strconv.ParseFloat(string(found[1]), 64)
-	must(t, err)
+	check.Must(t, err)
 	return v
 }
 
@@ -174,7 +175,7 @@ func (d diary) did() {
 func browse(t *testing.T) *browsermgr.Window {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	must(t, err)
+	check.Must(t, err)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, moving)
@@ -183,14 +184,14 @@ func browse(t *testing.T) *browsermgr.Window {
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	must(t, m.Open(t.Context()))
+	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
 	window, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "s"})
-	must(t, err)
+	check.Must(t, err)
 	if _, err := window.Act(t.Context(), "navigate", map[string]any{"url": site.URL + "/"}); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +224,7 @@ const tickTime = 10 * time.Millisecond
 func spent(t *testing.T) time.Duration {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	must(t, err)
+	check.Must(t, err)
 	children, ticks := map[int][]int{}, map[int]int{}
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
@@ -266,12 +267,4 @@ func begin(t *testing.T) meter {
 func (m meter) perMinute(t *testing.T) float64 {
 	t.Helper()
 	return (spent(t) - m.used).Seconds() / time.Since(m.from).Minutes()
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/llm"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,15 +51,15 @@ func yes([]budget.Sum) error { return nil }
 func reserve(t *testing.T, l budget.Ledger, e budget.Entry) int64 {
 	t.Helper()
 	id, err := l.Reserve(t.Context(), e, yes)
-	must(t, err)
+	check.Must(t, err)
 	return id
 }
 
-// check compares the sums of e's keys, at every level, with want.
-func check(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
+// checkSums compares the sums of e's keys, at every level, with want.
+func checkSums(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 	t.Helper()
 	got, err := l.Sums(t.Context(), e.Keys())
-	must(t, err)
+	check.Must(t, err)
 	for i, k := range e.Keys() {
 		want.Key = k
 		if diff := cmp.Diff(want, got[i]); diff != "" {
@@ -70,7 +71,7 @@ func check(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 func testReserve(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	e := entry("t1", "discord:1", 10)
-	check(t, l, e, budget.Sum{})
+	checkSums(t, l, e, budget.Sum{})
 	reserve(t, l, e)
 	_, err := l.Reserve(t.Context(), e, func(sums []budget.Sum) error {
 		for i, k := range e.Keys() {
@@ -80,10 +81,10 @@ func testReserve(t *testing.T, l budget.Ledger) {
 		}
 		return nil
 	})
-	must(t, err)
+	check.Must(t, err)
 	twice := e.Amount.Add(e.Amount)
-	check(t, l, e, budget.Sum{Amount: twice, Held: twice})
-	check(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}}, budget.Sum{})
+	checkSums(t, l, e, budget.Sum{Amount: twice, Held: twice})
+	checkSums(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}}, budget.Sum{})
 }
 
 func testRefused(t *testing.T, l budget.Ledger) {
@@ -93,7 +94,7 @@ func testRefused(t *testing.T, l budget.Ledger) {
 	if _, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no }); err != no { //nolint:errorlint // it is to be the same
 		t.Errorf("got %v, want the caller's error as it is", err)
 	}
-	check(t, l, e, budget.Sum{})
+	checkSums(t, l, e, budget.Sum{})
 	if calls, err := l.Calls(t.Context(), 10); len(calls) != 0 || err != nil {
 		t.Errorf("got calls %+v, %v", calls, err)
 	}
@@ -106,9 +107,9 @@ func testSettle(t *testing.T, l budget.Ledger) {
 	id := reserve(t, l, e)
 	real := budget.Amount{Calls: 1, Steps: 2, Tokens: 3, Money: 25, Time: time.Minute}
 	for _, amount := range []budget.Amount{real, {Money: 99}} { // the second time is too late
-		must(t, l.Settle(t.Context(), id, amount, budget.StateSettled, false))
+		check.Must(t, l.Settle(t.Context(), id, amount, budget.StateSettled, false))
 	}
-	check(t, l, e, budget.Sum{Amount: real})
+	checkSums(t, l, e, budget.Sum{Amount: real})
 	e.ID, e.State, e.Amount, e.Unpriced = id, budget.StateSettled, real, false
 	calls, err := l.Calls(t.Context(), 10)
 	if diff := cmp.Diff([]budget.Entry{e}, calls, cmp.Comparer(time.Time.Equal)); err != nil || diff != "" {
@@ -124,14 +125,14 @@ func testAbandon(t *testing.T, l budget.Ledger) {
 	e := entry("t1", "discord:1", 10)
 	id := reserve(t, l, e)
 	done := reserve(t, l, e)
-	must(t, l.Settle(t.Context(), done, budget.Amount{Calls: 1}, budget.StateSettled, true))
+	check.Must(t, l.Settle(t.Context(), done, budget.Amount{Calls: 1}, budget.StateSettled, true))
 	for _, want := range []int{1, 0} {
 		if n, err := l.Abandon(t.Context()); n != want || err != nil {
 			t.Errorf("Abandon() = %d, %v; want %d", n, err, want)
 		}
 	}
-	must(t, l.Settle(t.Context(), id, budget.Amount{}, budget.StateSettled, false))
-	check(t, l, e, budget.Sum{Amount: e.Amount.Add(budget.Amount{Calls: 1}), Unpriced: 1})
+	check.Must(t, l.Settle(t.Context(), id, budget.Amount{}, budget.StateSettled, false))
+	checkSums(t, l, e, budget.Sum{Amount: e.Amount.Add(budget.Amount{Calls: 1}), Unpriced: 1})
 }
 
 func testLists(t *testing.T, l budget.Ledger) {
@@ -140,7 +141,7 @@ func testLists(t *testing.T, l budget.Ledger) {
 	c.Day, c.At = "2026-03-02", at.AddDate(0, 0, 1)
 	step := budget.Entry{At: at, Day: day, Account: a.Account, Amount: budget.Amount{Steps: 1}}
 	for _, e := range []budget.Entry{a, b, c, step} {
-		must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
+		check.Must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
 	}
 	lists := map[string]func(context.Context) ([]budget.Sum, error){
 		"discord:2 30,discord:1 10": func(ctx context.Context) ([]budget.Sum, error) { return l.All(ctx, budget.LevelUser, day, 10) },
@@ -171,10 +172,10 @@ func testForget(t *testing.T, l budget.Ledger) {
 	old, held, now := entry("t1", "discord:1", 10), entry("t2", "discord:1", 20), entry("t3", "discord:1", 5)
 	now.Day = "2026-03-02"
 	for _, e := range []budget.Entry{old, now} {
-		must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
+		check.Must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
 	}
 	id := reserve(t, l, held)
-	must(t, l.Forget(t.Context(), now.Day))
+	check.Must(t, l.Forget(t.Context(), now.Day))
 	if err := l.Settle(t.Context(), id, budget.Amount{Calls: 1, Money: 7}, budget.StateSettled, false); err != nil {
 		t.Errorf("what was held was forgotten: %v", err)
 	}
@@ -209,7 +210,7 @@ func testAtOnce(t *testing.T, l budget.Ledger) {
 	wg.Wait()
 	e := entry("t1", "discord:1", 1)
 	want := budget.Amount{Calls: most, Tokens: 2 * most, Money: most}
-	check(t, l, e, budget.Sum{Amount: want, Held: want})
+	checkSums(t, l, e, budget.Sum{Amount: want, Held: want})
 }
 
 func testEnded(t *testing.T, l budget.Ledger) {
@@ -220,13 +221,5 @@ func testEnded(t *testing.T, l budget.Ledger) {
 	if _, err := l.Reserve(ctx, entry("t1", "discord:1", 1), yes); !errors.Is(err, why) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	check(t, l, entry("t1", "discord:1", 1), budget.Sum{})
-}
-
-// must ends the test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	checkSums(t, l, entry("t1", "discord:1", 1), budget.Sum{})
 }

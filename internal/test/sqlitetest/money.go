@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/test/check"
 	"clank/llm"
 )
 
@@ -133,7 +134,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 	totals := make(map[budget.Level]budget.Amount)
 	for _, level := range levels {
 		sums, err := l.All(t.Context(), level, "", 1<<20)
-		must(t, err)
+		check.Must(t, err)
 		for _, s := range sums {
 			totals[level] = totals[level].Add(s.Amount)
 			if s.Held != (budget.Amount{}) {
@@ -307,7 +308,7 @@ func heldByOne(t *testing.T, l budget.Ledger, day time.Time) budget.Amount {
 func sumOf(t *testing.T, l budget.Ledger, day time.Time) budget.Sum {
 	t.Helper()
 	sums, err := l.Sums(t.Context(), []budget.Key{{Level: budget.LevelDay, Day: day.Format(time.DateOnly)}})
-	must(t, err)
+	check.Must(t, err)
 	return sums[0]
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"clank/internal/sqlite"
+	"clank/internal/test/check"
 )
 
 // Open returns an empty database in a temporary file. It is closed when the test ends.
@@ -20,8 +21,8 @@ func Open(tb testing.TB) *sqlite.DB {
 	content, err := empty()
 	err = errors.Join(err, os.WriteFile(path, content, 0o600))
 	db, openErr := sqlite.Open(tb.Context(), path)
-	must(tb, errors.Join(err, openErr))
-	tb.Cleanup(func() { must(tb, db.Close()) })
+	check.Must(tb, errors.Join(err, openErr))
+	tb.Cleanup(func() { check.Must(tb, db.Close()) })
 	return db
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/sessions"
 
@@ -58,7 +59,7 @@ var sameTime = cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
 func add(t *testing.T, s watches.Store, list ...watches.Watch) {
 	t.Helper()
 	for _, w := range list {
-		must(t, s.AddWatch(t.Context(), w, 100, 100))
+		check.Must(t, s.AddWatch(t.Context(), w, 100, 100))
 	}
 }
 
@@ -68,7 +69,7 @@ func testWhole(t *testing.T, s watches.Store) {
 	add(t, s, fullWatch(), least)
 	for _, want := range []watches.Watch{fullWatch(), least} {
 		got, err := s.Watch(t.Context(), want.ID)
-		must(t, err)
+		check.Must(t, err)
 		if diff := cmp.Diff(want, got, sameTime); diff != "" {
 			t.Errorf("watch (-want +got):\n%s", diff)
 		}
@@ -84,7 +85,7 @@ func testWhole(t *testing.T, s watches.Store) {
 func ids(t *testing.T, s watches.Store, q watches.Query) []string {
 	t.Helper()
 	list, err := s.Watches(t.Context(), q)
-	must(t, err)
+	check.Must(t, err)
 	var out []string
 	for _, w := range list {
 		out = append(out, w.ID)
@@ -174,7 +175,7 @@ func testUpdate(t *testing.T, s watches.Store) {
 		w.Seen, w.PendingNotice, w.Problem, w.NextCheck = want.Seen, nil, "", want.NextCheck
 		return nil
 	})
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff(want, got, sameTime); diff != "" {
 		t.Errorf("returned (-want +got):\n%s", diff)
 	}

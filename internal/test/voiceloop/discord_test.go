@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/running"
@@ -48,16 +49,16 @@ const slow = 400 * time.Millisecond
 func newTestGuild(t *testing.T, bin string) *testGuild {
 	t.Helper()
 	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1, Seed: 6}})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	d.Voice.SetNetwork(voicetest.NetworkFaults{Loss: 0.05})
 	w := &testGuild{t: t, discord: d, bot: d.CreateBot("clank", "secret"), hits: map[string]time.Time{}, news: make(chan struct{})}
 	w.site = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.site.Close)
 	trust := filepath.Join(t.TempDir(), "voice.pem")
-	must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
+	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
 	w.clank, err = running.Start(t.Context(), bin, "DISCORD_TOKEN="+w.bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := w.clank.Close(); err != nil {
 			t.Error(err)
@@ -66,7 +67,7 @@ func newTestGuild(t *testing.T, bin string) *testGuild {
 			t.Log(w.clank.Log())
 		}
 	})
-	must(t, d.WaitConnected(w.waiting(), w.bot))
+	check.Must(t, d.WaitConnected(w.waiting(), w.bot))
 	w.configure()
 	return w
 }
@@ -91,7 +92,7 @@ func (w *testGuild) configure() {
 	if err == nil {
 		err = json.Unmarshal(data, &place)
 	}
-	must(w.t, err)
+	check.Must(w.t, err)
 	w.page = &api.Client{Base: place.URL, Token: place.Secret}
 }
 
@@ -297,12 +298,4 @@ func (c *call) note(ctx context.Context, browse string) error {
 		return nil
 	}
 	return fmt.Errorf("there is no task of the browse %s", browse)
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

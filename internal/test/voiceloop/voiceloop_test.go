@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/voiceloop"
 	"clank/voice/speech/keyword"
 )
@@ -29,7 +30,7 @@ func requirePrograms(t *testing.T) {
 	if errors.Is(err, keyword.ErrMissing) {
 		t.Skip(err)
 	}
-	must(t, err)
+	check.Must(t, err)
 	_ = s.Close()
 }
 
@@ -61,9 +62,9 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 	var lines [][]voiceloop.SpeechLine
 	for i, v := range voices {
 		l, err := voiceloop.SynthesizeLines(w.t.Context(), v, text)
-		must(w.t, err)
+		check.Must(w.t, err)
 		c, err := w.call(fmt.Sprint(id, i), v)
-		must(w.t, err)
+		check.Must(w.t, err)
 		calls, lines = append(calls, c), append(lines, l)
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/npm"
 )
 
@@ -20,7 +20,7 @@ import (
 func appCache(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../../.cache/apps")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	return dir
 }
 
@@ -34,7 +34,7 @@ func installNodeRED(t *testing.T, cache string) string {
 	if err := npm.Install(t.Context(), dir, "node-red@"+nodeRED); err != nil {
 		t.Skipf("apps: skipped: node-red could not be had: %v", err)
 	}
-	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600))
 	return dir
 }
 

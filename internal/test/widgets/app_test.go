@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 var appsFlag = flag.Bool("apps", false, "do tasks on real applications")
@@ -93,9 +94,9 @@ func startApp(t *testing.T, app application) *policy {
 		t.Skipf("apps: skipped: %s could not be had: %v", app.name, err)
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-	browsertest.Must(t, listener.Close())
+	check.Must(t, listener.Close())
 	p := newPolicy(t, app.upload)
 	p.origin, p.home = "http://127.0.0.1:"+port, t.TempDir()
 	shell := func(ctx context.Context, script string) *exec.Cmd {
@@ -111,7 +112,7 @@ func startApp(t *testing.T, app application) *policy {
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := shell(ctx, "exec "+app.start)
 	cmd.Stdout, cmd.Stderr = &out, &out
-	browsertest.Must(t, cmd.Start())
+	check.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		stop()
 		_ = cmd.Wait()

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // TestNames compares roles, names and states on the pages with Chromium's own tree: as they are first, after the first
@@ -19,13 +20,13 @@ func TestNames(t *testing.T) {
 		t.Skip("component libraries are installed from the network: make names does that")
 	}
 	dir, err := filepath.Abs(cache)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	site := browsertest.Serve(t, show(dir))
 	tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{})
 	var names browsertest.Names
 	for _, l := range libraries(t, dir) {
 		t.Run(l.name, func(t *testing.T) {
-			browsertest.Must(t, l.bundle(t.Context(), dir))
+			check.Must(t, l.bundle(t.Context(), dir))
 			for _, task := range l.tasks {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 				browsertest.Navigate(t, tab, site.URL+"/"+l.name+"/"+task.name)

@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // patience is how long the policy looks for an element, and for the end that it expects.
@@ -39,12 +40,12 @@ func newPolicy(t *testing.T, uploads map[string]string) *policy {
 	t.Helper()
 	p := &policy{dir: t.TempDir()}
 	for name, content := range uploads {
-		browsertest.Must(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
+		check.Must(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
 	}
 	var err error
 	p.files, err = files.NewTransfers(files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{Folders: []string{p.dir}}})
-	browsertest.Must(t, err)
-	t.Cleanup(func() { browsertest.Must(t, p.files.Close()) })
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, p.files.Close()) })
 	p.tab = browsertest.Tab(t, browser.Connect(t, page.Options{Observers: []page.Observer{p.files}}), page.TabOptions{})
 	return p
 }

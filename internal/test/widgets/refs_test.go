@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/npm"
 )
 
@@ -67,7 +68,7 @@ func (c *refComparison) compare(t *testing.T, when string) {
 			break
 		}
 	}
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	for _, look := range looks {
 		kind, what, _ := strings.Cut(look, ": ")
 		if isMissing(look) {
@@ -103,7 +104,7 @@ func TestRefsOfPlaywright(t *testing.T) {
 		t.Skip("playwright-core and the libraries are installed from the network: make bench-peers does that")
 	}
 	dir, err := filepath.Abs(cache)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	var files []string
 	for _, pattern := range documents {
 		more, err := filepath.Glob(pattern)
@@ -120,10 +121,10 @@ func TestRefsOfPlaywright(t *testing.T) {
 		show(dir)(w, r)
 	})
 	module, _, err := npm.InstallPlaywright(t.Context(), filepath.Join(dir, "../peers"))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{})
 	p, err := npm.StartPlaywright(t.Context(), module, fmt.Sprintf("http://127.0.0.1:%d", browser.Process(t).Port))
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	defer p.Close()
 	c := &refComparison{tab: tab, playwright: p, elements: map[string]int{}}
 	for i, file := range files {
@@ -133,7 +134,7 @@ func TestRefsOfPlaywright(t *testing.T) {
 		})
 	}
 	for _, l := range libraries(t, dir) {
-		browsertest.Must(t, l.bundle(t.Context(), dir))
+		check.Must(t, l.bundle(t.Context(), dir))
 		for _, task := range l.tasks {
 			t.Run(l.name+"/"+task.name, func(t *testing.T) {
 				browsertest.Navigate(t, tab, site.URL+"/"+l.name+"/"+task.name)

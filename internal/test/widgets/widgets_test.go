@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/internal/test/npm"
 )
 
@@ -100,17 +101,17 @@ func (l *library) bundle(ctx context.Context, dir string) error {
 func libraries(t *testing.T, dir string) (all []*library) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.jsx")
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	packages := []string{"esbuild@0.28.2"}
 	for _, path := range paths {
 		l, err := readLibrary(path)
-		browsertest.Must(t, err)
+		check.Must(t, err)
 		all, packages = append(all, l), append(packages, l.packages...)
 	}
 	stamp, list := filepath.Join(dir, "installed"), strings.Join(packages, "\n")
 	if old, err := os.ReadFile(stamp); err != nil || string(old) != list {
-		browsertest.Must(t, npm.Install(t.Context(), dir, packages...))
-		browsertest.Must(t, os.WriteFile(stamp, []byte(list), 0o644))
+		check.Must(t, npm.Install(t.Context(), dir, packages...))
+		check.Must(t, os.WriteFile(stamp, []byte(list), 0o644))
 	}
 	return all
 }
@@ -133,13 +134,13 @@ func TestWidgets(t *testing.T) {
 		t.Skip("component libraries are installed from the network: make widgets does that")
 	}
 	dir, err := filepath.Abs(cache)
-	browsertest.Must(t, err)
+	check.Must(t, err)
 	p := newPolicy(t, map[string]string{"photo.txt": "a photo"})
 	p.origin = browsertest.Serve(t, show(dir)).URL
 	var solved, not int
 	for _, l := range libraries(t, dir) {
 		t.Run(l.name, func(t *testing.T) {
-			browsertest.Must(t, l.bundle(t.Context(), dir))
+			check.Must(t, l.bundle(t.Context(), dir))
 			for _, task := range l.tasks {
 				t.Run(task.name, func(t *testing.T) {
 					if err := p.solve(t.Context(), "/"+l.name+"/"+task.name, task); errors.Is(err, errTrueAlready) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 
+	"clank/internal/test/check"
 	"clank/voice/discord/dave"
 )
 
@@ -30,8 +31,8 @@ func settledConn(tb testing.TB) (*Conn, *link) {
 	l := &link{queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}
 	c := &Conn{Target: Target{UserID: "1"}, self: 1, link: l, Video: true}
 	s, err := dave.New(dave.Options{UserID: 1, GroupID: 2, SendBinary: c.sendBinary, SendJSON: c.sendJSON})
-	must(tb, err)
-	must(tb, s.Select(0))
+	check.Must(tb, err)
+	check.Must(tb, s.Select(0))
 	c.session = &session{ready: Ready{SSRC: 5}, described: true, transport: idle{}, dave: s, senders: NewSenderTable()}
 	tb.Cleanup(func() { l.timer.Stop() })
 	return c, l
@@ -69,7 +70,7 @@ func TestNobodyKeepsUsFromHearingOthers(t *testing.T) {
 		}
 	}
 	feed := func(text string) {
-		must(t, c.handleText(t.Context(), l, []byte(text)))
+		check.Must(t, c.handleText(t.Context(), l, []byte(text)))
 	}
 	packet := func(ssrc uint32, n int) []byte {
 		p := binary.BigEndian.AppendUint32([]byte{0x80, typeOpus, byte(n >> 8), byte(n), 0, 0, 0, 0}, ssrc)
@@ -153,14 +154,14 @@ func TestNumbersOfMessagesWrap(t *testing.T) {
 // a server that answers keep-alives, until it is told not to.
 func TestASilentTransportIsNoticed(t *testing.T) {
 	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	must(t, err)
+	check.Must(t, err)
 	defer server.Close()
 	conn, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
-	must(t, err)
+	check.Must(t, err)
 	failed := make(chan error, 1)
 	u := NewUDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
 	u.conn, u.mode, u.every = conn, ModeAES256GCM, 5*time.Millisecond
-	must(t, u.Start(t.Context(), Description{Mode: ModeAES256GCM, Key: make([]byte, 32)}))
+	check.Must(t, u.Start(t.Context(), Description{Mode: ModeAES256GCM, Key: make([]byte, 32)}))
 	defer u.Close()
 	buf := make([]byte, 100)
 	for range 3 {
@@ -187,7 +188,7 @@ func BenchmarkPacketOut(b *testing.B) {
 	c.out.reset(time.Now())
 	opus := make([]byte, 160)
 	for b.Loop() {
-		must(b, c.SendAudio(opus))
+		check.Must(b, c.SendAudio(opus))
 	}
 }
 
@@ -283,7 +284,7 @@ func TestALargePictureLeavesAtAPace(t *testing.T) {
 				c := showing(t, r)
 				began := time.Now()
 				for range 3 {
-					must(t, c.SendVideo(picture(size), time.Now()))
+					check.Must(t, c.SendVideo(picture(size), time.Now()))
 					if r.count() == 0 {
 						t.Error("nothing had gone when SendVideo returned")
 					}
@@ -315,7 +316,7 @@ func TestWhatWaitsDoesNotOutliveTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &router{rate: 1e12, hold: 1e12}
 		c := showing(t, r)
-		must(t, c.SendVideo(picture(200<<10), time.Now()))
+		check.Must(t, c.SendVideo(picture(200<<10), time.Now()))
 		synctest.Wait()
 		c.dropSession()
 		before := r.count()
@@ -340,7 +341,7 @@ func TestWhatWasLostIsSentAgain(t *testing.T) {
 				r := &router{rate: 1e12, hold: 1e12}
 				c := showing(t, r)
 				c.session.ready.Streams[0].RTX = rtx
-				must(t, c.SendVideo(picture(5000), time.Now()))
+				check.Must(t, c.SendVideo(picture(5000), time.Now()))
 				pass(time.Second / 8)
 				n := len(r.sent)
 				lost := r.sent[n-1]
@@ -387,7 +388,7 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &router{rate: 1e12, hold: 1e12}
 				c := showing(t, r)
-				must(t, c.SendVideo(picture(5000), time.Now()))
+				check.Must(t, c.SendVideo(picture(5000), time.Now()))
 				pass(time.Second / 8)
 				try(c, r.sent[len(r.sent)-1].SequenceNumber+1)
 				pass(time.Second)
@@ -396,13 +397,5 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

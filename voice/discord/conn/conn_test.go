@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord/conn"
@@ -39,10 +40,10 @@ type hall struct {
 func newHall(t *testing.T, cfg voicetest.Config) hall {
 	t.Helper()
 	s, err := voicetest.Start(cfg)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	endpoint, err := s.Endpoint()
-	must(t, err)
+	check.Must(t, err)
 	return hall{s, endpoint}
 }
 
@@ -82,7 +83,7 @@ func (h hall) open(t *testing.T, change func(*conn.Conn)) (*conn.Conn, *events) 
 	if change != nil {
 		change(c)
 	}
-	must(t, c.Open(voicetest.Deadline(t)))
+	check.Must(t, c.Open(voicetest.Deadline(t)))
 	return c, e
 }
 
@@ -94,7 +95,7 @@ func (h hall) join(t *testing.T, user string, change func(*voicetest.MemberOptio
 		change(&o)
 	}
 	m, err := voicetest.JoinCall(voicetest.Deadline(t), o)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }
@@ -157,7 +158,7 @@ func (e *events) count(kind conn.EventKind) int {
 // await waits until a condition of the server holds.
 func (h hall) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	must(t, h.Wait(voicetest.Deadline(t), what, cond))
+	check.Must(t, h.Wait(voicetest.Deadline(t), what, cond))
 }
 
 // done waits until a connection has ended for good.
@@ -176,7 +177,7 @@ func done(t *testing.T, c *conn.Conn) error {
 func mute(t *testing.T) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	var conns sync.WaitGroup
 	t.Cleanup(func() {
 		_ = ln.Close()
@@ -202,14 +203,6 @@ func mute(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 func TestSoundGoesBothWays(t *testing.T) {
 	for _, mode := range []string{conn.ModeAES256GCM, conn.ModeXChaCha20Poly1305} {
 		t.Run(mode, func(t *testing.T) {
@@ -220,7 +213,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 			e.kind(t, 0, conn.UsersJoined)
 			m.Speak(conn.SpeakingMicrophone)
 			for i := range byte(3) {
-				must(t, m.Send([]byte{0x78, i}))
+				check.Must(t, m.Send([]byte{0x78, i}))
 			}
 			at := 0
 			for i := range byte(3) {
@@ -232,9 +225,9 @@ func TestSoundGoesBothWays(t *testing.T) {
 				}
 			}
 			for i := range byte(3) {
-				must(t, c.SendAudio([]byte{0x78, i}))
+				check.Must(t, c.SendAudio([]byte{0x78, i}))
 			}
-			must(t, c.EndSpeech())
+			check.Must(t, c.EndSpeech())
 			var heard [][]byte
 			var last uint16
 			var clock uint32
@@ -287,7 +280,7 @@ func TestPausesShowInTimestamps(t *testing.T) {
 	var first, last uint32
 	began := time.Now()
 	for i := range 2 {
-		must(t, c.SendAudio([]byte{1, 2, 3}))
+		check.Must(t, c.SendAudio([]byte{1, 2, 3}))
 		f := voicetest.NextFrame(t, m)
 		if last = f.Timestamp; i == 0 {
 			first = last
@@ -347,7 +340,7 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 			if test.code == 1006 {
 				end = func() error { return h.Drop(seat) }
 			}
-			must(t, end())
+			check.Must(t, end())
 			_, at = e.kind(t, at, conn.Down)
 			if test.want == ends {
 				err := done(t, c)
@@ -381,11 +374,11 @@ func TestResumeAsksForWhatWasMissed(t *testing.T) {
 	_, at := e.kind(t, 0, conn.Up)
 	m := h.join(t, ada, nil)
 	_, at = e.kind(t, at, conn.UsersJoined)
-	must(t, h.Drop(seat))
+	check.Must(t, h.Drop(seat))
 	e.kind(t, at, conn.Down)
 	h.join(t, "902", nil)
 	m.Speak(conn.SpeakingMicrophone)
-	must(t, m.Send([]byte{5}))
+	check.Must(t, m.Send([]byte{5}))
 	_, at = e.kind(t, at, conn.Up)
 	got, _ := e.kind(t, at-1, conn.UsersJoined)
 	if len(got.Users) != 1 || got.Users[0] != "902" {
@@ -429,7 +422,7 @@ func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, voicetest.Config{Heartbeat: 500 * time.Millisecond})
 	h.open(t, nil)
-	must(t, h.SendBinary(seat, 99, []byte{1}))
+	check.Must(t, h.SendBinary(seat, 99, []byte{1}))
 	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
 	if err != nil {
 		t.Error(err)
@@ -445,22 +438,22 @@ func TestGarbageIsPassedOver(t *testing.T) {
 		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`, `{"op":9}`,
 		`{"op":21,"d":"x"}`, `{"op":22}`, `{"op":24,"d":{"epoch":"x"}}`, `{"op":18,"d":{}}`, `{"op":20}`, `{"op":16,"d":{}}`,
 	} {
-		must(t, h.SendRaw(seat, false, []byte(text)))
+		check.Must(t, h.SendRaw(seat, false, []byte(text)))
 	}
 	for _, data := range [][]byte{{}, {0}, {0, 1}} {
-		must(t, h.SendRaw(seat, true, data))
+		check.Must(t, h.SendRaw(seat, true, data))
 	}
 	for op := range byte(40) {
-		must(t, h.SendBinary(seat, op, []byte{1, 2, 3}))
+		check.Must(t, h.SendBinary(seat, op, []byte{1, 2, 3}))
 	}
 	for _, data := range [][]byte{{}, {1}, bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40), make([]byte, 1400), {0x80, 200, 0, 1}} {
-		must(t, h.SendUDP(seat, data))
+		check.Must(t, h.SendUDP(seat, data))
 	}
 	for _, data := range [][]byte{{0x80, 200, 0, 6, 0, 0, 0, 1}, {0x81, 201, 0, 200, 0, 0, 0, 1}} {
-		must(t, h.SendRTCP(seat, data))
+		check.Must(t, h.SendRTCP(seat, data))
 	}
 	m.Speak(conn.SpeakingMicrophone)
-	must(t, m.Send([]byte{9}))
+	check.Must(t, m.Send([]byte{9}))
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if !bytes.Equal(ev.Packet.Opus, []byte{9}) {
 		t.Errorf("heard %x", ev.Packet.Opus)
@@ -477,14 +470,14 @@ func TestOwnPacketsAreNeverHeard(t *testing.T) {
 	ssrc, _ := m.SSRC()
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
-	must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)))
+	check.Must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)))
 	if err := h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
 		t.Fatal(err)
 	}
 	e.next(t, 0, "903", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "903" })
 	bob.Speak(conn.SpeakingMicrophone)
 	for _, who := range []interface{ Send([]byte) error }{m, bob} {
-		must(t, who.Send([]byte{1}))
+		check.Must(t, who.Send([]byte{1}))
 	}
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if ev.Packet.From != "902" || e.count(conn.PacketReceived) != 1 {
@@ -497,7 +490,7 @@ func TestPeopleLeave(t *testing.T) {
 	_, e := h.open(t, nil)
 	m := h.join(t, ada, nil)
 	_, at := e.kind(t, 0, conn.UsersJoined)
-	must(t, m.Close())
+	check.Must(t, m.Close())
 	ev, _ := e.kind(t, at, conn.UsersLeft)
 	if !cmp.Equal(ev.Users, []string{ada}) {
 		t.Errorf("gone is %v", ev.Users)
@@ -524,7 +517,7 @@ func TestOutageHasAnEnd(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
 	c, e := h.open(t, func(c *conn.Conn) { c.MaxOutage = 100 * time.Millisecond })
 	e.kind(t, 0, conn.Up)
-	must(t, h.Close())
+	check.Must(t, h.Close())
 	if err := done(t, c); err == nil || !strings.Contains(err.Error(), "could not be restored") {
 		t.Errorf("Err = %v", err)
 	}
@@ -580,7 +573,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	c, e := h.open(t, nil)
 	e.kind(t, 0, conn.Up)
 	for range 2 {
-		must(t, c.Close(voicetest.Deadline(t)))
+		check.Must(t, c.Close(voicetest.Deadline(t)))
 	}
 	if err := c.Err(); err != nil {
 		t.Errorf("Err = %v, want none after Close", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/endurance"
 	"clank/voice/discord/conn"
@@ -60,9 +61,9 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	t.Helper()
 	wires := endurance.NewNetwork()
 	ln, err := wires.Listen()
-	must(t, err)
+	check.Must(t, err)
 	udp, err := wires.ListenPacket()
-	must(t, err)
+	check.Must(t, err)
 	seen := make(chan struct{})
 	go func() { defer close(seen); discover(udp) }()
 	_, port, _ := net.SplitHostPort(udp.LocalAddr().String())
@@ -207,7 +208,7 @@ func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int, ask bool
 	h.SetNetwork(n)
 	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7, 8}, size/8)
 	for range pictures {
-		must(t, c.SendVideo(frame, time.Now()))
+		check.Must(t, c.SendVideo(frame, time.Now()))
 		time.Sleep(time.Second / 8) //nolint:forbidigo // the clock of synctest
 	}
 	h.SetNetwork(voicetest.NetworkFaults{})

@@ -13,6 +13,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/rtp/codecs"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord/conn"
@@ -23,7 +24,7 @@ var key = bytes.Repeat([]byte{7}, 32)
 func newCipher(tb testing.TB, mode string) *conn.Cipher {
 	tb.Helper()
 	c, err := conn.NewCipher(mode, key)
-	must(tb, err)
+	check.Must(tb, err)
 	return c
 }
 
@@ -34,10 +35,10 @@ func dressed(tb testing.TB) []byte {
 		Header:  rtp.Header{Version: 2, Marker: true, PayloadType: 120, SequenceNumber: 65535, Timestamp: 1 << 31, SSRC: 9, CSRC: []uint32{1, 2}},
 		Payload: []byte("opus"),
 	}
-	must(tb, p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}))
+	check.Must(tb, p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}))
 	p.Padding, p.Header.PaddingSize = true, 5
 	data, err := p.Marshal()
-	must(tb, err)
+	check.Must(tb, err)
 	return data
 }
 
@@ -45,11 +46,11 @@ func TestPacketsAreReadByAnotherReadingOfTheDocuments(t *testing.T) {
 	for _, mode := range []string{conn.ModeAES256GCM, conn.ModeXChaCha20Poly1305} {
 		ours, plain := newCipher(t, mode), dressed(t)
 		theirs, err := voicetest.NewPacketCipher(mode, key)
-		must(t, err)
+		check.Must(t, err)
 		clear, err := voicetest.ClearRTP(plain)
-		must(t, err)
+		check.Must(t, err)
 		sealed, err := ours.Seal(nil, plain)
-		must(t, err)
+		check.Must(t, err)
 		if got, _, err := theirs.Open(bytes.Clone(sealed), clear); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%s: they read %x, %v, want %x", mode, got, err, plain)
 		}
@@ -61,11 +62,11 @@ func TestPacketsAreReadByAnotherReadingOfTheDocuments(t *testing.T) {
 
 func TestControlIsReadHoweverMuchOfItIsClear(t *testing.T) {
 	plain, err := (&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: 2}).Marshal()
-	must(t, err)
+	check.Must(t, err)
 	ours := newCipher(t, conn.ModeAES256GCM)
 	for _, clear := range []int{4, 8} {
 		theirs, err := voicetest.NewPacketCipher(voicetest.ModeAES256GCM, key)
-		must(t, err)
+		check.Must(t, err)
 		if got, err := ours.Open(nil, theirs.Seal(plain, clear)); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%d clear bytes: got %x, %v, want %x", clear, got, err, plain)
 		}
@@ -75,7 +76,7 @@ func TestControlIsReadHoweverMuchOfItIsClear(t *testing.T) {
 func TestPacketsThatWereChangedAreRefused(t *testing.T) {
 	c := newCipher(t, conn.ModeXChaCha20Poly1305)
 	sealed, err := c.Seal(nil, dressed(t))
-	must(t, err)
+	check.Must(t, err)
 	for i := range sealed {
 		bad := bytes.Clone(sealed)
 		bad[i] ^= 1
@@ -175,7 +176,7 @@ func FuzzStrip(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	c := newCipher(f, conn.ModeAES256GCM)
 	sealed, err := c.Seal(nil, dressed(f))
-	must(f, err)
+	check.Must(f, err)
 	f.Add(sealed)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if plain, err := c.Open(nil, data); err == nil && !bytes.Equal(data, sealed) && !bytes.Equal(plain, dressed(t)) {
@@ -189,7 +190,7 @@ func BenchmarkCipher(b *testing.B) {
 		c, plain, buf := newCipher(b, mode), append(dressed(b)[:12], make([]byte, 160)...), []byte(nil)
 		plain[0] = 0x80
 		sealed, err := c.Seal(nil, plain)
-		must(b, err)
+		check.Must(b, err)
 		b.Run("seal "+mode, func(b *testing.B) {
 			for b.Loop() {
 				if buf, err = c.Seal(buf[:0], plain); err != nil {
@@ -418,7 +419,7 @@ func newPost(t *testing.T) *post {
 	p := &post{now: time.Unix(1, 0), Pacer: &conn.Pacer[string]{PayloadType: typeVP8, ResendType: typeRepeat}}
 	read := func(packet []byte) rtp.Packet {
 		var r rtp.Packet
-		must(t, r.Unmarshal(bytes.Clone(packet)))
+		check.Must(t, r.Unmarshal(bytes.Clone(packet)))
 		return r
 	}
 	p.Send = func(_ string, packet []byte, payload int, at time.Time) error {
@@ -442,7 +443,7 @@ func (p *post) put(t *testing.T, size int) []byte {
 		data[i] = byte(i * 7 >> 3)
 	}
 	f := conn.VideoFrame{Data: data, SSRC: source, RTX: repeats, Timestamp: 90000, DelayID: 6, Spread: time.Second / 16}
-	must(t, p.PutFrame("us", f, p.now))
+	check.Must(t, p.PutFrame("us", f, p.now))
 	return data
 }
 
@@ -451,7 +452,7 @@ func (p *post) run(t *testing.T, d time.Duration) {
 	t.Helper()
 	for end := p.now.Add(d); ; {
 		wait, err := p.SendDue("us", p.now)
-		must(t, err)
+		check.Must(t, err)
 		if wait == 0 || p.now.Add(wait).After(end) {
 			p.now = end
 			return
@@ -532,7 +533,7 @@ func TestWhatIsForOneDestinationNeverGoesToAnother(t *testing.T) {
 	p.put(t, 5000)
 	p.run(t, time.Second)
 	lost := p.next() - 1
-	must(t, p.PutFrame("others", conn.VideoFrame{Data: []byte{1}, DelayID: 6}, p.now))
+	check.Must(t, p.PutFrame("others", conn.VideoFrame{Data: []byte{1}, DelayID: 6}, p.now))
 	if _, err := p.SendDue("others", p.now); err != nil {
 		t.Fatal(err)
 	}
@@ -630,7 +631,7 @@ func BenchmarkPictureOut(b *testing.B) {
 			b.ReportAllocs()
 			steps := 0
 			for now := time.Unix(1, 0); b.Loop(); now = now.Add(time.Second) {
-				must(b, box.PutFrame(1, frame, now))
+				check.Must(b, box.PutFrame(1, frame, now))
 				for at := now; box.Pending(); at = at.Add(2 * time.Millisecond) {
 					steps++
 					if _, err := box.SendDue(1, at); err != nil {

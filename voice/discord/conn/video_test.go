@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pion/rtcp"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/delivery"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
@@ -47,7 +48,7 @@ func TestPicturesArriveWhole(t *testing.T) {
 	}
 	taken := time.Now()
 	for i := range 2 {
-		must(t, c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)))
+		check.Must(t, c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)))
 	}
 	var first uint32
 	for i := range 2 {
@@ -83,7 +84,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 	}
 	_, at := e.kind(t, 0, conn.Up)
 	h.await(t, "announcement", func() bool { return len(list()) == 2 })
-	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
+	check.Must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
 	e.next(t, at, "Up", func(ev conn.Event) bool { return ev.Kind == conn.Up })
 	h.await(t, "announcements", func() bool { return len(list()) == 3 }) // empty, shown, shown again
 	var last struct {
@@ -93,7 +94,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 		}
 	}
 	messages := list()
-	must(t, json.Unmarshal(messages[len(messages)-1].Data, &last))
+	check.Must(t, json.Unmarshal(messages[len(messages)-1].Data, &last))
 	now, _ := h.Client(seat)
 	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 || last.Streams[0].MaxResolution.Width != 640 {
 		t.Errorf("announced %s, want source %d", messages[len(messages)-1].Data, now.Video)
@@ -105,8 +106,8 @@ func TestLostPicturesAreAskedFor(t *testing.T) {
 	_, e, m := h.stream(t)
 	now, _ := h.Client(seat)
 	pli, err := (&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: now.Video}).Marshal()
-	must(t, err)
-	must(t, m.SendRTCP(pli))
+	check.Must(t, err)
+	check.Must(t, m.SendRTCP(pli))
 	e.kind(t, 0, conn.KeyFrameWanted)
 }
 
@@ -132,7 +133,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	c, e, m := h.stream(t)
 	m.Speak(conn.SpeakingMicrophone)
 	for i := range byte(3) {
-		must(t, errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})))
+		check.Must(t, errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})))
 	}
 	e.kind(t, 0, conn.PacketReceived)
 	theirs, _ := m.SSRC()
@@ -164,8 +165,8 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	}
 	loss := rtcp.ReceiverReport{SSRC: theirs, Reports: []rtcp.ReceptionReport{{SSRC: us.Audio, FractionLost: 64}}}
 	data, err := loss.Marshal()
-	must(t, err)
-	must(t, h.SendRTCP(seat, data))
+	check.Must(t, err)
+	check.Must(t, h.SendRTCP(seat, data))
 	limit := voicetest.Deadline(t)
 	for c.Stats().LostSent != 0.25 {
 		select {
@@ -198,7 +199,7 @@ func TestPacketsThatComeEarlyAreKept(t *testing.T) {
 	came(77, 1)
 	came(77, 2)
 	came(78, 3)
-	must(t, h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`))
+	check.Must(t, h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`))
 	at := 0
 	for _, n := range []byte{1, 2, 4} {
 		if n == 4 {
@@ -275,7 +276,7 @@ func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
 	first := h.join(t, ada, encrypted)
 	h.await(t, "a group of one", func() bool { return h.Settled(guild, channel) })
 	group := func(do func(*delivery.Service)) {
-		must(t, h.Group(guild, channel, do))
+		check.Must(t, h.Group(guild, channel, do))
 	}
 	group(func(g *delivery.Service) { g.Hold = true })
 	c, e := h.open(t, nil)
@@ -333,16 +334,16 @@ func TestAnEncryptedCallIsHeardThroughAllThatHappens(t *testing.T) {
 	second := h.join(t, "902", encrypted)
 	h.agreed(t, c, first, second)
 	talk(t, c, e, second, "welcome")
-	must(t, first.Close())
+	check.Must(t, first.Close())
 	h.agreed(t, c, second)
 	talk(t, c, e, second, "alone")
 
-	must(t, h.Drop(seat))
+	check.Must(t, h.Drop(seat))
 	_, at = e.kind(t, at, conn.Down)
 	_, at = e.kind(t, at, conn.Up)
 	talk(t, c, e, second, "resumed")
 
-	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
+	check.Must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
 	_, at = e.kind(t, at, conn.Down)
 	e.kind(t, at, conn.Up)
 	h.agreed(t, c, second)
@@ -371,7 +372,7 @@ func TestPicturesAreEncrypted(t *testing.T) {
 	m.RequestQuality(100)
 	e.next(t, 0, "wish", func(ev conn.Event) bool { return ev.Kind == conn.QualityWanted && ev.Quality == 100 })
 	frame := append([]byte{0x10, 2, 0, 0x9d, 1, 0x2a, 0, 5, 0xd0, 2}, bytes.Repeat([]byte("picture"), 5000)...)
-	must(t, c.SendVideo(frame, time.Now()))
+	check.Must(t, c.SendVideo(frame, time.Now()))
 	f := voicetest.NextFrame(t, m)
 	if !bytes.Equal(f.Data, frame) || bytes.Contains(f.Encrypted, []byte("picture")) || !bytes.Equal(f.Encrypted[:10], frame[:10]) {
 		t.Errorf("got %d bytes (%v), want %d, encrypted but for the first ten", len(f.Data), f.Err, len(frame))
@@ -393,7 +394,7 @@ func TestWhoSpeaksUnannouncedIsFoundByTheirKey(t *testing.T) {
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
 	for i := range byte(20) {
-		must(t, m.Send([]byte{0x78, i}))
+		check.Must(t, m.Send([]byte{0x78, i}))
 	}
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if ev.Packet.From != ada || ev.Packet.Opus[0] != 0x78 {
@@ -419,7 +420,7 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 		}
 	}
 	stop()
-	must(t, old.Close())
+	check.Must(t, old.Close())
 	h.agreed(t, c, first)
 	e.kind(t, at, conn.EncryptionOn)
 	talk(t, c, e, first, "private again")
@@ -436,7 +437,7 @@ func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	if err := h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
 		t.Fatal(err)
 	}
-	must(t, h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`))
+	check.Must(t, h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`))
 	e.kind(t, 0, conn.EncryptionOff)
 	first.Speak(conn.SpeakingMicrophone)
 	talk(t, c, e, first, "still private")
@@ -464,7 +465,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 		}
 		ssrc, _ := victim.SSRC()
 		lie := func(after string) {
-			must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)))
+			check.Must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)))
 			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/delivery"
 	"clank/internal/test/npm"
 	"clank/voice/discord/dave"
@@ -67,7 +68,7 @@ func newCall(t *testing.T) *call {
 	t.Helper()
 	c := &call{t: t, people: make(map[uint64]person), sent: make(map[uint64]map[byte]int), clock: &clock{now: time.Unix(1_800_000_000, 0)}}
 	service, err := delivery.New(channel, func(m delivery.Message) { c.toPeople = append(c.toPeople, m) })
-	must(t, err)
+	check.Must(t, err)
 	c.service = service
 	return c
 }
@@ -273,7 +274,7 @@ func newOurs(c *call, user uint64) *ours {
 		Now:        func() time.Time { return c.clock.now },
 		Logger:     slog.New(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	must(c.t, err)
+	check.Must(c.t, err)
 	return &ours{Session: session, id: user, c: c}
 }
 
@@ -288,14 +289,6 @@ func (o *ours) handle(m delivery.Message) error {
 	return o.HandleJSON(int(m.Op), d)
 }
 
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // daveys makes members of davey. All are in one process.
 type daveys struct{ *npm.Davey }
 
@@ -306,7 +299,7 @@ func startDaveys(t *testing.T) daveys {
 		t.Skip("davey is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	d, err := npm.StartDavey(t.Context(), t.TempDir(), t.Output())
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return daveys{d}
 }

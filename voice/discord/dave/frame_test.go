@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice/discord/dave"
 )
 
@@ -14,7 +15,7 @@ var start = time.Unix(1_800_000_000, 0)
 func send(t *testing.T, s *dave.Stream, c dave.Codec, frame []byte) []byte {
 	t.Helper()
 	sent, err := s.Send(c, frame)
-	must(t, err)
+	check.Must(t, err)
 	return sent
 }
 
@@ -141,7 +142,7 @@ func FuzzFrame(f *testing.F) {
 	s := dave.NewStream()
 	for codec, frame := range frames {
 		sent, err := s.Send(codec, frame)
-		must(f, err)
+		check.Must(f, err)
 		f.Add(sent)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
@@ -216,7 +217,7 @@ func benchmark(b *testing.B, c dave.Codec, size int) {
 			b.StopTimer()
 			sent, err := s.Send(c, frame)
 			b.StartTimer()
-			must(b, err)
+			check.Must(b, err)
 			if _, err := s.Receive(sent, start); err != nil {
 				b.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/delivery"
 	"clank/voice/discord/dave"
 
@@ -55,7 +56,7 @@ type client struct {
 func (g *gateway) client(user uint64) *client {
 	g.t.Helper()
 	key, err := dave.NewSigningKey()
-	must(g.t, err)
+	check.Must(g.t, err)
 	c := &client{user: user, key: key}
 	if c.ticket, err = dave.NewKeyPackageBundle(user, key); err != nil {
 		g.t.Fatal(err)
@@ -68,7 +69,7 @@ func (g *gateway) client(user uint64) *client {
 	if c.group, err = dave.CreateGroup(mlsChannel, c.ticket, c.sender); err != nil {
 		g.t.Fatal(err)
 	}
-	must(g.t, g.service.KeyPackage(user, c.ticket.KeyPackage()))
+	check.Must(g.t, g.service.KeyPackage(user, c.ticket.KeyPackage()))
 	return c
 }
 
@@ -78,7 +79,7 @@ func anybody(uint64) bool { return true }
 func (g *gateway) append(c *client) error {
 	g.t.Helper()
 	change, err := dave.ParseProposals(g.take(c.user, delivery.OpProposals))
-	must(g.t, err)
+	check.Must(g.t, err)
 	for _, p := range change.Proposals {
 		if err := c.group.Append(p, anybody); err != nil {
 			return err
@@ -95,14 +96,14 @@ func (g *gateway) append(c *client) error {
 func (g *gateway) commit(c *client) (commit, welcome []byte) {
 	g.t.Helper()
 	commit, welcome, err := c.group.Commit()
-	must(g.t, err)
+	check.Must(g.t, err)
 	return commit, welcome
 }
 
 func view(t *testing.T, g *dave.Group) dave.GroupView {
 	t.Helper()
 	v, err := g.View()
-	must(t, err)
+	check.Must(t, err)
 	return v
 }
 
@@ -111,12 +112,12 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	t.Helper()
 	g := newGateway(t)
 	a, b := g.client(1), g.client(2)
-	must(t, g.append(a))
+	check.Must(t, g.append(a))
 	commit, welcome := g.commit(a)
-	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
-	must(t, a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]))
+	check.Must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
+	check.Must(t, a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender)
-	must(t, err)
+	check.Must(t, err)
 	b.group = joined
 	return g, a, b
 }
@@ -125,15 +126,15 @@ func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
 	t.Parallel()
 	g, a, b := pair(t)
 	g.client(3)
-	must(t, g.append(a))
+	check.Must(t, g.append(a))
 	first, _ := g.commit(a)
 	second, _ := g.commit(a)
 	if bytes.Equal(first, second) {
 		t.Fatal("two commits are the same")
 	}
-	must(t, g.append(b))
+	check.Must(t, g.append(b))
 	for _, c := range []*client{a, b} {
-		must(t, c.group.Apply(first))
+		check.Must(t, c.group.Apply(first))
 		if err := c.group.Apply(second); !errors.Is(err, dave.ErrWrongEpoch) {
 			t.Errorf("a commit of the epoch before: %v, want ErrOtherEpoch", err)
 		}
@@ -149,19 +150,19 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	c := g.client(3)
 	g.service.Leave(2) // and before anybody has added the third
 	for range 2 {
-		must(t, g.append(a))
+		check.Must(t, g.append(a))
 	}
 	// The one who has left hears of it as well.
 	change, err := dave.ParseProposals(g.take(2, delivery.OpProposals))
-	must(t, err)
+	check.Must(t, err)
 	for _, p := range change.Proposals {
-		must(t, b.group.Append(p, anybody))
+		check.Must(t, b.group.Append(p, anybody))
 	}
 	commit, welcome := g.commit(a)
-	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
+	check.Must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender)
-	must(t, err)
-	must(t, a.group.Apply(commit))
+	check.Must(t, err)
+	check.Must(t, a.group.Apply(commit))
 	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
 		t.Errorf("the two see different groups:\n%s", diff)
 	}
@@ -174,7 +175,7 @@ func TestAWelcomeMustBeForOurGroup(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	a, b := g.client(1), g.client(2)
-	must(t, g.append(a))
+	check.Must(t, g.append(a))
 	_, welcome := g.commit(a)
 	other := newGateway(t).client(2)
 	for name, join := range map[string]func() (*dave.Group, error){
@@ -199,13 +200,13 @@ func TestCommitsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	g, a, b := pair(t)
 	g.client(3)
-	must(t, g.append(a))
+	check.Must(t, g.append(a))
 	commit, _ := g.commit(a)
 	before := view(t, b.group)
 	if err := b.group.Apply(commit); err == nil {
 		t.Error("a commit of a proposal that did not come was taken")
 	}
-	must(t, g.append(b))
+	check.Must(t, g.append(b))
 	for i := 0; i < len(commit); i += 7 {
 		changed := bytes.Clone(commit)
 		changed[i] ^= 1
@@ -230,7 +231,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	g, a, _ := pair(t)
 	g.client(3)
 	change, err := dave.ParseProposals(g.take(1, delivery.OpProposals))
-	must(t, err)
+	check.Must(t, err)
 	proposal := change.Proposals[0]
 	if err := a.group.Append(proposal, func(user uint64) bool { return user != 3 }); err == nil {
 		t.Error("somebody who is not there is to be added")
@@ -280,11 +281,11 @@ func FuzzParseSender(f *testing.F) {
 // FuzzJoin has a member take anything for a Welcome or a commit.
 func FuzzJoin(f *testing.F) {
 	key, err := dave.NewSigningKey()
-	must(f, err)
+	check.Must(f, err)
 	ticket, err := dave.NewKeyPackageBundle(1, key)
-	must(f, err)
+	check.Must(f, err)
 	sender, err := dave.ParseExternalSender(append(append([]byte{0x40, 65}, key.Public()...), 0, 1, 1, 7))
-	must(f, err)
+	check.Must(f, err)
 	f.Add([]byte{0, 2, 0, 0})
 	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
 	f.Fuzz(func(t *testing.T, message []byte) {
@@ -292,7 +293,7 @@ func FuzzJoin(f *testing.F) {
 			t.Error("joined by what is no Welcome for us")
 		}
 		g, err := dave.CreateGroup(mlsChannel, ticket, sender)
-		must(t, err)
+		check.Must(t, err)
 		if err := g.Apply(message); err == nil {
 			t.Error("took what nobody committed")
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"clank/internal/test/check"
 	"clank/voice/discord/dave"
 )
 
@@ -31,12 +32,12 @@ func (o *octets) UnmarshalJSON(b []byte) error {
 func mlsVectors[T any](t *testing.T, name string) []T {
 	t.Helper()
 	dir, err := os.Getwd()
-	must(t, err)
+	check.Must(t, err)
 	for {
 		data, err := os.ReadFile(filepath.Join(dir, "shared/mls", name+".json"))
 		if err == nil {
 			var all []T
-			must(t, json.Unmarshal(data, &all))
+			check.Must(t, json.Unmarshal(data, &all))
 			return all
 		}
 		if parent := filepath.Dir(dir); parent != dir {
@@ -66,7 +67,7 @@ func TestVectorsOfDerivationInTrees(t *testing.T) {
 	}
 	for _, v := range mlsVectors[vector](t, "crypto-basics") {
 		got, err := dave.ExpandLabel(v.Derive.Secret, v.Derive.Label, v.Derive.Generation, v.Derive.Length)
-		must(t, err)
+		check.Must(t, err)
 		same(t, "secret", got, v.Derive.Out)
 	}
 }
@@ -89,10 +90,10 @@ func TestVectorsOfRatchets(t *testing.T) {
 		// RFC 9420 section 9: the root of the leaf's ratchet, whose context is empty.
 		info := append([]byte{0, 32, byte(len("MLS 1.0 application"))}, "MLS 1.0 application\x00"...)
 		root, err := hkdf.Expand(sha256.New, v.Secret, string(info), 32)
-		must(t, err)
+		check.Must(t, err)
 		last := v.Leaves[0][len(v.Leaves[0])-1].Generation
 		keys, err := dave.RatchetKeys(root, last+1)
-		must(t, err)
+		check.Must(t, err)
 		for _, want := range v.Leaves[0] {
 			same(t, "key", keys[want.Generation], want.Key)
 		}

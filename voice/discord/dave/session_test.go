@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/delivery"
 	"clank/voice/discord/dave"
 )
@@ -53,7 +54,7 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 	c.leave(bob)
 	c.together()
 	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
-	must(t, err)
+	check.Must(t, err)
 	if got, err := b.Decrypt(ada, dave.Opus, sent); err == nil {
 		t.Errorf("who has left still hears %q", got)
 	}
@@ -263,7 +264,7 @@ func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
 		return false
 	}
 	spy.ours(dot)
-	must(t, c.service.Intrude(dot, offered))
+	check.Must(t, c.service.Intrude(dot, offered))
 	before := c.sent[ada][dave.OpCommitWelcome]
 	c.settle()
 	if len(c.problems) != 2 {
@@ -298,8 +299,8 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 		t.Errorf("a member takes a proposal of the epoch before: %v, want ErrWrongEpoch", err)
 	}
 	waiting := newOurs(newCall(t), dot)
-	must(t, waiting.Select(1))
-	must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
+	check.Must(t, waiting.Select(1))
+	check.Must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
 	if err := waiting.HandleBinary(dave.OpProposals, proposals[1]); err != nil {
 		t.Errorf("who waits to be added is told of a proposal in the group: %v", err)
 	}
@@ -515,9 +516,9 @@ func FuzzGateway(f *testing.F) {
 	f.Add(byte(21), []byte(`{"transition_id":0,"protocol_version":1}`), byte(24), []byte(`{"epoch":1,"protocol_version":1}`))
 	f.Fuzz(func(t *testing.T, op1 byte, one []byte, op2 byte, two []byte) {
 		s, err := dave.New(dave.Options{UserID: ada, GroupID: channel, SendBinary: func(byte, []byte) {}, SendJSON: func(int, any) {}})
-		must(t, err)
+		check.Must(t, err)
 		s.Connected(bob)
-		must(t, s.Select(1))
+		check.Must(t, s.Select(1))
 		for _, m := range []struct {
 			op      byte
 			payload []byte

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/sessions"
@@ -89,7 +90,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 		},
 	}
 	ctx := voicetest.Deadline(t)
-	must(t, a.Open(ctx))
+	check.Must(t, a.Open(ctx))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -135,7 +136,7 @@ func whole(t *testing.T, m *voicetest.Member) {
 func (w city) watch(t *testing.T, key string, who discordtest.User) *voicetest.Member {
 	t.Helper()
 	m, err := w.WatchStream(voicetest.Deadline(t), key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
 	m.RequestQuality(100)
 	return m
@@ -146,7 +147,7 @@ func (w city) watched(t *testing.T, a *golive.Account, r golive.Request) (*goliv
 	t.Helper()
 	r.Guild, r.Channel = w.guild.ID, w.call.ID
 	s, err := a.Publisher().Start(voicetest.Deadline(t), r)
-	must(t, err)
+	check.Must(t, err)
 	ada := w.watch(t, s.State().Key, w.ada)
 	whole(t, ada)
 	whole(t, ada)
@@ -193,7 +194,7 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
 		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
 	}
-	must(t, s.Stop(ctx))
+	check.Must(t, s.Stop(ctx))
 	if len(w.Streams()) > 0 || len(lost.all()) > 0 {
 		t.Errorf("got the streams %v, lost %v, want none", w.Streams(), lost.all())
 	}
@@ -328,7 +329,7 @@ func (w *theatre) in(c discordtest.Channel) share.CallRef {
 func (w *theatre) follows(t *testing.T) string {
 	t.Helper()
 	ctx := voicetest.Deadline(t)
-	must(t, w.shares.Move(ctx, w.in(w.other)))
+	check.Must(t, w.shares.Move(ctx, w.in(w.other)))
 	if n := <-w.told; n.Call != w.in(w.other) || !strings.Contains(n.Text, "Go Live") || len(w.told) > 0 {
 		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(w.told))
 	}

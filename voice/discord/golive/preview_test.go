@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/rtctest"
 	"clank/videosource"
@@ -83,7 +84,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 		if got := b.count(t); got < 4 {
 			t.Error("none was shown when it went on")
 		}
-		must(t, s.Stop(t.Context()))
+		check.Must(t, s.Stop(t.Context()))
 		before := b.count(t)
 		pass(time.Hour)
 		if got := b.count(t); got != before {
@@ -103,7 +104,7 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 		if st := s.State(); st.Status != golive.Playing || b.count(t) != 4 {
 			t.Errorf("after %d tries the stream is %+v", b.count(t), st)
 		}
-		must(t, s.Stop(t.Context()))
+		check.Must(t, s.Stop(t.Context()))
 		if got := strings.Count(log.String(), "code 403"); got != 1 {
 			t.Errorf("it was noted %d times:\n%s", got, log.String())
 		}
@@ -147,7 +148,7 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	defer func() { end(); <-over }()
 	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
-	must(t, err)
+	check.Must(t, err)
 	eventually(t, "the preview", func() bool {
 		return strings.HasPrefix(w.Streams()[s.State().Key].Preview, "data:image/jpeg;base64,")
 	})
@@ -163,9 +164,9 @@ func TestAPreviewShowsWhatTheFrameShows(t *testing.T) {
 	}{"red": {rtctest.Red().Data, 255, 0, 0}, "blue": {rtctest.Blue().Data, 0, 0, 255}} {
 		t.Run(name, func(t *testing.T) {
 			data, err := golive.PreviewJPEG(tc.frame)
-			must(t, err)
+			check.Must(t, err)
 			img, err := jpeg.Decode(bytes.NewReader(data))
-			must(t, err)
+			check.Must(t, err)
 			size := img.Bounds().Size()
 			full := rtctest.Red()
 			if size.X > 512 || size.Y > 288 || len(data) > 128<<10 || size.X*full.Height-size.Y*full.Width > full.Width {
@@ -229,7 +230,7 @@ func TestAPreviewIsUploadedAsTheAccount(t *testing.T) {
 	}))
 	defer srv.Close()
 	p := &golive.PreviewPoster{API: srv.URL + "/api/v9", Token: "of eve"}
-	must(t, p.Post(t.Context(), "guild:1:2:3", rtctest.Red().Data))
+	check.Must(t, p.Post(t.Context(), "guild:1:2:3", rtctest.Red().Data))
 	if path != "POST /api/v9/streams/guild:1:2:3/preview" || token != "of eve" || kind != "application/json" {
 		t.Errorf("got %s as %q with %s", path, token, kind)
 	}

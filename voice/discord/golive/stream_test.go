@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"clank/internal/test/check"
 	"clank/videosource"
 	"clank/voice"
 	"clank/voice/discord/conn"
@@ -296,7 +297,7 @@ func (w *town) told() []string {
 func (w *town) start(t *testing.T, lost func(error)) *golive.Stream {
 	t.Helper()
 	s, err := w.pub.Start(t.Context(), w.wish(lost))
-	must(t, err)
+	check.Must(t, err)
 	synctest.Wait()
 	return s
 }
@@ -335,14 +336,6 @@ func (l *losses) all() []error {
 	return slices.Clone(l.errs)
 }
 
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
 		t.Helper()
@@ -361,7 +354,7 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key || st.Server != "1001" || len(st.Viewers) != 1 {
 			t.Errorf("got %d frames in 2 s and %+v, want about 5 and a stream that plays", n, st)
 		}
-		must(t, s.Stop(t.Context()))
+		check.Must(t, s.Stop(t.Context()))
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("stopping twice: %v", err)
 		}
@@ -652,7 +645,7 @@ func TestOneStreamAtATime(t *testing.T) {
 		if w.pub.Current() != s {
 			t.Error("the first stream is not the current one any more")
 		}
-		must(t, w.pub.Close(t.Context()))
+		check.Must(t, w.pub.Close(t.Context()))
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
 			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 
+	"clank/internal/test/check"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
@@ -57,7 +58,7 @@ func TestAStreamOverWebRTCIsSeenOverUDP(t *testing.T) {
 	if st := s.State(); st.Transport != "WebRTC" || st.FallbackReason != "" {
 		t.Errorf("got %+v, want it over WebRTC by choice", st)
 	}
-	must(t, s.Stop(voicetest.Deadline(t)))
+	check.Must(t, s.Stop(voicetest.Deadline(t)))
 }
 
 // walled is UDP where nothing comes back from.
@@ -83,7 +84,7 @@ func TestAServerThatDoesNotAnswerOverUDPIsReachedOverWebRTC(t *testing.T) {
 	}
 	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
-	must(t, err)
+	check.Must(t, err)
 	if st := s.State(); st.Transport != "WebRTC" || !strings.Contains(st.FallbackReason, "does not answer over UDP") {
 		t.Errorf("got %+v, want it over WebRTC, and why", st)
 	}
@@ -99,9 +100,7 @@ const (
 func ready(t *testing.T) conn.Ready {
 	t.Helper()
 	var r conn.Ready
-	if err := json.Unmarshal([]byte(`{"ssrc":111,"ip":"127.0.0.1","port":5000,"streams":[{"type":"video","rid":"100","ssrc":222,"rtx_ssrc":223}]}`), &r); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(`{"ssrc":111,"ip":"127.0.0.1","port":5000,"streams":[{"type":"video","rid":"100","ssrc":222,"rtx_ssrc":223}]}`), &r))
 	return r
 }
 
@@ -146,9 +145,9 @@ func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
 	if payload == 120 {
 		p.SSRC = sound
 	}
-	must(t, p.SetExtension(6, []byte{0, 0, 0}))
+	check.Must(t, p.SetExtension(6, []byte{0, 0, 0}))
 	data, err := p.Marshal()
-	must(t, err)
+	check.Must(t, err)
 	return data
 }
 
@@ -167,13 +166,13 @@ func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan [
 		Fragment: fragment, Audio: sound, Video: pictures,
 		OnRTP: func(p []byte) { rtps <- p }, OnRTCP: func(p []byte) { rtcps <- p },
 	})
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	must(t, r.Start(ctx, conn.Description{SDP: answer}))
+	check.Must(t, r.Start(ctx, conn.Description{SDP: answer}))
 	return server, rtps, rtcps
 }
 
@@ -188,20 +187,20 @@ func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
 		t.Errorf("got the sources %d and %d, want %d and one of its own", video, rtx, pictures)
 	}
 	for _, sent := range [][]byte{packet(t, 105, 1, []byte("a picture")), packet(t, 120, 9, []byte("a sound"))} {
-		must(t, r.Send(sent))
+		check.Must(t, r.Send(sent))
 		if got := next(t, rtps, "a packet"); !bytes.Equal(got, sent) {
 			t.Errorf("got the packet\n%x, want\n%x", got, sent)
 		}
 	}
 	report, err := rtcp.Marshal([]rtcp.Packet{&rtcp.SenderReport{SSRC: pictures, PacketCount: 1}})
-	must(t, err)
-	must(t, r.Send(report))
+	check.Must(t, err)
+	check.Must(t, r.Send(report))
 	if got := next(t, rtcps, "a report"); !bytes.HasPrefix(got, report) {
 		t.Errorf("got the report %x, want %x", got, report)
 	}
 	lost, err := rtcp.Marshal([]rtcp.Packet{&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: pictures}})
-	must(t, err)
-	must(t, server.WriteRTCP(lost))
+	check.Must(t, err)
+	check.Must(t, server.WriteRTCP(lost))
 	if got := next(t, r.received, "the loss of a picture"); !bytes.Equal(got, lost) {
 		t.Errorf("got the control packet %x, want %x", got, lost)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/internal/test/voiceloop"
 	"clank/voice"
 	"clank/voice/speech/keyword"
@@ -24,7 +25,7 @@ func open(t *testing.T, o keyword.Options) *keyword.Spotter {
 	if errors.Is(err, keyword.ErrMissing) {
 		t.Skip(err)
 	}
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -36,9 +37,9 @@ func say(t *testing.T, text string) []int16 {
 		t.Skip("needs flite: install the package flite")
 	}
 	said, err := voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}.Say(t.Context(), text)
-	must(t, err)
+	check.Must(t, err)
 	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
-	must(t, err)
+	check.Must(t, err)
 	return append(append(sound([2]int{20, 60}), said...), sound([2]int{20, 60})...)
 }
 
@@ -56,7 +57,7 @@ func listen(t *testing.T, s *keyword.Spotter) (voice.SpotterStream, <-chan voice
 	t.Helper()
 	found := make(chan voice.SpottedPhrase, 16)
 	l, err := s.Listen(t.Context(), "ada", func(f voice.SpottedPhrase) { found <- f })
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, found
 }
@@ -104,8 +105,8 @@ func stand(t *testing.T, body string) keyword.Options {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pocketsphinx")
-	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600))
+	check.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600))
 	return keyword.Options{Program: path, Model: dir}
 }
 
@@ -266,7 +267,7 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 	s := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := s.Listen(ctx, "ada", func(voice.SpottedPhrase) {})
-	must(t, err)
+	check.Must(t, err)
 	write(l, word())
 	process := started(t, pids, 1)
 	cancel()
@@ -279,13 +280,5 @@ func TestMissingProgramsNameTheirPackages(t *testing.T) {
 		if !errors.Is(err, keyword.ErrMissing) || !strings.Contains(err.Error(), "pocketsphinx-en-us") {
 			t.Errorf("Open(%+v): %v, want the packages named", o, err)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

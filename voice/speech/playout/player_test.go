@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/speech/playout"
 )
@@ -60,9 +61,7 @@ func (l *line) seen() (played []string, at, hushed []time.Time) {
 // says says a sentence to its end.
 func (l *line) says(m *playout.Player, s playout.SoundFunc) {
 	l.t.Helper()
-	if err := m.Play(s).Wait(l.t.Context()); err != nil {
-		l.t.Fatal(err)
-	}
+	check.Must(l.t, m.Play(s).Wait(l.t.Context()))
 }
 
 // sound makes n packets, each after a time.
@@ -133,9 +132,7 @@ func TestSentencesFollowWithoutAGap(t *testing.T) {
 			sayings = append(sayings, m.Play(sentence(name, 10)))
 		}
 		for _, s := range sayings {
-			if err := s.Wait(l.t.Context()); err != nil {
-				l.t.Fatal(err)
-			}
+			check.Must(l.t, s.Wait(l.t.Context()))
 		}
 		synctest.Wait()
 		played, at, hushed := l.seen()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/speech/vad"
 
@@ -31,9 +32,7 @@ func speech(tb testing.TB, loudness float64, n int) [][]byte {
 	key := fmt.Sprint(loudness, n)
 	if encoded.made[key] == nil {
 		p, err := voice.NewOpusPacker(16000)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.Must(tb, err)
 		r := rand.New(rand.NewPCG(1, 2))
 		samples := make([]int16, n*320)
 		low := 0.0
@@ -221,17 +220,13 @@ func TestARoomIsNoSpeech(t *testing.T) {
 func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 	noise := func() [][]byte {
 		p, err := voice.NewOpusPacker(16000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		samples := make([]int16, 320*300)
 		for i := range samples {
 			samples[i] = int16(600 * (rand.Float64()*2 - 1))
 		}
 		out, err := p.Write(samples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return out
 	}()
 	listen(t, nil, func(ada *talker, h *heard) {

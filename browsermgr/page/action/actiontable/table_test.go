@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/check"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -125,9 +126,7 @@ func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
 		{`{"kind":"wait","timeMs":"soon","fn":"1"}`, actiontable.Wait{Actions: 1, Limit: 20 * time.Second}},
 	} {
 		var body map[string]any
-		if err := json.Unmarshal([]byte(tt.body), &body); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal([]byte(tt.body), &body))
 		if got := actiontable.WaitFor(body); got != tt.want {
 			t.Errorf("%s: got %+v, want %+v", tt.body, got, tt.want)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"clank/internal/test/check"
 )
 
 func TestMediaThatNobodyMaySendIsNoticed(t *testing.T) {
@@ -16,9 +18,7 @@ func TestMediaThatNobodyMaySendIsNoticed(t *testing.T) {
 	}
 	box := func() *PacketCipher {
 		c, err := NewPacketCipher(ModeAES256GCM, make([]byte, KeySize))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return c
 	}
 	var from netip.AddrPort

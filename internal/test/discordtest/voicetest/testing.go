@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 )
 
@@ -46,9 +47,7 @@ func Repeat(tb testing.TB, send func() error) (stop func()) {
 func NextFrame(tb testing.TB, m *Member) ReceivedFrame {
 	tb.Helper()
 	f, err := m.Next(Deadline(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return f
 }
 
