@@ -116,8 +116,8 @@ func newSilentServer(t *testing.T) (address string, arrived, left chan struct{})
 
 func TestASlowServer(t *testing.T) {
 	address, _, left := newSilentServer(t)
-	got := runBrowser(t, address, "snapshot --timeout 60 --json")
-	if got.code != 124 || !strings.Contains(got.stderr, "within 60ms") || !strings.Contains(got.stdout, `"captured": false`) {
+	got := runBrowser(t, address, "snapshot --timeout 500 --json")
+	if got.code != 124 || !strings.Contains(got.stderr, "within 500ms") || !strings.Contains(got.stdout, `"captured": false`) {
 		t.Errorf("got %+v, want code 124", got)
 	}
 	<-left
