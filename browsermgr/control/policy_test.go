@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -207,6 +208,7 @@ func TestRoutesThatReadOrWorkAPageAreGuarded(t *testing.T) {
 	c.ok("POST", "/storage/local/set", map[string]any{"key": "k", "value": "v"})
 	c.ok("POST", "/cookies/set", map[string]any{"cookie": map[string]any{"name": "crumb", "value": "1", "url": site}})
 	c.ok("POST", "/trace/start", nil)
+	index := slices.IndexFunc(c.listed(), func(tab map[string]any) bool { return tab["targetId"] == target })
 	p.set("two")
 	for _, step := range []struct{ route, body string }{
 		{"GET /console?clear=1", ""},
@@ -235,7 +237,7 @@ func TestRoutesThatReadOrWorkAPageAreGuarded(t *testing.T) {
 		{"POST /trace/start", ""},
 		{"POST /trace/stop", ""},
 		{"POST /tabs/focus", `{"targetId":"` + target + `"}`},
-		{"POST /tabs/action", `{"action":"select","index":0}`},
+		{"POST /tabs/action", fmt.Sprintf(`{"action":"select","index":%d}`, index)},
 	} {
 		method, path, _ := strings.Cut(step.route, " ")
 		refusedByPolicy(t, step.route, c.do(method, path, step.body))
