@@ -20,8 +20,9 @@ type mediaKeys struct {
 	out struct {
 		sync.Mutex
 		version int
-		keys    *frameEncryptor // nil if there are none
-		secret  []byte          // that keys were made of
+		usable  bool            // the group has keys of ours now
+		keys    *frameEncryptor // made of secret, kept while they are not usable: the gateway may bring the same secret back
+		secret  []byte
 	}
 	in struct {
 		sync.Mutex
@@ -46,7 +47,7 @@ type receiveEpoch struct {
 // reset forgets all keys. Only version 0 can do without.
 func (m *mediaKeys) reset(version int) {
 	m.out.Lock()
-	m.out.version, m.out.keys, m.out.secret = version, nil, nil
+	m.out.version, m.out.usable, m.out.keys, m.out.secret = version, false, nil, nil
 	m.out.Unlock()
 	m.in.Lock()
 	m.in.people, m.in.cleartext, m.in.until = make(map[uint64][]*receiveEpoch), version == 0, time.Time{}
@@ -96,14 +97,12 @@ func (m *mediaKeys) expectCleartext() {
 // are kept a while, for frames that are under way.
 func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	m.out.Lock()
-	// A secret that is in use already keeps its nonces: beginning them again would use each of them twice.
-	if p.secret == nil || !bytes.Equal(p.secret, m.out.secret) {
-		m.out.keys = nil
-		if p.secret != nil {
-			m.out.keys = newFrameEncryptor(p.secret)
-		}
+	// A secret goes on with its nonces, also after a time without encryption: beginning them again would use each of them twice. Once
+	// another secret took its place it does not come back: its group or epoch is over.
+	if p.secret != nil && !bytes.Equal(p.secret, m.out.secret) {
+		m.out.keys, m.out.secret = newFrameEncryptor(p.secret), p.secret
 	}
-	m.out.version, m.out.secret = p.version, p.secret
+	m.out.version, m.out.usable = p.version, p.secret != nil
 	m.out.Unlock()
 
 	m.in.Lock()
@@ -128,7 +127,8 @@ func (m *mediaKeys) newestEpoch() int {
 }
 
 // Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself. While there are no keys it is
-// [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without delimiters and fillers.
+// [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without
+// delimiters and fillers.
 func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	out := &s.media.out
 	out.Lock()
@@ -136,7 +136,7 @@ func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	switch {
 	case out.version == 0:
 		return frame, nil
-	case out.keys == nil:
+	case !out.usable:
 		return nil, ErrNotReady
 	}
 	return out.keys.encrypt(c, frame)
@@ -202,7 +202,7 @@ func (s *Session) Version() int {
 func (s *Session) Ready() bool {
 	s.media.out.Lock()
 	defer s.media.out.Unlock()
-	return s.media.out.version == 0 || s.media.out.keys != nil
+	return s.media.out.version == 0 || s.media.out.usable
 }
 
 // Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what we send is not

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -209,6 +210,77 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 		t.Errorf("a frame in clear came through as %x long after the upgrade", got)
 	}
 	c.quiet()
+}
+
+// The gateway says whatever makes a session use keys that it had before. The same key, nonce and frame give the same bytes.
+func TestNoNonceIsUsedTwiceWhateverTheGatewaySays(t *testing.T) {
+	t.Parallel()
+	version := func(id, v int) []any {
+		return []any{dave.OpPrepareTransition, fmt.Sprintf(`{"transition_id":%d,"protocol_version":%d}`, id, v)}
+	}
+	execute := []any{dave.OpExecuteTransition, `{"transition_id":7}`}
+	broken := []any{dave.OpAnnounceCommit, []byte{0, 0, 1}}
+	anew := []any{dave.OpPrepareEpoch, `{"protocol_version":1,"epoch":1}`}
+	again := []any{dave.OpAnnounceCommit, []byte(nil)} // the commit that was announced
+	moves := [][]any{version(0, 0), version(0, 1), version(7, 0), version(7, 1), execute, broken, anew, again}
+	rows := map[string][][]any{
+		"off and on":                        {version(0, 0), version(0, 1)},
+		"off and on with the others":        {version(7, 0), execute, version(7, 1), execute},
+		"announced before a broken commit":  {version(7, 1), broken, execute},
+		"off, and the commit that was":      {version(0, 0), again, version(0, 1)},
+		"made anew, off and on":             {anew, version(0, 1), nil, version(0, 0), version(0, 1)},
+		"announced, made anew and executed": {version(7, 1), anew, version(0, 1), nil, execute},
+	}
+	for seed := range uint64(20) {
+		r, name := rand.New(rand.NewPCG(seed, 9)), fmt.Sprintf("by chance %d", seed)
+		for range 40 {
+			rows[name] = append(rows[name], moves[r.IntN(len(moves))])
+		}
+	}
+	for name, row := range rows {
+		c := newCall(t)
+		var announced []byte
+		c.service.Tamper = func(m delivery.Message) []delivery.Message {
+			if m.To == ada && m.Op == delivery.OpAnnounceCommit {
+				announced = m.Payload
+			}
+			return []delivery.Message{m}
+		}
+		a := c.ours(ada)
+		c.ours(bob)
+		c.together()
+		before := map[string]bool{}
+		speak := func() {
+			for range 5 {
+				sent, err := a.Encrypt(dave.Opus, frames[dave.Opus])
+				if err != nil || a.Version() == 0 {
+					return
+				}
+				if before[string(sent)] {
+					t.Fatalf("%s: a frame was encrypted with a key and nonce of one before", name)
+				}
+				before[string(sent)] = true
+			}
+		}
+		speak()
+		for _, move := range row {
+			switch {
+			case move == nil:
+			case move[0] == dave.OpAnnounceCommit:
+				payload := move[1].([]byte)
+				if payload == nil {
+					payload = announced
+				}
+				_ = a.HandleBinary(dave.OpAnnounceCommit, payload)
+			default:
+				_ = a.HandleJSON(move[0].(int), json.RawMessage(move[1].(string)))
+			}
+			speak()
+		}
+		if len(before) < 10 {
+			t.Errorf("%s: only %d frames were encrypted", name, len(before))
+		}
+	}
 }
 
 func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
