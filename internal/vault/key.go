@@ -174,7 +174,11 @@ func readKeys(path string) ([]vaultKey, error) {
 // writeKeys replaces a file of keys; none removes it.
 func writeKeys(path string, keys []vaultKey) error {
 	if len(keys) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := beforeStep(stepRemove, path)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the old key: %w", err)
 		}
 		return nil

@@ -67,8 +67,23 @@ func readFile(path string) (f vaultFile, found bool, err error) {
 	return f, true, nil
 }
 
-// replaceFile writes a file that only its owner may read, whole or not at all.
+// beforeStep is called before each step that changes the disk, with the path that it is about. Tests have a step fail, or the program end there.
+var beforeStep = func(_, _ string) error { return nil }
+
+// The steps. An error of the last one comes after the file has been replaced.
+const (
+	stepWrite  = "write"
+	stepRename = "rename"
+	stepRemove = "remove"
+	stepSync   = "sync"
+)
+
+// replaceFile writes a file that only its owner may read, whole or not at all. After an error either the old or the new one is there, and
+// a power cut may bring the old one back.
 func replaceFile(path string, data []byte) error {
+	if err := beforeStep(stepWrite, path); err != nil {
+		return err
+	}
 	f, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return err
@@ -77,10 +92,24 @@ func replaceFile(path string, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
+	if err := beforeStep(stepRename, path); err != nil {
+		return err
+	}
 	if err := f.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path)) // the new key or entry is there after a power cut, too
+	if err := syncFolder(path); err != nil {
+		return fmt.Errorf("%s is written, but its folder could not be synced, so that a power cut may undo it: %w", path, err)
+	}
+	return nil
+}
+
+// syncFolder has the new key or entry be there after a power cut, too.
+func syncFolder(path string) error {
+	if err := beforeStep(stepSync, path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (v *Vault) givenOrNewKey(ctx context.Context, vaultID string) (vaultKey, er
 }
 
 // Rekey encrypts everything anew with a new key. If it is broken off, either the old or the new key fits, and both
-// are kept until it is done. A key of the environment is not ours to change: the error says what to do.
+// are kept until the file is known to be on the disk. A key of the environment is not ours to change: the error says what to do.
 func (v *Vault) Rekey(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -175,9 +175,15 @@ func (v *Vault) Rekey(ctx context.Context) error {
 		return err
 	}
 	if err := fresh.write(v.opts.Path, k); err != nil {
-		return errors.Join(err, v.dropKey(ctx, f.ID, k.id))
+		if now, _, e := readFile(v.opts.Path); e == nil && now.Key == old.id {
+			return errors.Join(err, v.dropKey(ctx, f.ID, k.id))
+		}
+		return fmt.Errorf("%w; the old and the new key are both kept: rekey again, which also tells whether the disk takes it now", err)
 	}
-	return v.dropKey(ctx, f.ID, old.id)
+	if err := v.dropKey(ctx, f.ID, old.id); err != nil {
+		return fmt.Errorf("the vault has a new key, but the old one could not be removed: %w; remove it by hand, or leave it: nothing is encrypted with it", err)
+	}
+	return nil
 }
 
 // Status is what there is to say of a vault to its operator.

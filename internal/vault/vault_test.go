@@ -344,6 +344,76 @@ func readKeys(r *ring, o vault.Options) (keys []string) {
 	return keys
 }
 
+// A rekey is broken off at each of its steps: the program ends there, the step fails, or all steps from there on do. A power cut may
+// also undo what was renamed and not synced.
+func TestARekeyThatIsBrokenOffLosesNothing(t *testing.T) {
+	const crash, fault, dead = "the program ends", "the step fails", "the disk fails"
+	for place, fewest := range map[string]int{"keyring": 3, "file": 9} {
+		for _, how := range []string{crash, fault, dead} {
+			for _, undone := range []bool{false, true} {
+				for at := 0; ; at++ {
+					o := options(t)
+					if place == "keyring" {
+						o.Keyring = newRing()
+					}
+					put(t, open(t, o), shop())
+					var last string
+					n, unsynced := 0, map[string][]byte{}
+					restore := vault.StepsFail(func(step, path string) error {
+						n++
+						switch failing := n-1 == at || n-1 > at && how == dead; {
+						case failing && how == crash:
+							last = step
+							panic(how)
+						case failing:
+							last = step
+							return errors.New(how)
+						case step == "sync":
+							delete(unsynced, path)
+						case step == "rename":
+							unsynced[path] = read(t, path)
+						}
+						return nil
+					})
+					err := errors.New(crash)
+					func() {
+						defer func() { _ = recover() }()
+						err = open(t, o).Rekey(t.Context())
+					}()
+					restore()
+					if n <= at { // none was left to break
+						if err != nil || at < fewest {
+							t.Errorf("%s, %s: a rekey of %d steps (%v), want at least %d", place, how, at, err, fewest)
+						}
+						break
+					}
+					name := fmt.Sprintf("key in the %s, %s at step %d (%s), undone %v", place, how, at, last, undone)
+					if err == nil {
+						t.Errorf("%s: no error", name)
+					}
+					for path, before := range unsynced {
+						if undone {
+							check.Must(t, os.WriteFile(path, before, 0o600))
+						}
+					}
+					for _, again := range []bool{false, true} {
+						v, err := vault.Open(t.Context(), o)
+						if err != nil {
+							t.Fatalf("%s, rekeyed again %v: %v", name, again, err)
+						}
+						if got := reveal(t, v).Password(); got != password {
+							t.Errorf("%s, rekeyed again %v: the password is %q", name, again, got)
+						}
+						if !again {
+							check.Must(t, v.Rekey(t.Context()))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestManyWritersLoseNothing(t *testing.T) {
 	o := options(t)
 	put(t, open(t, o), shop())
