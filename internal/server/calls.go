@@ -193,12 +193,14 @@ func (x *CallService) openDiscord(ctx context.Context) (err error) {
 			}
 			return (*b).Send(ctx, op, d)
 		},
-		Key: x.signingKey, Logger: x.Logger, OnMoved: x.handleCallMoved,
+		Key: x.signingKey, Logger: x.Logger, OnMoved: x.handleCallMoved, RequireEncryption: x.requireEncryption,
 	}
 	x.onClose(x.joiner.Close)
 	x.registry = &conversation.CallRegistry{Host: discordCalls{x}, PreviousCalls: before, Logger: x.Logger}
 	return nil
 }
+
+func (x *CallService) requireEncryption() bool { return x.Settings().Voice.RequireEncryption }
 
 // SetBot tells which bot it is whose gateway is used.
 func (x *CallService) SetBot(b DiscordBot) { x.bot.Store(&b) }

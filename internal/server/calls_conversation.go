@@ -28,6 +28,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		Account:   budgetAccount,
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
+			RequireEncryption: v.RequireEncryption,
 		},
 	}
 	listens := &vad.Detector{

@@ -131,7 +131,7 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	for {
 		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token}
 		a := &golive.Account{
-			Logger: x.Logger, Preview: small.Post, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
+			Logger: x.Logger, Preview: small.Post, RequireEncryption: x.requireEncryption, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
 			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 				return &discord.Gateway{
 					Token: token, UserToken: true, Intents: goLiveIntents,

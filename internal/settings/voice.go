@@ -31,6 +31,8 @@ type Voice struct {
 	AllowedChannels string // ids; "" = all
 	BlockedChannels string // ids
 	KeepTranscripts bool
+
+	RequireEncryption bool // leave calls that are not encrypted from end to end
 }
 
 // Transcription is who puts speech into words.
@@ -159,6 +161,9 @@ var voiceFields = inGroup(groupCalls,
 		"separated by spaces. Leave empty for all.", &at.Voice.AllowedChannels).checked(parses(access.ParseIDs)),
 	longText(callKeys+"blockedChannels", "Blocked voice channels", "IDs of voice channels that clank never joins.",
 		&at.Voice.BlockedChannels).checked(parses(access.ParseIDs)),
+	toggle(callKeys+"requireEncryption", "Leave unencrypted calls", "Leave a call on Discord that is not end-to-end "+
+		"encrypted or stops being so, and say nothing there meanwhile. Stage channels never are encrypted.",
+		false, &at.Voice.RequireEncryption),
 	toggle(callKeys+"keepTranscripts", "Keep transcripts", "Keep a text file of each call in the folder transcripts "+
 		"of clank's home, which only clank's user can read. Files are deleted with the history. Audio is never kept. "+
 		"People in the call are told.", false, &at.Voice.KeepTranscripts),

@@ -96,13 +96,23 @@ func (c *call) handleEvent(ctx context.Context, e voice.Event) {
 	case voice.Moved:
 		c.handleMoved(e.Text)
 	case voice.EncryptionOff:
-		c.write(Message{Text: encryptionOffText})
+		c.handleEncryptionOff()
 	case voice.EncryptionOn:
 		c.write(Message{Text: encryptionOnText})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}
 	c.speakNext(ctx)
+}
+
+// handleEncryptionOff tells that others can hear the call, or leaves it.
+func (c *call) handleEncryptionOff() {
+	if !c.Options.RequireEncryption {
+		c.write(Message{Text: encryptionOffText})
+		return
+	}
+	c.write(Message{Text: leftUnencryptedText})
+	c.leave(ErrCallUnencrypted)
 }
 
 // handleMoved goes on in another channel, if we may be there. Who is there has to be told that we listen.

@@ -46,6 +46,8 @@ type Options struct {
 	BargeIn      BargeIn       // anyone
 	AloneTimeout time.Duration // with nobody there, until we leave; 5 min
 	MaxDuration  time.Duration // of the whole call; none
+
+	RequireEncryption bool // leave a call that those who carry it can hear
 }
 
 // Conversation is one conversation. Set its fields, then call Run once.
@@ -104,7 +106,7 @@ type Conversation struct {
 }
 
 // Run holds the conversation until the call has ended, and leaves it if it ends before. It returns why: nil when the line
-// was closed, [ErrCallEmpty], [ErrCallTooLong], the error of the line, or the cause of ctx. Everything it has started has ended then.
+// was closed, [ErrCallEmpty], [ErrCallTooLong], [ErrCallUnencrypted], the error of the line, or the cause of ctx. Everything it has started has ended then.
 func (t *Conversation) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)

@@ -9,6 +9,8 @@ import (
 var (
 	ErrCallEmpty   = errors.New("nobody was in the call any more")
 	ErrCallTooLong = errors.New("the call has reached the longest time it may last")
+
+	ErrCallUnencrypted = errors.New("the call is not end-to-end encrypted")
 )
 
 const (

@@ -10,6 +10,8 @@ const replyStyle = "This is a voice call: what people say was put into words by 
 const (
 	encryptionOffText = "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
 		"and where somebody's app does not know it."
+	leftUnencryptedText = "I have left the call: it is not end-to-end encrypted now, so Discord's servers can hear it, and the operator does not " +
+		"let me stay in such calls. `/clank join` brings me back once it is encrypted again."
 	encryptionOnText    = "This call is end-to-end encrypted again."
 	tooManySpeakersText = "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
 		"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."

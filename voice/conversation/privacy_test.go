@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/check"
 	"clank/voice"
 	"clank/voice/conversation"
 )
@@ -131,6 +132,19 @@ func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
 			p.wait(time.Second)
 			p.wantIn(p.chat.text(), want)
 		}
+	})
+}
+
+func TestACallThatMustBeEncryptedIsLeftWhenItIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.RequireEncryption = true
+		p.begin("ada")
+		p.line.events <- voice.Event{Kind: voice.EncryptionOff}
+		p.wait(time.Second)
+		check.Fails(t, <-p.ended, conversation.ErrCallUnencrypted)
+		check.Contains(t, p.chat.text(), "I have left the call", "not end-to-end encrypted")
+		p.cancel(nil)
 	})
 }
 

@@ -215,7 +215,7 @@ func (l *Line) connect(ctx context.Context, to voiceSession) error {
 			Endpoint: to.endpoint, ServerID: l.guild, UserID: j.ownID(), SessionID: to.sessionID, Token: to.token, GroupID: group,
 		},
 		Key: j.Key, Handle: l.handle, Transport: j.Transport, HTTPClient: j.HTTPClient, Logger: j.logger().With("guild", l.guild),
-		MinWait: j.MinWait, MaxOutage: j.MaxOutage,
+		MinWait: j.MinWait, MaxOutage: j.MaxOutage, RequireEncryption: j.RequireEncryption != nil && j.RequireEncryption(),
 	}
 	l.mu.Lock()
 	l.conn, l.session = conn, to.sessionID

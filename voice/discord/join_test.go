@@ -233,6 +233,16 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	}
 }
 
+func TestNothingIsSaidInACallThatMustBeEncryptedAndIsNot(t *testing.T) {
+	w := newTown(t, voicetest.Config{})
+	w.joiner.RequireEncryption = func() bool { return true }
+	l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
+	check.Must(t, err)
+	lg := &log{line: l}
+	lg.until(t, voice.EncryptionOff)
+	check.Fails(t, l.Play([]byte{0x78, 1}), voice.ErrUnavailable)
+}
+
 func TestPeopleComeAndGo(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)

@@ -39,6 +39,9 @@ type Joiner struct {
 	// back by them.
 	Deaf, Mute bool
 
+	// RequireEncryption says whether nothing may be sent in a call that begins now if it is not encrypted from end to end. Nil is no.
+	RequireEncryption func() bool
+
 	MinWait   time.Duration // see [conn.Conn]
 	MaxOutage time.Duration
 

@@ -60,6 +60,9 @@ type Conn struct {
 	Video         bool             // announce a stream of pictures
 	Key           *dave.SigningKey // shared by all connections of a person; nil makes a new one
 
+	// RequireEncryption has nothing be sent that is not encrypted from end to end.
+	RequireEncryption bool
+
 	// Handle is called with what happens, one call at a time. It must return at once and not call the connection.
 	Handle func(Event)
 

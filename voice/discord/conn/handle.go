@@ -188,7 +188,7 @@ func (c *Conn) handleHello(l *link, data json.RawMessage) error {
 	l.seq.Store(-1)
 	s, err := dave.New(dave.Options{
 		UserID: c.self, GroupID: t.GroupID, Key: c.Key, Logger: c.logger(),
-		SendBinary: c.sendBinary, SendJSON: c.sendJSON,
+		SendBinary: c.sendBinary, SendJSON: c.sendJSON, RequireEncryption: c.RequireEncryption,
 	})
 	if err != nil {
 		return &setupError{fmt.Errorf("set up the end-to-end encryption: %w", err)}

@@ -426,6 +426,21 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	talk(t, c, e, first, "private again")
 }
 
+func TestNothingGoesOutInTheClearWhereEncryptionIsRequired(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1, Optional: true})
+	c, e := h.open(t, func(c *conn.Conn) { c.RequireEncryption = true })
+	first := h.join(t, ada, encrypted)
+	h.agreed(t, c, first)
+	old := h.join(t, "902", nil)
+	_, at := e.kind(t, 0, conn.EncryptionOff)
+	// Until the others are ready, too, what goes out is still encrypted.
+	poll(t, "nothing going out", func() bool { return errors.Is(c.SendAudio([]byte("in the clear")), voice.ErrUnavailable) })
+	check.Must(t, old.Close())
+	h.agreed(t, c, first)
+	e.kind(t, at, conn.EncryptionOn)
+	talk(t, c, e, first, "private again")
+}
+
 func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	h := newHall(t, voicetest.Config{DAVE: 1})
 	c, e := h.open(t, nil)

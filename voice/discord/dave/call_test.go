@@ -55,6 +55,7 @@ type call struct {
 	pass     func(user uint64, s said) bool // false keeps a message to the server back; nil passes all
 	sent     map[uint64]map[byte]int        // messages to the server by opcode
 	clock    *clock
+	required bool // ours send nothing without encryption
 }
 
 type envelope struct {
@@ -269,10 +270,11 @@ func newOurs(c *call, user uint64) *ours {
 	c.t.Helper()
 	session, err := dave.New(dave.Options{
 		UserID: user, GroupID: channel,
-		SendBinary: func(op byte, payload []byte) { c.say(user, said{op: op, payload: payload}) },
-		SendJSON:   func(op int, d any) { c.say(user, said{op: byte(op), transition: d.(dave.Transition).ID}) },
-		Now:        func() time.Time { return c.clock.now },
-		Logger:     slog.New(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		SendBinary:        func(op byte, payload []byte) { c.say(user, said{op: op, payload: payload}) },
+		SendJSON:          func(op int, d any) { c.say(user, said{op: byte(op), transition: d.(dave.Transition).ID}) },
+		Now:               func() time.Time { return c.clock.now },
+		RequireEncryption: c.required,
+		Logger:            slog.New(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	check.Must(c.t, err)
 	return &ours{Session: session, id: user, c: c}

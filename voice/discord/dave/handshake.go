@@ -70,7 +70,7 @@ func (s *Session) handleWelcome(id uint16, message []byte) error {
 	if s.keyPackage == nil || s.sender == nil {
 		return s.reportInvalid(id, errors.New("join by a Welcome: there is no key package out that it could be for"))
 	}
-	g, err := JoinGroup(s.options.GroupID, message, s.keyPackage, *s.sender)
+	g, err := JoinGroup(s.options.GroupID, message, s.keyPackage, *s.sender, s.isKnown)
 	if err != nil {
 		return s.reportInvalid(id, err)
 	}

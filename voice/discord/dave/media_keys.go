@@ -126,18 +126,18 @@ func (m *mediaKeys) newestEpoch() int {
 	return m.in.serial
 }
 
-// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself. While there are no keys it is
-// [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without
+// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself, or [ErrNotReady] where encryption is
+// required. While there are no keys it is [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without
 // delimiters and fillers.
 func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
 	out := &s.media.out
 	out.Lock()
 	defer out.Unlock()
 	switch {
+	case !s.canSend():
+		return nil, ErrNotReady
 	case out.version == 0:
 		return frame, nil
-	case !out.usable:
-		return nil, ErrNotReady
 	}
 	return out.keys.encrypt(c, frame)
 }
@@ -202,7 +202,15 @@ func (s *Session) Version() int {
 func (s *Session) Ready() bool {
 	s.media.out.Lock()
 	defer s.media.out.Unlock()
-	return s.media.out.version == 0 || s.media.out.usable
+	return s.canSend()
+}
+
+// canSend is called with the keys of what we send locked.
+func (s *Session) canSend() bool {
+	if s.media.out.version == 0 {
+		return !s.options.RequireEncryption
+	}
+	return s.media.out.usable
 }
 
 // Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what we send is not

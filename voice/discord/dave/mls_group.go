@@ -49,8 +49,8 @@ func CreateGroup(id uint64, ticket *KeyPackageBundle, sender ExternalSender) (*G
 }
 
 // JoinGroup becomes a member by a Welcome that was made for the ticket. The group must have the id given, the one external
-// sender given, and nobody twice.
-func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender ExternalSender) (*Group, error) {
+// sender given, and nobody twice or whom known does not know.
+func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender ExternalSender, known func(user uint64) bool) (*Group, error) {
 	g := &Group{key: ticket.key}
 	err := recoverPanic(func() error {
 		w, err := group.UnmarshalWelcome(welcome)
@@ -73,8 +73,14 @@ func JoinGroup(id uint64, welcome []byte, ticket *KeyPackageBundle, sender Exter
 	case len(ext) != 1 || ext[0].Type != extensions.ExtensionTypeExternalSenders || !bytes.Equal(ext[0].Data, sender.extension()):
 		return nil, errors.New("join by a Welcome: the group has another external sender")
 	}
-	if _, err := memberKeys(g.inner); err != nil {
+	members, err := memberKeys(g.inner)
+	if err != nil {
 		return nil, fmt.Errorf("join by a Welcome: %w", err)
+	}
+	for user := range members {
+		if !known(user) {
+			return nil, fmt.Errorf("join by a Welcome: user %d is in the group, and not in the call", user)
+		}
 	}
 	return g, nil
 }

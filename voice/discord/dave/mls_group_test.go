@@ -116,7 +116,7 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	commit, welcome := g.commit(a)
 	check.Must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
 	check.Must(t, a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]))
-	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender)
+	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender, anybody)
 	check.Must(t, err)
 	b.group = joined
 	return g, a, b
@@ -160,7 +160,7 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	}
 	commit, welcome := g.commit(a)
 	check.Must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
-	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender)
+	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender, anybody)
 	check.Must(t, err)
 	check.Must(t, a.group.Apply(commit))
 	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
@@ -179,19 +179,23 @@ func TestAWelcomeMustBeForOurGroup(t *testing.T) {
 	_, welcome := g.commit(a)
 	other := newGateway(t).client(2)
 	for name, join := range map[string]func() (*dave.Group, error){
-		"other channel": func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel+1, welcome, b.ticket, b.sender) },
-		"other sender":  func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, welcome, b.ticket, other.sender) },
-		"other ticket":  func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, welcome, other.ticket, b.sender) },
-		"nothing":       func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, nil, b.ticket, b.sender) },
+		"other channel": func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel+1, welcome, b.ticket, b.sender, anybody) },
+		"other sender": func() (*dave.Group, error) {
+			return dave.JoinGroup(mlsChannel, welcome, b.ticket, other.sender, anybody)
+		},
+		"other ticket": func() (*dave.Group, error) {
+			return dave.JoinGroup(mlsChannel, welcome, other.ticket, b.sender, anybody)
+		},
+		"nothing": func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, nil, b.ticket, b.sender, anybody) },
 		"half": func() (*dave.Group, error) {
-			return dave.JoinGroup(mlsChannel, welcome[:len(welcome)/2], b.ticket, b.sender)
+			return dave.JoinGroup(mlsChannel, welcome[:len(welcome)/2], b.ticket, b.sender, anybody)
 		},
 	} {
 		if _, err := join(); err == nil {
 			t.Errorf("%s: joined", name)
 		}
 	}
-	if _, err := dave.JoinGroup(mlsChannel, welcome, b.ticket, b.sender); err != nil {
+	if _, err := dave.JoinGroup(mlsChannel, welcome, b.ticket, b.sender, anybody); err != nil {
 		t.Errorf("the right one: %v", err)
 	}
 }
@@ -289,7 +293,7 @@ func FuzzJoin(f *testing.F) {
 	f.Add([]byte{0, 2, 0, 0})
 	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
 	f.Fuzz(func(t *testing.T, message []byte) {
-		if _, err := dave.JoinGroup(mlsChannel, message, ticket, sender); err == nil {
+		if _, err := dave.JoinGroup(mlsChannel, message, ticket, sender, anybody); err == nil {
 			t.Error("joined by what is no Welcome for us")
 		}
 		g, err := dave.CreateGroup(mlsChannel, ticket, sender)

@@ -47,6 +47,9 @@ type Options struct {
 	SendJSON   func(op int, d any)           // a JSON message to the voice gateway
 	Now        func() time.Time              // nil is time.Now
 	Logger     *slog.Logger                  // nil is silent
+
+	// RequireEncryption has nothing be sent in version 0, which is without encryption.
+	RequireEncryption bool
 }
 
 // Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use, but the

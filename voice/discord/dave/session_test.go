@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -283,6 +284,20 @@ func TestNoNonceIsUsedTwiceWhateverTheGatewaySays(t *testing.T) {
 	}
 }
 
+func TestNothingIsSentWithoutEncryptionWhereItIsRequired(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[int]error{0: dave.ErrNotReady, 1: nil} {
+		c := newCall(t)
+		c.required = true
+		a := c.ours(ada)
+		check.Must(t, a.HandleJSON(dave.OpPrepareTransition, fmt.Appendf(nil, `{"transition_id":0,"protocol_version":%d}`, version)))
+		sent, err := a.Encrypt(dave.Opus, frames[dave.Opus])
+		if !errors.Is(err, want) || (sent == nil) != (want != nil) || a.Ready() != (want == nil) {
+			t.Errorf("version %d: sent %x, %v, ready %v; want %v", version, sent, err, a.Ready(), want)
+		}
+	}
+}
+
 func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
 	c := callOf(t, ada)
 	b := newOurs(c, bob)
@@ -345,6 +360,28 @@ func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
 	if got := c.sent[ada][dave.OpCommitWelcome]; got != before {
 		t.Error("somebody commits to adding who is not in the call")
 	}
+}
+
+func TestAWelcomeWithSomebodyWhoIsNotInTheCallIsRefused(t *testing.T) {
+	c := callOf(t, ada, bob, dot)
+	p := newOurs(c, cyd)
+	c.pass = func(from uint64, s said) bool {
+		return from != cyd || s.op != dave.OpKeyPackage || c.sent[cyd][dave.OpInvalid] == 0
+	}
+	c.join(cyd, p, 1)
+	p.Disconnected(dot) // the gateway does not say that dot listens
+	c.settle()
+	if got, err := p.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) || p.PrivacyCode() != "" {
+		t.Errorf("encrypt: %x, %v, code %q; want ErrNotReady and no group", got, err, p.PrivacyCode())
+	}
+	if got := c.sent[cyd][dave.OpInvalid]; got != 1 || len(c.problems) != 1 {
+		t.Fatalf("reported %d times, problems %v; want one", got, c.problems)
+	}
+	check.Contains(t, c.problems[0].Error(), strconv.Itoa(dot), "not in the call")
+	c.pass = nil
+	c.leave(cyd)
+	c.ours(cyd)
+	c.together()
 }
 
 func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {

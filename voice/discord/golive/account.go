@@ -39,6 +39,8 @@ type Account struct {
 	// Preview is [Publisher.Preview].
 	Preview func(ctx context.Context, key string, frame []byte) error
 
+	RequireEncryption func() bool // see [Publisher]
+
 	gateway   Gateway
 	joiner    *discord.Joiner
 	publisher *Publisher
@@ -56,7 +58,7 @@ func (a *Account) Open(ctx context.Context) error {
 	}
 	send := func(ctx context.Context, op int, d any) error { return a.gateway.Send(ctx, op, d) }
 	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log, Deaf: true, Mute: true}
-	a.publisher = &Publisher{Send: send, JoinVoice: a.joinVoice, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview}
+	a.publisher = &Publisher{Send: send, JoinVoice: a.joinVoice, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview, RequireEncryption: a.RequireEncryption}
 	a.gateway = a.Dial(func(kind string, data json.RawMessage) {
 		a.joiner.Dispatch(kind, data)
 		a.publisher.Dispatch(kind, data)

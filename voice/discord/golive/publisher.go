@@ -65,6 +65,9 @@ type Publisher struct {
 	// Transports are tried one after the other until one gets through; nil is UDP, then WebRTC.
 	Transports []TransportOption
 
+	// RequireEncryption says whether nothing may be sent in a stream that begins now if it is not encrypted from end to end. Nil is no.
+	RequireEncryption func() bool
+
 	// Connect opens a connection in one of the ways; nil is a [conn.Conn]. handle is called as [conn.Conn.Handle] is.
 	Connect func(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error)
 
@@ -246,6 +249,7 @@ func (p *Publisher) connect(ctx context.Context, t conn.Target, from int, handle
 func (p *Publisher) openConn(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error) {
 	c := &conn.Conn{
 		Target: t, SpeakingFlags: conn.SpeakingSoundshare, Video: true, Key: p.Key, Handle: handle, Transport: w.Transport, HTTPClient: p.HTTP, Logger: p.Logger,
+		RequireEncryption: p.RequireEncryption != nil && p.RequireEncryption(),
 	}
 	if err := c.Open(ctx); err != nil {
 		return nil, err
