@@ -245,6 +245,22 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 	}
 }
 
+func TestWhetherCallsMustBeEncryptedIsWhatTheSettingsSay(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		s := settings.Defaults()
+		s.Voice.RequireEncryption = want
+		x := &CallService{
+			Settings: func() settings.Settings { return s }, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
+			Secret: func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
+		}
+		check.Must(t, x.openDiscord(t.Context()))
+		call, ok := x.newConversation(nil, conversation.Location{}, pageChat{}, share.CallRef{}).(recordedConversation)
+		if !ok || call.Options.RequireEncryption != want || x.joiner.RequireEncryption() != want {
+			t.Errorf("the call has %+v, and what sends %v, want %v", call.Options, x.joiner.RequireEncryption(), want)
+		}
+	}
+}
+
 // optOutStoreOfBob does not want to be heard.
 type optOutStoreOfBob struct{}
 
