@@ -55,14 +55,21 @@ func framed(vp8 []byte) []byte {
 // city is an emulated Discord with a call that ada is in.
 type city struct {
 	*discordtest.Server
-	guild discordtest.Guild
-	call  discordtest.Channel
-	ada   discordtest.User
+	guild    discordtest.Guild
+	call     discordtest.Channel
+	ada      discordtest.User
+	required func() bool // see [golive.Account]
 }
 
 func newCity(t *testing.T) city {
 	t.Helper()
-	s := discordtest.StartTest(t, discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
+	return cityOf(t, 1)
+}
+
+// cityOf returns a city whose calls have this version of the end-to-end encryption.
+func cityOf(t *testing.T, version int) city {
+	t.Helper()
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &voicetest.Config{DAVE: version}})
 	t.Cleanup(func() {
 		if got := s.Voice.Violations(); len(got) > 0 {
 			t.Errorf("what Discord would not take: %v", got)
@@ -80,7 +87,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 	t.Helper()
 	w.AddMember(w.guild, who.User)
 	a := &golive.Account{
-		Format:     conn.Format{Rate: 8, Bitrate: 4_000_000},
+		Format: conn.Format{Rate: 8, Bitrate: 4_000_000}, RequireEncryption: w.required,
 		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 			return &discord.Gateway{
@@ -167,6 +174,15 @@ func eventually(t *testing.T, what string, cond func() bool) {
 			t.Fatalf("%s: it never came", what)
 		}
 	}
+}
+
+func TestAStreamThatMustBeEncryptedIsNotShownWhereItIsNot(t *testing.T) {
+	w := cityOf(t, 0)
+	w.required = func() bool { return true }
+	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
+	a.Publisher().AnswerTimeout = 500 * time.Millisecond
+	_, err := a.Publisher().Start(voicetest.Deadline(t), golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
+	check.Fails(t, err, nil, "not ready within")
 }
 
 func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
