@@ -28,6 +28,21 @@ func revealed(tb testing.TB, password string) *vault.Vault {
 	return v
 }
 
+func TestTheEndsOfWhatIsReplaced(t *testing.T) {
+	v := revealed(t, "abcdefgh")
+	for text, want := range map[string]string{
+		"abcdefgh": "[secret shop]", "it is abcdefg…": "it is [secret shop]…", "it is abcdef": "it is [secret shop]", "it is abcde": "it is abcde",
+	} {
+		if got := v.Scrub(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	short := revealed(t, "zyxw")
+	if got := string(short.ScrubJSON([]byte(`"zyxw"`))); got != `"[secret shop]"` || short.Scrub("zyxw") != "[secret shop]" {
+		t.Errorf("a text that is the secret becomes %s and %s", got, short.Scrub("zyxw"))
+	}
+}
+
 // disguises are ways in which a page or a protocol may write a secret.
 var disguises = map[string]func(string) string{
 	"plain":         func(s string) string { return s },

@@ -180,9 +180,12 @@ func TestKeysAreFoundWhereTheyAre(t *testing.T) {
 		if _, err := os.Stat(o.KeyFile); (err == nil) != (where == "file") {
 			t.Errorf("%s: the key file: %v", where, err)
 		}
-		if where == "file" && got.KeyringError != "no bus" {
-			t.Errorf("it is not said why the keyring is not used: %+v", got)
+		if want := map[string]string{"file": "no bus"}[where]; got.KeyringError != want {
+			t.Errorf("why the keyring is not used: %+v, want %q", got, want)
 		}
+	}
+	if got, err := open(t, options(t)).Status(t.Context()); err != nil || got.Key != "" || got.Entries != 0 {
+		t.Errorf("before the first entry: %+v, %v", got, err)
 	}
 }
 
@@ -327,11 +330,25 @@ func TestRekeyChangesKeyAndCiphertextAndKeepsEntries(t *testing.T) {
 			t.Errorf("%s: the old file opens still: %v", name, err)
 		}
 	}
-	o := options(t)
-	o.Key, o.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
+	o, r := options(t), &ring{keys: map[string]string{}, err: errors.New("locked")}
+	o.Keyring = r
 	v := open(t, o)
 	put(t, v, shop())
+	r.err = nil
+	check.Must(t, v.Rekey(t.Context()))
+	if _, err := os.Stat(o.KeyFile); err == nil || len(r.keys) != 1 {
+		t.Errorf("with a keyring that opens now, the key file: %v, keys in the keyring: %d", err, len(r.keys))
+	}
+	check.Must(t, v.Rekey(t.Context()))
+	o = options(t)
+	o.Key, o.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
+	v = open(t, o)
+	put(t, v, shop())
 	check.Fails(t, v.Rekey(t.Context()), nil, "CLANK_VAULT_KEY")
+	o.Key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f" // the same in hexadecimal digits
+	check.Must(t, check.Err(vault.Open(t.Context(), o)))
+	o.Key = "0001"
+	check.Fails(t, check.Err(vault.Open(t.Context(), o)), nil, "32 bytes")
 }
 
 func readKeys(r *ring, o vault.Options) (keys []string) {
@@ -352,11 +369,12 @@ func TestARekeyThatIsBrokenOffLosesNothing(t *testing.T) {
 		for _, how := range []string{crash, fault, dead} {
 			for _, undone := range []bool{false, true} {
 				for at := 0; ; at++ {
-					o := options(t)
+					o, ring := options(t), newRing()
 					if place == "keyring" {
-						o.Keyring = newRing()
+						o.Keyring = ring
 					}
 					put(t, open(t, o), shop())
+					written := read(t, o.Path)
 					var last string
 					n, unsynced := 0, map[string][]byte{}
 					restore := vault.StepsFail(func(step, path string) error {
@@ -390,6 +408,11 @@ func TestARekeyThatIsBrokenOffLosesNothing(t *testing.T) {
 					name := fmt.Sprintf("key in the %s, %s at step %d (%s), undone %v", place, how, at, last, undone)
 					if err == nil {
 						t.Errorf("%s: no error", name)
+					}
+					if how == fault && len(unsynced) == 0 && bytes.Equal(read(t, o.Path), written) {
+						if keys := readKeys(ring, o); len(keys) != 1 {
+							t.Errorf("%s: %d keys are left for a vault that is as before", name, len(keys))
+						}
 					}
 					for path, before := range unsynced {
 						if undone {
@@ -433,6 +456,12 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	if got := entries(t, v); len(got) != 7 {
 		t.Errorf("got %d entries, want 7", len(got))
 	}
+	put(t, v, shop()) // in place of the first one
+	if got := entries(t, v); len(got) != 7 {
+		t.Errorf("got %d entries after one was put again, want 7", len(got))
+	}
+	check.Must(t, v.Remove(t.Context(), "shop"))
+	put(t, v, shop())
 	check.Must(t, v.Remove(t.Context(), "e3"))
 	check.Fails(t, v.Remove(t.Context(), "e3"), vault.ErrNotFound)
 	if got := entries(t, v); len(got) != 6 {
@@ -441,6 +470,10 @@ func TestManyWritersLoseNothing(t *testing.T) {
 }
 
 func TestEntriesThatCannotBeGuardedAreRefused(t *testing.T) {
+	long := strings.Repeat("x", 4096)
+	n := shop()
+	n.Username, n.Password = long, long
+	put(t, open(t, options(t)), n)
 	for name, change := range map[string]func(*vault.NewEntry){
 		"no origin":        func(n *vault.NewEntry) { n.Origins = nil },
 		"http":             func(n *vault.NewEntry) { n.Origins = []string{"http://shop.example"} },
@@ -452,6 +485,11 @@ func TestEntriesThatCannotBeGuardedAreRefused(t *testing.T) {
 		"short":            func(n *vault.NewEntry) { n.Password = "äöü" },
 		"two lines":        func(n *vault.NewEntry) { n.Password = "abcd\nefgh" },
 		"nothing":          func(n *vault.NewEntry) { n.Password = "" },
+		"no text":          func(n *vault.NewEntry) { n.Password = "abcd\xff" },
+		"too long":         func(n *vault.NewEntry) { n.Password = long + "x" },
+		"a user too long":  func(n *vault.NewEntry) { n.Username = long + "x" },
+		"two users":        func(n *vault.NewEntry) { n.Username = "ada\nbob" },
+		"a user of bytes":  func(n *vault.NewEntry) { n.Username = "ada\xff" },
 		"a name of paths":  func(n *vault.NewEntry) { n.Name = "../x" },
 		"a bracket":        func(n *vault.NewEntry) { n.Name = `a"]` },
 		"no name":          func(n *vault.NewEntry) { n.Name = "" },
@@ -540,6 +578,9 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 		"otpauth://totp/x?digits=7&secret=" + secret:       "7081804",
 		"otpauth://totp/x?algorithm=sha1&secret=" + secret: "081804",
 		"GEZDGNBV": "",
+		"otpauth://totp/x?digits=6&secret=" + secret:   "081804",
+		"otpauth://totp/x?period=5&secret=" + secret:   "",
+		"otpauth://totp/x?period=300&secret=" + secret: "",
 	} {
 		v := withTOTP(t, text)
 		s := reveal(t, v)
