@@ -385,7 +385,7 @@ func TestManyAnswersAtOnceAreOne(t *testing.T) {
 
 func TestTooManyQuestionsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{Wait: func() time.Duration { return time.Second }}
+		d, began := &approval.Queue{Wait: func() time.Duration { return time.Second }}, time.Now()
 		door(t, d)
 		var waits []<-chan result
 		for n := range 100 {
@@ -395,6 +395,9 @@ func TestTooManyQuestionsAreRefused(t *testing.T) {
 		check.Fails(t, check.Err(d.Ask(t.Context(), buy("one more"))), nil, "too many questions")
 		for _, ch := range waits {
 			<-ch
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("questions waited %v, want what was set", took)
 		}
 	})
 }

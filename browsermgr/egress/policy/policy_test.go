@@ -221,6 +221,7 @@ func TestOnlyWebAddressesAreOpened(t *testing.T) {
 		"view-source:http://a.example": policy.RuleScheme, "blob:http://a.example/1": policy.RuleScheme, "filesystem:http://a.example/": policy.RuleScheme,
 		"ftp://a.example": policy.RuleScheme, "chrome://version": policy.RuleScheme, "devtools://x": policy.RuleScheme, "unix:/run/x": policy.RuleScheme,
 		"chrome-extension://x/": policy.RuleScheme, "": policy.RuleMalformed, "example.com": policy.RuleMalformed, "1http://a.example": policy.RuleMalformed,
+		"a0+-.z9://a.example": policy.RuleScheme, "a~b://a.example": policy.RuleMalformed, "a:": policy.RuleScheme, "+a:x": policy.RuleMalformed,
 	} {
 		if got := judged(t, p, url, ""); got != want {
 			t.Errorf("%q: got %q, want %q", url, got, want)
@@ -362,6 +363,16 @@ func TestEachPartOfTheRegistriesHasAName(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "RFC ") {
 			t.Errorf("%s: got %v, want the name of %s", addr, err, prefix)
 		}
+	}
+}
+
+func TestAnAddressWithAZoneOrNoneAtAllIsRefused(t *testing.T) {
+	p, target := compile(t, policy.Rules{}), policy.Target{Host: "a.example", Port: 443}
+	for _, addr := range []netip.Addr{{}, netip.MustParseAddr("2606:4700::1111%eth0")} {
+		check.Fails(t, p.CheckIP(target, addr), nil, "zone")
+	}
+	if err := p.CheckIP(target, netip.MustParseAddr("2606:4700::1111")); err != nil {
+		t.Errorf("the address without its zone: %v", err)
 	}
 }
 
