@@ -197,6 +197,10 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 	if got, err := b.Decrypt(ada, dave.Opus, underWay); err != nil || !bytes.Equal(got, frame) {
 		t.Errorf("a frame that was under way comes as %x, %v", got, err)
 	}
+	c.clock.now = c.clock.now.Add(11 * time.Second)
+	if _, err := b.Decrypt(ada, dave.Opus, frame); err != nil || !b.Unencrypted() {
+		t.Errorf("a frame in clear long after the downgrade: %v, unencrypted %v", err, b.Unencrypted())
+	}
 
 	c.leave(cyd)
 	c.together()
