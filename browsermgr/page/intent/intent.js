@@ -44,7 +44,10 @@ async ([given], a) => {
   }
 
   // phrases are the names as something that may be an order to do something: short ones, without what only looks like it.
-  const phrases = (names) => names.map(fold).map((n) => n.replace(new RegExp(words.basket, 'gu'), ' ')).filter((n) => n.trim());
+  const phrases = (names) => names.map(fold).map((n) => n.replace(new RegExp(words.basket, 'gu'), ' ')).filter((n) => n.trim() && !shows(n));
+  // To show something is no order to do it; "show and pay" is.
+  const ALSO = /[&+,;]|(?:^| )(?:and|then|und|et|y|e|en|i|och|og|ve|и|a|ja|es|si|και|ו|و|và|va|та|dan) /u;
+  const shows = (n) => n.split(' ').length <= 8 && says('view', n) && !ALSO.test(n);
   const labelsOf = (f) => [...(f.labels ?? [])].slice(0, 4).map((l) => tidy(l.textContent).slice(0, 80));
 
   function submitterOf(el) {

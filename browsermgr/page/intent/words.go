@@ -160,17 +160,28 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 	}
 	const edge = `[^\p{L}\p{N}]`
 	m := map[string]string{"languages": "^(?:" + strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), "|") + ")$"}
-	for class := range whole {
-		m[class] = `(?:^|` + edge + `)(?:` + foldAll(whole[class]) + `)(?:$|` + edge + `)`
-		if len(within[class]) > 0 {
-			m[class] += "|" + foldAll(within[class])
-		}
-		if len(first[class]) > 0 {
-			m[class] += `|^` + edge + `*(?:` + foldAll(first[class]) + `)(?:$|` + edge + `)`
-		}
+	for class, words := range whole {
+		join(m, class, `(?:^|`+edge+`)(?:`, words, `)(?:$|`+edge+`)`)
+	}
+	for class, words := range within {
+		join(m, class, "", words, "")
+	}
+	for class, words := range first {
+		join(m, class, `^`+edge+`*(?:`, words, `)(?:$|`+edge+`)`)
 	}
 	return m
 })
+
+// join adds alternatives to the expression of a class.
+func join(m map[string]string, class, before string, words []string, after string) {
+	if len(words) == 0 {
+		return
+	}
+	if m[class] != "" {
+		m[class] += "|"
+	}
+	m[class] += before + foldAll(words) + after
+}
 
 func foldAll(alternatives []string) string {
 	out := make([]string, len(alternatives))
