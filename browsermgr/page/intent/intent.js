@@ -125,6 +125,7 @@ async ([given], a) => {
   const MONEY = /(?:[$€£¥₹₽₩₺₫฿₪₴]|\b(?:EUR|USD|GBP|CHF|JPY)\b) ?\d[\d.,' ]*|\d[\d.,' ]* ?(?:[$€£¥₹₽₩₺₫฿₪₴]|(?:EUR|USD|GBP|CHF|JPY|kr|zł|Kč|Ft|lei|円|元|원)(?!\p{L}))/gu;
   const TOLD = /(?:^| )(?:amount|price|total|sum|qty|quantity|recipient|payee|beneficiary|to|iban|currency)(?= |$)/;
   const READ = /[^\p{scx=Latin}\p{scx=Cyrillic}\p{scx=Greek}\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Devanagari}\p{scx=Thai}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\P{L}]/u;
+  const MIXED = /\p{scx=Latin}[\p{scx=Cyrillic}\p{scx=Greek}]|[\p{scx=Cyrillic}\p{scx=Greek}]\p{scx=Latin}/u; // a word in two scripts deceives
   const DIALOG = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true], .modal, .popup, .dialog';
 
   const bare = (n) => n.replace(NOW, ' ').replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
@@ -142,7 +143,7 @@ async ([given], a) => {
   // strange reports whether a control is in a language that we have no words of.
   function strange(el, names) {
     const lang = (closest(el, '[lang]')?.lang ?? '').toLowerCase().split('-')[0];
-    return READ.test(names.join(' ')) || (lang !== '' && !says('languages', lang));
+    return READ.test(names.join(' ')) || MIXED.test(names.join(' ')) || (lang !== '' && !says('languages', lang));
   }
 
   // questions are what a "yes" answers: the headings and questions of the dialog or the small part of the page around it.
