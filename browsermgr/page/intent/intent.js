@@ -9,7 +9,9 @@ async ([given], a) => {
   const fold = (text) => String(text ?? '').normalize('NFKD').replace(MARKS, '').toLowerCase().replace(/[øłđıßæœς]/g, (c) => LETTERS[c]).replace(/['’`\s]+/g, ' ').trim();
   // Names in programs are words that stick together.
   const spread = (name) => fold(String(name ?? '').slice(0, 200).replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[-_.[\]:/]+/g, ' '));
+  if (a.mode !== 'end' && !a.words && !globalThis.__clankWords) return { wordless: true };
   const words = globalThis.__clankWords ??= Object.fromEntries(Object.entries(a.words ?? {}).map(([k, v]) => [k, new RegExp(v, 'u')]));
+  const baskets = words.baskets ??= new RegExp(words.basket, 'gu');
   const says = (kind, text) => words[kind].test(text);
 
   const CONTROL = 'button, a[href], area[href], input, select, textarea, summary, [role=button], [role=link], [role=menuitem], [role=option], [role=tab], [role=switch], [role=checkbox], [onclick]';
@@ -44,7 +46,7 @@ async ([given], a) => {
   }
 
   // phrases are the names as something that may be an order to do something: short ones, without what only looks like it.
-  const phrases = (names) => names.map(fold).map((n) => n.replace(new RegExp(words.basket, 'gu'), ' ')).filter((n) => n.trim() && !shows(n));
+  const phrases = (names) => names.map(fold).map((n) => n.replace(baskets, ' ')).filter((n) => n.trim() && !shows(n));
   // To show something is no order to do it; "show and pay" is.
   const ALSO = /[&+,;]|(?:^| )(?:and|then|und|et|y|e|en|i|och|og|ve|и|a|ja|es|si|και|ו|و|và|va|та|dan) /u;
   const shows = (n) => n.split(' ').length <= 8 && says('view', n) && !ALSO.test(n);

@@ -70,6 +70,7 @@ type scriptVerdict struct {
 	Focused     bool     `json:"focused"` // the document has the focus
 	Changed     bool     `json:"changed"`
 	Swallowed   bool     `json:"swallowed"`
+	Wordless    bool     `json:"wordless"` // nothing was judged: the words have to be given
 }
 
 // judgeMode returns how the script has to look at an action; "" for one that sets nothing
@@ -214,7 +215,7 @@ func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 
 // runIntentScript runs the script where the action happens.
 func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
-	q.Words, q.Values, q.Key = wordPatterns(), slices.Concat([]string{}, a.Values), a.Key
+	q.Values, q.Key = slices.Concat([]string{}, a.Values), a.Key
 	if q.How == "point" {
 		at := actionPoint(a)
 		q.Point = &at
@@ -235,12 +236,22 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
 			q.How = "chord"
 		}
-		if v, err = frame.CallFunction[scriptVerdict](ctx, e.Frame, intentScript, targets, q); err == nil && v.Remote {
+		if v, err = callScript(ctx, e.Frame, targets, q); err == nil && v.Remote {
 			v, at, err = runInFrames(ctx, tab, q, v)
 		}
 		return err
 	})
 	return v, at, err
+}
+
+// callScript runs the script in a frame. The words, which are long, go there once for each document.
+func callScript(ctx context.Context, f *frame.Frame, targets []frame.Locator, q scriptQuery) (scriptVerdict, error) {
+	v, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, targets, q)
+	if err == nil && v.Wordless {
+		q.Words = wordPatterns()
+		v, err = frame.CallFunction[scriptVerdict](ctx, f, intentScript, targets, q)
+	}
+	return v, err
 }
 
 // runInFrames asks the frame of another process that shows the point, or has the focus.
@@ -257,7 +268,7 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 	if err != nil || f == tab.MainFrame() {
 		return v, tab.MainFrame(), err
 	}
-	inner, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, nil, q)
+	inner, err := callScript(ctx, f, nil, q)
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return v, tab.MainFrame(), nil
 	}
