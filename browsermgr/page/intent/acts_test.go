@@ -46,6 +46,7 @@ func (a act) half() string {
 }
 
 func acts(t *testing.T) (all []act) {
+	t.Helper()
 	lines := actLines
 	if *otherActs != "" {
 		text, err := os.ReadFile(*otherActs)
@@ -64,6 +65,7 @@ func acts(t *testing.T) (all []act) {
 
 // markup returns the page of an act, and how it is used.
 func (a act) markup(t *testing.T) (body, how string) {
+	t.Helper()
 	_, rest, ok := strings.Cut(actPages, "\n= "+a.kind+" ")
 	if !ok {
 		t.Fatalf("%s: acts.html has no kind %q", a.name, a.kind)
@@ -83,6 +85,7 @@ func (a act) markup(t *testing.T) (body, how string) {
 
 // judge shows the page of an act in the tab, and judges the act.
 func (a act) judge(t *testing.T, tab *page.Tab) sessions.Assessment {
+	t.Helper()
 	body, how := a.markup(t)
 	if how == "confirm" {
 		return intent.JudgeDialog(page.Dialog{ID: "d", Type: "confirm", Message: a.texts[0]}, tab.URL())
