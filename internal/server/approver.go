@@ -84,7 +84,7 @@ func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	case c == approval.ClassLogin && t.Origin.Kind != sessions.FromTerminal && t.Origin.Kind != sessions.FromDashboard:
 		return false
 	}
-	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassLeave}, c)
+	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassUnclear, approval.ClassLeave}, c)
 }
 
 // questionFor returns a question to those of a task.

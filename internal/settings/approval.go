@@ -9,7 +9,7 @@ import (
 
 // Approval says before what people are asked: a rule for each class of action, see the Ask constants.
 type Approval struct {
-	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
+	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety, Unclear string
 
 	Sites string        // hosts that may be opened without asking, see [Approval.IsOutsideSites]
 	Wait  time.Duration // after which silence is a no

@@ -159,6 +159,8 @@ var otherFields = slices.Concat(
 			&at.Approval.Send),
 		approvalField("delete", "Deleting", "Deleting things, closing accounts, ending subscriptions.", AskFirst,
 			&at.Approval.Delete),
+		approvalField("unclear", "Unclear actions", "Using a control that may change something, where its language or its "+
+			"icon cannot be read, and confirming a dialog that does not say what it is about.", AskFirst, &at.Approval.Unclear),
 		approvalField("executable", "Programs", "Downloading files that are programs.", AskFirst,
 			&at.Approval.Executable),
 		approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and "+

@@ -25,7 +25,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
 		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30,
 		Approval: settings.Approval{
-			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask",
+			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask", Unclear: "ask",
 			Wait: time.Minute,
 		},
 		Browser: settings.Browser{

@@ -21,19 +21,20 @@ const (
 	ClassLeave      Class = "leave"      // go to a site that is not on the operator's list
 	ClassHost       Class = "host"       // reach a host for the first time
 	ClassLogin      Class = "login"      // sign in with a kept login
+	ClassUnclear    Class = "unclear"    // use a control that may do something, in a language or by an icon that nobody could read
 	ClassSafety     Class = "safety"     // what a model's vendor wants a person to look at
 	ClassHandOver   Class = "handover"   // leave the rest of a task to another runtime
 )
 
 // Classes returns all classes, most serious first: if an action has several, the question is about the first.
 func Classes() []Class {
-	return []Class{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit, ClassSafety, ClassHandOver, ClassHost, ClassLeave}
+	return []Class{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit, ClassUnclear, ClassSafety, ClassHandOver, ClassHost, ClassLeave}
 }
 
 // AllowedForSession reports whether c may be allowed for the rest of a session. What costs
 // money or cannot be undone is asked each time.
 func (c Class) AllowedForSession() bool {
-	return slices.Contains([]Class{ClassHost, ClassLeave, ClassSubmit, ClassSend}, c)
+	return slices.Contains([]Class{ClassHost, ClassLeave, ClassSubmit, ClassSend, ClassUnclear}, c)
 }
 
 // Rule says what becomes of a class.

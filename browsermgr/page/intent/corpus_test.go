@@ -133,7 +133,8 @@ var corpus = []sample{
 	{html: `<button class=t>Next</button>`},
 	{html: `<button class=t>Sort by price</button>`},
 	{html: `<select class=t><option>Buy</option></select>`},
-	{html: `<label><input type=checkbox class=t> Delete me later</label>`},
+	{html: `<form method=post><label><input type=checkbox class=t> Delete me later</label><button>Save</button></form>`},
+	{html: `<label><input type=checkbox class=t> Delete me later</label>`, want: "delete"}, // no button follows
 	{html: `<a class=t href="/blog/1">How to delete a post and buy a lamp</a>`},
 	{html: `<a class=t href="/lamps">Buy lamps</a>`},
 	{html: `<a class=t href="/posts">Posts</a>`},

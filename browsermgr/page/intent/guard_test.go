@@ -106,6 +106,21 @@ func TestAPageThatSwapsTheMeaningAfterTheAnswerIsFoundOut(t *testing.T) {
 	browsertest.WantEqual(t, value(t, tab, "done.join()"), "")
 }
 
+func TestAnotherAmountOrRecipientIsAskedAboutAgain(t *testing.T) {
+	tab := openTab(t, site(t, `<form method=post action=/paid><p>Total <b>€ 1.00</b></p><input type=hidden name=amount value=1><input name=recipient value=Ada>
+		<button>Pay</button></form>`, nil))
+	a := page.Action{Kind: actiontable.KindClick, Selector: "button"}
+	for _, change := range []string{"[name=amount]').value = 900", "[name=recipient]').value = 'Eve'", "b').textContent = '€ 900.00'"} {
+		j := of(t, tab, a)
+		value(t, tab, "void (document.querySelector('"+change+")")
+		if same, _ := try(t, tab, a, j.Mark); same {
+			t.Errorf("%s: passed for what was allowed: %s", change, j.Detail)
+		}
+	}
+	browsertest.WantEqual(t, of(t, tab, a).Detail, "Pay (€ 900.00, amount 900, recipient Eve)")
+	browsertest.WantEqual(t, value(t, tab, "location.pathname"), "/")
+}
+
 func TestAPageThatSwapsTheMeaningUnderTheMouseIsFoundOut(t *testing.T) {
 	// The button is harmless until the mouse is on it.
 	tab := openTab(t, site(t, `<form action=/bought method=post><button>Next</button></form><script>

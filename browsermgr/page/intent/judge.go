@@ -34,6 +34,7 @@ const (
 	ClassDelete     = "delete"
 	ClassExecutable = "executable"
 	ClassLeave      = "leave"
+	ClassUnclear    = "unclear"
 )
 
 //go:embed intent.js
@@ -51,6 +52,8 @@ type scriptQuery struct {
 	How         string            `json:"how,omitempty"`
 	Fingerprint string            `json:"mark"`
 	Point       *frame.Point      `json:"point,omitempty"`
+	Values      []string          `json:"values"`
+	Key         string            `json:"key"`
 	Words       map[string]string `json:"words,omitempty"`
 }
 
@@ -59,6 +62,7 @@ type scriptVerdict struct {
 	Classes     []string `json:"classes"`
 	Kinds       []string `json:"kinds"`
 	Names       []string `json:"names"`
+	Terms       []string `json:"terms"` // amounts and recipients
 	To          string   `json:"to"`
 	At          string   `json:"at"`
 	Fingerprint string   `json:"mark"`
@@ -66,22 +70,21 @@ type scriptVerdict struct {
 	Focused     bool     `json:"focused"` // the document has the focus
 	Changed     bool     `json:"changed"`
 	Swallowed   bool     `json:"swallowed"`
+	Wordless    bool     `json:"wordless"` // nothing was judged: the words have to be given
 }
-
-var wordPatterns = sync.OnceValue(func() map[string]string {
-	m := make(map[string]string, len(classWords))
-	for kind, entry := range classWords {
-		m[kind] = wordPattern(entry)
-	}
-	return m
-})
 
 // judgeMode returns how the script has to look at an action; "" for one that sets nothing
 // off by itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
-	case actiontable.KindClick, actiontable.KindDrag: // what a drag ends on takes it as if it were clicked
+	case actiontable.KindClick:
 		return "click"
+	case actiontable.KindDrag:
+		return "drop"
+	case actiontable.KindSelect:
+		return "select"
+	case actiontable.KindHover:
+		return "hover"
 	case actiontable.KindClickCoords, actiontable.KindDragCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
 		return "point" // a drag that ends where it began is a click there
 	case actiontable.KindType:
@@ -98,7 +101,7 @@ func judgeMode(a page.Action) string {
 		if how := judgeModeOfKeys(a.Key); how == "space" {
 			return how
 		}
-	default: // hovering, scrolling, filling: none of it sets anything off
+	default: // scrolling, filling: none of it sets anything off
 	}
 	return ""
 }
@@ -110,6 +113,9 @@ func judgeModeOfKeys(text string) string {
 	case !slices.Contains([]string{"enter", "return", "numpadenter", "\r", "\n"}, strings.ToLower(key)):
 		if key == " " || strings.EqualFold(key, "Space") || strings.EqualFold(key, "spacebar") {
 			return "space"
+		}
+		if strings.EqualFold(key, "Delete") || strings.EqualFold(key, "Backspace") || utf8.RuneCountInString(key) == 1 {
+			return "strike"
 		}
 		return ""
 	case len(chord) > 1 && !strings.EqualFold(chord[0], "Shift"):
@@ -149,8 +155,8 @@ func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string)
 		return nil, true, nil
 	}
 	q := scriptQuery{Mode: "hold", How: how, Fingerprint: mark}
-	if a.Kind == actiontable.KindDrag {
-		q.Mode = "judge" // it presses on something else than what it ends on
+	if slices.Contains([]string{"drop", "select", "hover", "strike"}, how) {
+		q.Mode = "judge" // no press of the mouse or of Enter follows on what was judged
 	}
 	v, f, err := runIntentScript(ctx, tab, a, q)
 	if err != nil {
@@ -209,7 +215,7 @@ func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 
 // runIntentScript runs the script where the action happens.
 func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
-	q.Words = wordPatterns()
+	q.Values, q.Key = slices.Concat([]string{}, a.Values), a.Key
 	if q.How == "point" {
 		at := actionPoint(a)
 		q.Point = &at
@@ -230,12 +236,22 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
 			q.How = "chord"
 		}
-		if v, err = frame.CallFunction[scriptVerdict](ctx, e.Frame, intentScript, targets, q); err == nil && v.Remote {
+		if v, err = callScript(ctx, e.Frame, targets, q); err == nil && v.Remote {
 			v, at, err = runInFrames(ctx, tab, q, v)
 		}
 		return err
 	})
 	return v, at, err
+}
+
+// callScript runs the script in a frame. The words, which are long, go there once for each document.
+func callScript(ctx context.Context, f *frame.Frame, targets []frame.Locator, q scriptQuery) (scriptVerdict, error) {
+	v, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, targets, q)
+	if err == nil && v.Wordless {
+		q.Words = wordPatterns()
+		v, err = frame.CallFunction[scriptVerdict](ctx, f, intentScript, targets, q)
+	}
+	return v, err
 }
 
 // runInFrames asks the frame of another process that shows the point, or has the focus.
@@ -252,7 +268,7 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 	if err != nil || f == tab.MainFrame() {
 		return v, tab.MainFrame(), err
 	}
-	inner, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, nil, q)
+	inner, err := callScript(ctx, f, nil, q)
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return v, tab.MainFrame(), nil
 	}
@@ -276,7 +292,7 @@ func ignoreLost(err error, q scriptQuery) error {
 }
 
 // classWeight is the order of classes.
-var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassLeave}
+var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassUnclear, ClassLeave}
 
 func (v scriptVerdict) toJudgement() sessions.Assessment {
 	j := sessions.Assessment{Question: sessions.Question{Classes: v.Classes}, Mark: v.Fingerprint}
@@ -290,6 +306,9 @@ func (v scriptVerdict) toJudgement() sessions.Assessment {
 	}
 	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
 	j.Detail = untrusted.Shorten(strings.Join(v.Names, " / "), 200)
+	if len(v.Terms) > 0 {
+		j.Detail += " (" + untrusted.Shorten(strings.Join(v.Terms, ", "), 200) + ")"
+	}
 	j.Text = describeClasses(j.Question, v.Kinds, here)
 	return j
 }
@@ -314,6 +333,8 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 			parts = append(parts, "download a program from "+here)
 		case ClassSubmit:
 			parts = append(parts, "hand over personal data ("+data+") at "+here)
+		case ClassUnclear:
+			parts = append(parts, "do something at "+here+" whose meaning clank cannot tell")
 		case ClassLeave:
 			parts = append(parts, "go to "+q.TargetHost)
 		}
@@ -339,8 +360,8 @@ func hostOf(address string) string {
 
 var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	m := map[string]*regexp.Regexp{}
-	for _, kind := range []string{ClassBuy, ClassDelete, ClassSend, "remove"} {
-		m[kind] = regexp.MustCompile(wordPattern(classWords[kind]))
+	for _, kind := range []string{ClassBuy, ClassDelete, ClassSend, "remove", "sure"} {
+		m[kind] = regexp.MustCompile(wordPatterns()[kind])
 	}
 	return m
 })
@@ -357,6 +378,9 @@ func JudgeDialog(d page.Dialog, at string) sessions.Assessment {
 		if dialogPatterns()[class].MatchString(text) || class == ClassDelete && dialogPatterns()["remove"].MatchString(text) {
 			v.Classes = append(v.Classes, class)
 		}
+	}
+	if len(v.Classes) == 0 && dialogPatterns()["sure"].MatchString(text) {
+		v.Classes = []string{ClassUnclear}
 	}
 	if len(v.Classes) > 0 {
 		v.Fingerprint = d.ID + "\x00" + d.Message

@@ -1,7 +1,10 @@
 package intent
 
 import (
+	_ "embed" // the words of more languages
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -9,9 +12,9 @@ import (
 
 // classWords are how controls and fields are named, by what they mean: regular
 // expressions in what JavaScript and Go both understand, over folded text (see
-// fold). Within one entry the alternatives stand in English, German, French,
-// Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish, Russian, Japanese,
-// Chinese and Korean. An entry of the first list stands for whole words, one of the
+// fold). words.txt adds to them. Within one entry the alternatives stand in English,
+// German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish,
+// Russian, Japanese, Chinese and Korean. An entry of the first list stands for whole words, one of the
 // second may stand anywhere, since those languages put no spaces between words.
 var classWords = map[string][2][]string{
 	// Spend money, whatever the page is about.
@@ -123,17 +126,61 @@ var classWords = map[string][2][]string{
 	}, {`カード番号`, `卡号`, `카드번호`}},
 }
 
-// wordPattern joins the words of an entry to one regular expression.
-func wordPattern(entry [2][]string) string {
+//go:embed words.txt
+var moreWords string
+
+// unspaced are the languages that put no spaces between words.
+const unspaced = "ja zh ko th"
+
+// wordPatterns returns a regular expression for each class of words. "languages" is that of the languages that are known, as pages
+// declare them.
+var wordPatterns = sync.OnceValue(func() map[string]string {
+	whole, within, first := map[string][]string{}, map[string][]string{}, map[string][]string{}
+	for class, entry := range classWords {
+		whole[class], within[class] = entry[0], entry[1]
+	}
+	known := []string{"en", "no", "nn", "iw"} // names that pages use beside those of words.txt
+	for line := range strings.Lines(moreWords) {
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if len(fields) < 3 || fields[0] == "#" {
+			continue
+		}
+		list := whole
+		class, imperative := strings.CutSuffix(fields[0], "^")
+		switch {
+		case imperative:
+			list = first
+		case strings.Contains(unspaced, fields[1]):
+			list = within
+		}
+		list[class] = append(slices.Clip(list[class]), fields[2])
+		if fields[1] != "all" {
+			known = append(known, fields[1])
+		}
+	}
 	const edge = `[^\p{L}\p{N}]`
-	var parts []string
-	if len(entry[0]) > 0 {
-		parts = append(parts, `(?:^|`+edge+`)(?:`+foldAll(entry[0])+`)(?:$|`+edge+`)`)
+	m := map[string]string{"languages": "^(?:" + strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), "|") + ")$"}
+	for class, words := range whole {
+		join(m, class, `(?:^|`+edge+`)(?:`, words, `)(?:$|`+edge+`)`)
 	}
-	if len(entry[1]) > 0 {
-		parts = append(parts, foldAll(entry[1]))
+	for class, words := range within {
+		join(m, class, "", words, "")
 	}
-	return strings.Join(parts, "|")
+	for class, words := range first {
+		join(m, class, `^`+edge+`*(?:`, words, `)(?:$|`+edge+`)`)
+	}
+	return m
+})
+
+// join adds alternatives to the expression of a class.
+func join(m map[string]string, class, before string, words []string, after string) {
+	if len(words) == 0 {
+		return
+	}
+	if m[class] != "" {
+		m[class] += "|"
+	}
+	m[class] += before + foldAll(words) + after
 }
 
 func foldAll(alternatives []string) string {
@@ -151,11 +198,14 @@ func foldText(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(apart.Replace(decompose(s)))), " ")
 }
 
+// letters are those that look like others with a mark, and are none.
+var letters = strings.NewReplacer("ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ı", "i", "ß", "ss", "æ", "ae", "Æ", "ae", "œ", "oe", "ς", "σ")
+
 func decompose(s string) string {
-	return strings.Map(func(r rune) rune {
+	return letters.Replace(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
-	}, norm.NFKD.String(s))
+	}, norm.NFKD.String(s)))
 }
