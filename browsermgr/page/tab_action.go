@@ -40,7 +40,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 		if a.Kind == actiontable.KindWait {
 			return action.Wait(ctx, on, a)
 		}
-		if err := t.keep(ctx, a); err != nil {
+		if err := t.checkClipboard(ctx, a); err != nil {
 			return err
 		}
 		var err error
@@ -151,6 +151,9 @@ func (s actionTab) Locate(ref, selector string) (frame.Element, error) {
 func (s actionTab) SendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
 	return s.tab.sendAndWait(ctx, f, s.baseline, events)
 }
+
+// Clipboard returns that of the tab's context.
+func (s actionTab) Clipboard() *action.Clipboard { return s.tab.browser.clipboardOf(s.tab.contextID) }
 
 // ReportDrags has native drags told to the channel.
 func (s actionTab) ReportDrags(begun chan<- proto.InputDragData) {

@@ -29,6 +29,8 @@ type Tab interface {
 	// ReportDrags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
 	// nil.
 	ReportDrags(begun chan<- proto.InputDragData)
+	// Clipboard is what keys copy to and paste from.
+	Clipboard() *Clipboard
 	// TerminateScripts is told that a script of the page still ran in the frame when ctx ended.
 	TerminateScripts(ctx context.Context, f *frame.Frame)
 }
