@@ -131,7 +131,7 @@ func TestASandboxedPageOfTheOriginGetsNothing(t *testing.T) {
 	}
 }
 
-func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
+func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 	for name, c := range map[string]struct{ page, why string }{
 		"another process": {`<h1>Shop</h1><iframe src="OTHER/in"></iframe>`, ""},
 		"nested":          {`<iframe src="/mid"></iframe>`, ""},
@@ -148,12 +148,18 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 				port = site(t, map[string]string{"/in": form})
 				mid, inside = strings.ReplaceAll(mid, "OTHER", port), port
 			}
-			url := site(t, map[string]string{"/": form + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
+			url := site(t, map[string]string{"/": "<input name=q>" + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
 			tab := open(t, url+"/")
 			if inside == "" {
 				inside = strings.Replace(url, "127.0.0.1", "localhost", 1)
 			}
-			res, err := fill(t, tab, inside)
+			n := 0
+			_, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, request(&n, inside))
+			check.Fails(t, err, login.ErrRefused, "in a frame of a page of "+url)
+			_, err = keeper.FindOrigin(browsertest.Within(t, time.Minute), tab, "shop", []string{inside}, 0)
+			check.Fails(t, err, login.ErrRefused, "in a frame of a page of "+url)
+			browsertest.WantEqual(t, n, 0)
+			res, err := fill(t, tab, inside, url)
 			if c.why != "" {
 				if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
 					t.Errorf("got %+v, %v", res, err)
@@ -163,7 +169,7 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 			if err != nil || res.Origin != inside || !res.Password {
 				t.Fatalf("got %+v, %v", res, err)
 			}
-			browsertest.WantEqual(t, js(t, tab, values), "|")
+			browsertest.WantEqual(t, js(t, tab, values), "")
 		})
 	}
 }

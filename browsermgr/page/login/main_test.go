@@ -247,7 +247,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 		})
 		tab := open(t, url+"/")
 		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
-		check.Must(t, check.Err(fill(t, tab, origin)))
+		check.Must(t, check.Err(fill(t, tab, origin, url)))
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 		check.Must(t, err)
 		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
