@@ -137,6 +137,30 @@ func TestNothingIsScrubbedBeforeItIsRevealed(t *testing.T) {
 	}
 }
 
+// What a page was given it may show at any time, also when clank was started anew.
+func TestSecretsOfEarlierRunsAreScrubbedFromTheStart(t *testing.T) {
+	o := options(t)
+	v := open(t, o)
+	put(t, v, shop())
+	other := shop()
+	other.Name, other.Password = "other", "never-given-away"
+	put(t, v, other)
+	check.Must(t, check.Err(v.Reveal(t.Context(), "shop", "https://shop.example")))
+	again := open(t, o)
+	if got := again.Scrub(password + other.Password); got != "[secret shop]"+other.Password {
+		t.Errorf("got %q", got)
+	}
+	known, err := again.Revealed(t.Context())
+	check.Must(t, err)
+	if len(known) != 1 || known[0].Name() != "shop" || known[0].Password() != password || !slices.Contains(known[0].Origins(), "https://shop.example") {
+		t.Errorf("it knows %v", known)
+	}
+	check.Must(t, again.Rekey(t.Context()))
+	if got := open(t, o).Scrub(password); got != "[secret shop]" {
+		t.Errorf("after a new key: %q", got)
+	}
+}
+
 func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
 	for _, secret := range []string{"method", "result", "object", "Page", "value", "string"} {
 		v := revealed(t, secret)

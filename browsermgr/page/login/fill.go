@@ -286,6 +286,11 @@ func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
 	return err
 }
 
+// Remember keeps a password that pages of these origins were given in an earlier run from pictures and copies.
+func (k *Filler) Remember(origins []string, password string) {
+	k.addFilled(filledWord{origins: origins, word: password})
+}
+
 // addFilled keeps a word from pictures from now on.
 func (k *Filler) addFilled(f filledWord) {
 	if f.word == "" {

@@ -236,6 +236,17 @@ func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 	}
 }
 
+func TestPicturesDoNotShowWhatAnEarlierRunFilledIn(t *testing.T) {
+	tab, origin := show(t, `<p><span id=it>correct-staple-horse</span></p>`)
+	keeper.Remember([]string{origin}, "correct-staple-horse")
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
+	check.Must(t, err)
+	if got := covered(t, data, boxOf(t, tab, "it")); got < 0.9 {
+		t.Errorf("%.0f %% is covered", 100*got)
+	}
+	check.Fails(t, do(t, tab, press("Control+a"), press("Control+c")), page.ErrSecret)
+}
+
 // A page may show the password in other ways than as a text in one piece.
 func TestPicturesDoNotShowThePasswordInDisguise(t *testing.T) {
 	tab, origin := show(t, `<style>body{margin:20px;font:16px monospace} x-y{display:block}</style><form><input name=user><input id=p type=password></form>
