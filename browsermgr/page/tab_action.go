@@ -44,7 +44,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 			return err
 		}
 		var err error
-		value, err = action.Perform(ctx, on, &t.inputState, a)
+		value, err = action.Perform(ctx, on, &t.inputState, t.browser.clipboardOf(t.contextID), a)
 		return err
 	})
 	res := t.resultSince(before)
@@ -151,9 +151,6 @@ func (s actionTab) Locate(ref, selector string) (frame.Element, error) {
 func (s actionTab) SendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
 	return s.tab.sendAndWait(ctx, f, s.baseline, events)
 }
-
-// Clipboard returns that of the tab's context.
-func (s actionTab) Clipboard() *action.Clipboard { return s.tab.browser.clipboardOf(s.tab.contextID) }
 
 // ReportDrags has native drags told to the channel.
 func (s actionTab) ReportDrags(begun chan<- proto.InputDragData) {

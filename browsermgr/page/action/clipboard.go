@@ -61,7 +61,6 @@ type clipboardArg struct {
 
 // useClipboard presses the keys of an edit, which the page sees as any others, and then does what they stand for.
 func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit string, press func() error) error {
-	kept := d.tab.Clipboard()
 	arg := clipboardArg{Edit: edit, Most: maxCopied}
 	type step struct {
 		Copied *string `json:"copied"`
@@ -76,7 +75,7 @@ func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit strin
 	}
 	arg.Sent = true
 	if edit == frame.EditPaste {
-		if arg.Text = kept.load(); arg.Text == "" {
+		if arg.Text = d.clipboard.load(); arg.Text == "" {
 			return nil
 		}
 	}
@@ -89,7 +88,7 @@ func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit strin
 	case done.Long:
 		return fault.Invalidf("%s: what is selected has more than %d characters; select less", edit, maxCopied)
 	case done.Copied != nil:
-		kept.store(*done.Copied)
+		d.clipboard.store(*done.Copied)
 	case done.Insert:
 		return d.sendInput(ctx, proto.InputInsertText{Text: strings.ReplaceAll(arg.Text, "\r\n", "\n")})
 	}
