@@ -65,6 +65,7 @@ func (b *browser) connectOptions() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
 		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.manager.HiddenAreas, Holds: b.manager.Holds,
+		Started: b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
 	}
 }
 

@@ -116,6 +116,7 @@ var errorStatuses = []struct {
 }{
 	{page.ErrInvalid, http.StatusBadRequest},
 	{page.ErrSecret, http.StatusConflict},
+	{page.ErrForeignClipboard, http.StatusConflict},
 	{profile.ErrNotFound, http.StatusNotFound},
 	{profile.ErrTabNotFound, http.StatusNotFound},
 	{profile.ErrAmbiguousTab, http.StatusConflict},

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -40,6 +41,12 @@ type Options struct {
 	// Holds, if set, reports whether the pages of a tab hold a secret. As long as they do nothing is copied to the clipboard. Its error
 	// keeps the copy back.
 	Holds func(ctx context.Context, t *Tab) (bool, error)
+	// Started says that the browser was started by us, so that its pages can be kept from reading its clipboard.
+	Started bool
+	// OnScreen says that what was started shows windows: its clipboard is the desktop's, and pages are kept from writing there, too.
+	OnScreen bool
+	// Joined says that the browser is a person's own. Keys that copy or paste are refused there.
+	Joined bool
 }
 
 // TabOptions says how a tab is opened.
@@ -77,6 +84,7 @@ type Browser struct {
 	observers   []Observer
 	hiddenAreas func(ctx context.Context, t *Tab) ([]Area, error) // may be nil
 	holds       func(ctx context.Context, t *Tab) (bool, error)   // may be nil
+	clipboards
 
 	mu            sync.Mutex
 	sessions      map[string]attachment // by session id
@@ -98,6 +106,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	}
 	b := &Browser{
 		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
+		clipboards:  clipboards{started: opts.Started, onScreen: opts.OnScreen, joined: opts.Joined},
 		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
@@ -110,6 +119,10 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	b.rootSession = c.Session("", cdp.ErrGone)
 	c.Start(b.handleEvent) // the connection outlives this call
 	b.wg.Go(b.watchConnection)
+	if err := b.denyClipboard(ctx, ""); err != nil {
+		_ = b.Close()
+		return nil, err
+	}
 	discover := b.rootSession.Begin(proto.TargetSetDiscoverTargets{Discover: true})
 	attach := b.rootSession.Begin(autoAttach("page"))
 	for _, call := range []*cdp.Call{discover, attach} {
@@ -239,6 +252,9 @@ func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, e
 	if err != nil {
 		return "", fmt.Errorf("make a browser context: %w", err)
 	}
+	if err := b.denyClipboard(ctx, string(res.BrowserContextID)); err != nil {
+		return "", errors.Join(err, b.CloseContext(ctx, string(res.BrowserContextID)))
+	}
 	return string(res.BrowserContextID), nil
 }
 
@@ -248,6 +264,7 @@ func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
 	if err != nil {
 		return fmt.Errorf("close browser context: %w", err)
 	}
+	b.forgetClipboard(contextID)
 	return nil
 }
 

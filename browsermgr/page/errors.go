@@ -26,6 +26,8 @@ var (
 	ErrNotInteractable = fault.ErrNotInteractable
 	// ErrSecret says that nothing is copied out of the page now, see [Options.Holds].
 	ErrSecret = errors.New("nothing is copied while the page holds a kept login: send it or empty its field first")
+	// ErrForeignClipboard says that keys which copy or paste are not pressed, see [Options.Joined].
+	ErrForeignClipboard = errors.New("nothing is copied or pasted by keys in a browser that a person uses: its clipboard is theirs; type the text instead")
 )
 
 // DialogError says that the page cannot be used until its JavaScript dialog is answered with [Tab.AnswerDialog].

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"time"
 
-	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -209,21 +208,6 @@ func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) (
 		return nil, err
 	}
 	return PaintBoxes(data, SweptBoxes(before.ViewportBoxes(scale), now.ViewportBoxes(scale)))
-}
-
-// keep refuses an action that would copy while the page holds a secret.
-func (t *Tab) keep(ctx context.Context, a Action) error {
-	if t.browser.holds == nil || !action.Copies(a, t.inputState.ModifierBits()) {
-		return nil
-	}
-	held, err := t.browser.holds(ctx, t)
-	if err != nil {
-		return fmt.Errorf("find out whether the page holds a secret: %w", err)
-	}
-	if held {
-		return ErrSecret
-	}
-	return nil
 }
 
 // HasHiddenAreas reports whether the page shows now what pictures must not show.

@@ -40,11 +40,11 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 		if a.Kind == actiontable.KindWait {
 			return action.Wait(ctx, on, a)
 		}
-		if err := t.keep(ctx, a); err != nil {
+		if err := t.checkClipboard(ctx, a); err != nil {
 			return err
 		}
 		var err error
-		value, err = action.Perform(ctx, on, &t.inputState, a)
+		value, err = action.Perform(ctx, on, &t.inputState, t.browser.clipboardOf(t.contextID), a)
 		return err
 	})
 	res := t.resultSince(before)

@@ -142,6 +142,7 @@ func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute
 		proto.NetworkEnable{},
 		autoAttach("iframe", "worker", "worklet"),
 	}
+	reqs = append(reqs, b.shieldClipboard()...)
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)
 	}

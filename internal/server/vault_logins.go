@@ -183,6 +183,13 @@ func (a *Server) openVault(ctx context.Context) {
 	if err == nil {
 		a.Vault, err = vault.Open(ctx, opts)
 	}
+	if err == nil {
+		var before []vault.Secret
+		before, err = a.Vault.Revealed(ctx)
+		for _, s := range before {
+			a.LoginFiller.Remember(s.Origins(), s.Password())
+		}
+	}
 	if err != nil {
 		a.logger.Warn("the vault cannot be used; \"clank vault status\" says more", "error", err)
 	}

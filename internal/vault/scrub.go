@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -31,8 +32,10 @@ type namedSecret struct{ name, value string }
 // secretReplacer is what the present secrets are replaced with. It does not change.
 type secretReplacer struct {
 	replacer *strings.Replacer
-	shortest int // text that holds something of a secret, in bytes
+	long     *strings.Replacer // of spellings that no picture holds by chance
+	shortest int               // text that holds something of a secret, in bytes
 	raw      []namedSecret
+	folded   []namedSecret // see [foldText]
 }
 
 // maxCodes is how many one-time codes are remembered; older ones are worth nothing.
@@ -61,6 +64,7 @@ func (s *scrubber) add(name, value string) {
 	k := &secretReplacer{raw: slices.Clone(s.values), shortest: minCutTail}
 	spelled := map[string]string{}
 	for _, v := range s.values {
+		k.folded = append(k.folded, foldedSpellings(v)...)
 		for _, p := range spellings(v.value) {
 			if _, taken := spelled[p]; !taken {
 				spelled[p] = "[secret " + v.name + "]"
@@ -69,12 +73,15 @@ func (s *scrubber) add(name, value string) {
 		}
 	}
 	// Of two that begin alike the longer one wins.
-	var pairs []string
+	var pairs, long []string
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, p := range slices.SortedFunc(maps.Keys(spelled), longestFirst) {
 		pairs = append(pairs, p, spelled[p])
+		if len(p) >= minInPicture {
+			long = append(long, p, spelled[p])
+		}
 	}
-	k.replacer = strings.NewReplacer(pairs...)
+	k.replacer, k.long = strings.NewReplacer(pairs...), strings.NewReplacer(long...)
 	s.known.Store(k)
 }
 
@@ -87,10 +94,13 @@ func (s *scrubber) text(t string) string {
 }
 
 func (k *secretReplacer) replaceIn(t string) string {
-	if len(t) < k.shortest || isImageData(t) {
+	switch {
+	case len(t) < k.shortest:
 		return t
+	case isImageData(t):
+		return k.long.Replace(t)
 	}
-	return k.replaceCutTail(k.replacePercentEncoded(k.replacer.Replace(t)))
+	return k.replaceCutTail(k.replaceFolded(k.replacePercentEncoded(k.replacer.Replace(t))))
 }
 
 // minCutTail is how much of a secret at the end of a text is taken for one that was cut off.
@@ -109,15 +119,38 @@ func (k *secretReplacer) replaceCutTail(t string) string {
 	return t
 }
 
-// pictures are how what is no text begins, in base64: PNG, JPEG, WebP, PDF. Searching megabytes of them for a short
-// secret would find it by chance.
-var pictures = []string{"iVBORw0KGgo", "/9j/", "UklGR", "JVBERi0"}
+// minInPicture is the length of a spelling, in bytes, that megabytes of base64 do not hold by chance.
+const minInPicture = 10
 
+// pictures are how what is no text begins and ends: PNG, JPEG, WebP, PDF. Searching megabytes of it for a short secret would find it by
+// chance, and spoil the picture.
+var pictures = []struct{ head, tail string }{
+	{"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "IEND\xaeB`\x82"},
+	{"\xff\xd8\xff", "\xff\xd9"},
+	{"RIFF", ""},
+	{"%PDF-", "%%EOF"},
+}
+
+// isImageData reports whether a text is a whole picture in base64, and not one that only begins like it.
 func isImageData(t string) bool {
-	if len(t) < 256 || strings.ContainsAny(t[:256], " \n\"<&%-_") {
+	if len(t) < 256 || len(t)%4 != 0 || strings.ContainsAny(t[:256], " \n\"<&%-_") {
 		return false
 	}
-	return slices.ContainsFunc(pictures, func(p string) bool { return strings.HasPrefix(t, p) })
+	head, err := base64.StdEncoding.DecodeString(t[:64])
+	if err != nil || !slices.ContainsFunc(pictures, func(p struct{ head, tail string }) bool { return strings.HasPrefix(string(head), p.head) }) {
+		return false
+	}
+	whole, err := base64.StdEncoding.DecodeString(t)
+	if err != nil {
+		return false
+	}
+	if string(whole[:4]) == "RIFF" {
+		return string(whole[8:12]) == "WEBP" && (int(binary.LittleEndian.Uint32(whole[4:]))+9)&^1 == len(whole)
+	}
+	end := strings.TrimRight(string(whole[len(whole)-16:]), "\r\n")
+	return slices.ContainsFunc(pictures, func(p struct{ head, tail string }) bool {
+		return strings.HasPrefix(string(whole), p.head) && strings.HasSuffix(end, p.tail)
+	})
 }
 
 // isTargetID recognises the names that Chromium gives to its frames, targets and requests: replacing a part of one
@@ -229,6 +262,10 @@ func stringEnd(data []byte, start int) int {
 // spellings returns the ways in which a secret is written in texts.
 func spellings(v string) []string {
 	all := []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), " "), strings.ToUpper(v), strings.ToLower(v)}
+	if backwards := []rune(v); len(backwards) >= minFolded {
+		slices.Reverse(backwards)
+		all = append(all, string(backwards))
+	}
 	all = slices.Concat(all, jsonSpellings(v), htmlSpellings(v))
 	// What is percent-encoded is found by [known.replacePercentEncoded], unless it was encoded after something else.
 	for _, s := range slices.Clone(all[1:]) {

@@ -9,15 +9,15 @@ import (
 // maxPercentLayers is how many percent-encodings within each other are looked through.
 const maxPercentLayers = 3
 
-// percentDecoded is a text without percent-encoding, and where each of its bytes stands in the text that it was made
+// decodedText is a text without percent-encoding, or without separators, and where each of its bytes stands in the text that it was made
 // of.
-type percentDecoded struct {
+type decodedText struct {
 	text       []byte
 	start, end []int
 }
 
-func undecodedText(t string) percentDecoded {
-	d := percentDecoded{text: []byte(t), start: make([]int, len(t)), end: make([]int, len(t))}
+func undecodedText(t string) decodedText {
+	d := decodedText{text: []byte(t), start: make([]int, len(t)), end: make([]int, len(t))}
 	for i := range len(t) {
 		d.start[i], d.end[i] = i, i+1
 	}
@@ -25,8 +25,8 @@ func undecodedText(t string) percentDecoded {
 }
 
 // unescape takes one layer of percent-encoding off. With plus, a plus sign is a space, as in forms.
-func (d percentDecoded) unescape(plus bool) percentDecoded {
-	out := percentDecoded{text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)), end: make([]int, 0, len(d.text))}
+func (d decodedText) unescape(plus bool) decodedText {
+	out := decodedText{text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)), end: make([]int, 0, len(d.text))}
 	for i := 0; i < len(d.text); i++ {
 		c, last := d.text[i], i
 		if c == '%' && i+2 < len(d.text) {
@@ -56,7 +56,7 @@ func (k *secretReplacer) replacePercentEncoded(t string) string {
 				break
 			}
 			d = d.unescape(plus)
-			if clean, found := k.replaceDecoded(t, d); found {
+			if clean, found := k.replaceDecoded(t, d, k.raw); found {
 				return k.replacePercentEncoded(clean) // there may be more, otherwise written
 			}
 		}
@@ -65,8 +65,8 @@ func (k *secretReplacer) replacePercentEncoded(t string) string {
 }
 
 // replaceDecoded replaces the secrets that a decoded text holds, where they are encoded, in the text it was made of.
-func (k *secretReplacer) replaceDecoded(t string, d percentDecoded) (clean string, found bool) {
-	for _, v := range k.raw {
+func (k *secretReplacer) replaceDecoded(t string, d decodedText, words []namedSecret) (clean string, found bool) {
+	for _, v := range words {
 		var b strings.Builder
 		done, at := 0, 0
 		for {
@@ -75,7 +75,7 @@ func (k *secretReplacer) replaceDecoded(t string, d percentDecoded) (clean strin
 				break
 			}
 			first, last := at+i, at+i+len(v.value)-1
-			if d.end[last]-d.start[first] == len(v.value) {
+			if t[d.start[first]:d.end[last]] == v.value {
 				at = last + 1 // not encoded: what is left of it is our own words
 				continue
 			}

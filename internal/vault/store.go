@@ -42,6 +42,7 @@ type entryContents struct {
 	TOTP     string   `json:"totp,omitempty"`
 	Users    []string `json:"users,omitempty"`
 	Roles    []string `json:"roles,omitempty"`
+	Revealed bool     `json:"revealed,omitempty"` // to a page, which may show it later
 }
 
 // readFile reads a vault's file; found is false if there is none.

@@ -22,7 +22,7 @@ type Options struct {
 	Key, KeySource string
 }
 
-// Vault reads and changes a vault. It holds no secret but those that were revealed, for [Vault.Scrub]; others may
+// Vault reads and changes a vault. It holds no secret but those that were revealed at some time, for [Vault.Scrub]; others may
 // change the file meanwhile, from this process or another. It is safe for concurrent use.
 type Vault struct {
 	opts  Options
@@ -38,10 +38,50 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, fmt.Errorf("open the vault: %w", err)
 	}
 	v := &Vault{opts: opts}
-	if _, err := v.Entries(ctx); err != nil {
+	if _, err := v.Revealed(ctx); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// Revealed returns the secrets that pages were given, in this run or before. [Vault.Scrub] knows them.
+func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
+	f, k, _, err := v.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Secret
+	for _, e := range f.Entries {
+		c, err := f.decryptEntry(k, e)
+		if err != nil {
+			return nil, err
+		}
+		if c.Revealed {
+			v.scrub.add(e.Name, c.Password)
+			all = append(all, Secret{name: e.Name, username: c.Username, password: c.Password, origins: e.Origins})
+		}
+	}
+	return all, nil
+}
+
+// noteRevealed has the entry's secret known after a restart, too: a page that is given it may show it then.
+func (v *Vault) noteRevealed(ctx context.Context, name string) error {
+	err := v.update(ctx, func(f *vaultFile, k vaultKey) error {
+		i := f.index(name)
+		if i < 0 {
+			return fmt.Errorf("%w: %s", ErrNotFound, name)
+		}
+		c, err := f.decryptEntry(k, f.Entries[i])
+		if err != nil {
+			return err
+		}
+		c.Revealed = true
+		return f.encryptEntry(k, name, f.Entries[i].Origins, c)
+	})
+	if err != nil {
+		return fmt.Errorf("note that the login %s is used, so that it stays hidden: %w", name, err)
+	}
+	return nil
 }
 
 // load reads the file and its key. found is false if there is no file.
@@ -241,6 +281,11 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 	c, err := f.decryptEntry(k, e)
 	if err != nil {
 		return Secret{}, err
+	}
+	if !c.Revealed {
+		if err := v.noteRevealed(ctx, name); err != nil {
+			return Secret{}, err
+		}
 	}
 	s := Secret{name: name, username: c.Username, password: c.Password, origins: e.Origins}
 	if c.TOTP != "" {

@@ -34,9 +34,10 @@ type Tab interface {
 }
 
 // Perform does one action that [Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
-// that travels. It returns what evaluate gave, as JSON. hands are those of the tab.
-func Perform(ctx context.Context, tab Tab, hands *InputState, a Action) (json.RawMessage, error) {
-	d := &performer{tab: tab, state: hands}
+// that travels. It returns what evaluate gave, as JSON. hands are those of the tab,
+// and kept is what its keys copy to and paste from.
+func Perform(ctx context.Context, tab Tab, hands *InputState, kept *Clipboard, a Action) (json.RawMessage, error) {
+	d := &performer{tab: tab, state: hands, clipboard: kept}
 	d.releaseStale()
 	if a.Kind == actiontable.KindEvaluate {
 		return d.evaluate(ctx, a)
@@ -57,8 +58,9 @@ func Perform(ctx context.Context, tab Tab, hands *InputState, a Action) (json.Ra
 
 // performer does actions in one tab.
 type performer struct {
-	tab   Tab
-	state *InputState
+	tab       Tab
+	state     *InputState
+	clipboard *Clipboard
 }
 
 // mainFrame returns the frame that takes the input.

@@ -134,7 +134,15 @@ const awaitScrollScript = `async (_, at) => {
 
 // keyDown presses keys and keeps them down for the actions to come.
 func (d *performer) keyDown(ctx context.Context, a Action) error {
-	return d.sendKeys(ctx, a, d.state.keys.Down)
+	edit := ClipboardEdit(a, d.state.keys.ModifierBits())
+	if edit == "" {
+		return d.sendKeys(ctx, a, d.state.keys.Down)
+	}
+	f, err := FocusedFrame(ctx, d.tab.Frames())
+	if err != nil {
+		return err
+	}
+	return d.useClipboard(ctx, f, edit, func() error { return d.sendKeys(ctx, a, d.state.keys.Down) })
 }
 
 func (d *performer) keyUp(ctx context.Context, a Action) error {

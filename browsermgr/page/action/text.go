@@ -213,6 +213,15 @@ func (d *performer) press(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	if edit := c.ClipboardEdit(); edit != "" {
+		for range max(a.Count, 1) {
+			err := d.useClipboard(ctx, f, edit, func() error { return d.pressChord(ctx, c, a.DelayMs, d.sendInput) })
+			if err != nil {
+				return err
+			}
+		}
+		return d.settle(ctx, f)
+	}
 	for i := 1; i < a.Count; i++ {
 		if err := d.pressChord(ctx, c, a.DelayMs, d.sendInput); err != nil {
 			return err
@@ -222,15 +231,6 @@ func (d *performer) press(ctx context.Context, a Action) error {
 		_, err := d.sendAndWait(ctx, f, events...)
 		return err
 	})
-}
-
-// Copies reports whether the action presses keys that put what is selected on the clipboard, while these modifiers are down.
-func Copies(a Action, held int) bool {
-	if a.Kind != actiontable.KindPress && a.Kind != actiontable.KindKeyDown {
-		return false
-	}
-	c, err := frame.ParseChord(a.Key)
-	return err == nil && c.WithModifiers(held).Copies()
 }
 
 // pressChord presses keys and holds them for a while; end sends what lets them go.

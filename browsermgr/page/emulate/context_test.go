@@ -178,6 +178,7 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 		{"ftp://x", []string{"midi"}, "http or https"},
 		{"https://x.example", nil, "permissions is required"},
 		{"https://x.example", []string{"noSuchThing"}, "noSuchThing"},
+		{"https://x.example", []string{"midi", "clipboardReadWrite"}, "clipboardReadWrite is granted to no site"},
 	} {
 		if _, err := state.GrantPermissions(ctx, tab, tt.origin, tt.permissions, nil, time.Second); !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q %q: got %v, want a refusal with %q", tt.origin, tt.permissions, err, tt.want)

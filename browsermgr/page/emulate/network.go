@@ -211,6 +211,12 @@ func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin str
 	if len(permissions) == 0 {
 		return GrantResult{}, fault.Invalidf("permissions is required")
 	}
+	for _, p := range slices.Concat(permissions, optional) {
+		if strings.HasPrefix(p, "clipboard") {
+			return GrantResult{}, fault.Invalidf("%s is granted to no site: the browser's clipboard is that of other pages or of the desktop; "+
+				"leave it out, and use the keys that copy and paste", p)
+		}
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 	defer cancel()
 	return s.grantPermissions(ctx, t, site, permissions, optional)
@@ -256,6 +262,9 @@ func (s *Emulator) resetPermissions(ctx context.Context, t *page.Tab) error {
 	req := proto.BrowserResetPermissions{BrowserContextID: contextOf(t)}
 	if err := t.RunConcurrently(ctx, tabChangeLimit, func(ctx context.Context) error { return t.MainFrame().Do(ctx, req) }); err != nil {
 		return fmt.Errorf("reset permissions: %w", err)
+	}
+	if err := t.DenyClipboard(ctx); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

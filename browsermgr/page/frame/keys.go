@@ -172,21 +172,34 @@ func (c Chord) Split() (down, up []proto.Request) {
 	return events[:at], events[at:]
 }
 
-// Copies reports whether the chord puts what is selected on the clipboard, as copying and cutting do. Chromium knows these
-// shortcuts by itself, also where it is sent no editor command.
-func (c Chord) Copies() bool {
+// The edits that a chord makes with the clipboard.
+const (
+	EditCopy  = "copy"
+	EditCut   = "cut"
+	EditPaste = "paste"
+)
+
+// ClipboardEdit returns what the chord does with the clipboard: [EditCopy], [EditCut], [EditPaste] or "".
+func (c Chord) ClipboardEdit() string {
 	bits := c.heldBits
 	for _, k := range c.modifiers {
 		bits |= k.modifierBit
 	}
+	return c.key.clipboardEdit(bits)
+}
+
+func (k keyDef) clipboardEdit(bits int) string {
 	const shift, command = 8, 2 | 4 // Control, or Meta
-	switch strings.ToLower(c.key.name) {
-	case "c", "x", "insert":
-		return bits&command != 0
-	case "delete":
-		return bits&shift != 0
+	key := strings.ToLower(k.name)
+	switch {
+	case bits&command != 0 && (key == "c" || key == "insert"):
+		return EditCopy
+	case bits&command != 0 && key == "x", bits&shift != 0 && key == "delete":
+		return EditCut
+	case bits&command != 0 && key == "v", bits&shift != 0 && key == "insert":
+		return EditPaste
 	}
-	return false
+	return ""
 }
 
 // Events returns what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
@@ -231,20 +244,21 @@ func (k keyDef) event(kind proto.InputDispatchKeyEventType, bits int, text strin
 	}
 }
 
+// noCommand is an editor command that does nothing. Chromium knows the shortcuts of the clipboard also where it is sent no command,
+// and would use the desktop's, or that of all pages of its process; what it is told to do instead it takes for the shortcut.
+const noCommand = "defaultParagraphSeparator"
+
 // editorCommands names the editor command of a shortcut: without a window system Chromium does not find it by itself.
 func editorCommands(k keyDef, bits int) []string {
+	if k.clipboardEdit(bits) != "" {
+		return []string{noCommand}
+	}
 	if bits&^8 != 2 && bits&^8 != 4 {
 		return nil
 	}
 	switch strings.ToLower(k.name) {
 	case "a":
 		return []string{"selectAll"}
-	case "c":
-		return []string{"copy"}
-	case "x":
-		return []string{"cut"}
-	case "v":
-		return []string{"paste"}
 	case "z":
 		if bits&8 != 0 {
 			return []string{"redo"}

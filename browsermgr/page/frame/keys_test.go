@@ -141,20 +141,25 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 	}
 }
 
-func TestChordsThatCopyAreKnown(t *testing.T) {
+func TestChordsOfTheClipboardAreKnownAndNotSentAsCommands(t *testing.T) {
+	const held = "Control "
 	control, err := frame.ModifierBits([]string{"Control"})
 	check.Must(t, err)
-	for text, want := range map[string]bool{
-		"Control+c": true, "ctrl+C": true, "Meta+c": true, "Control+x": true, "Cmd+X": true, "Control+Shift+c": true, "Control+Insert": true, "Shift+Delete": true,
-		"c": false, "Shift+c": false, "Alt+c": false, "Insert": false, "Shift+Insert": false, "Delete": false, "Control+Delete": false, "Control+a": false, "Control+v": false,
+	for text, want := range map[string]string{
+		"Control+c": "copy", "ctrl+C": "copy", "Meta+c": "copy", "Control+Shift+c": "copy", "Control+Insert": "copy", held + "c": "copy", held + "Insert": "copy",
+		"Control+x": "cut", "Cmd+X": "cut", "Shift+Delete": "cut", held + "X": "cut",
+		"Control+v": "paste", "Control+Shift+V": "paste", "Shift+Insert": "paste", held + "v": "paste",
+		"c": "", "Shift+c": "", "Alt+c": "", "Insert": "", "Delete": "", "Control+Delete": "", "Control+a": "", held + "Delete": "", held + "b": "",
 	} {
-		if got := chord(t, text).Copies(); got != want {
-			t.Errorf("%s copies: %v, want %v", text, got, want)
+		c := chord(t, strings.TrimPrefix(text, held))
+		if strings.HasPrefix(text, held) {
+			c = c.WithModifiers(control)
 		}
-	}
-	for text, want := range map[string]bool{"c": true, "X": true, "Insert": true, "v": false, "Delete": false} {
-		if got := chord(t, text).WithModifiers(control).Copies(); got != want {
-			t.Errorf("%s while Control is down copies: %v, want %v", text, got, want)
+		if got := c.ClipboardEdit(); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+		if sent := told(c.Events()); strings.Contains(sent, "[copy]") || strings.Contains(sent, "[cut]") || strings.Contains(sent, "[paste]") {
+			t.Errorf("%s is sent as %s", text, sent)
 		}
 	}
 }

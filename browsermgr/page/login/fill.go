@@ -70,8 +70,8 @@ type formFields struct {
 	Refused string `json:"refused"`
 }
 
-// Fill fills a login into the page that a tab shows: into the main frame if that asks for one, or else into an embedded
-// frame of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is
+// Fill fills a login into the page that a tab shows, which has to be of one of the origins: into the main frame if that asks for
+// one, or else into an embedded frame of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is
 // to submit it. The error wraps ErrRefused where the page is not fit for it.
 func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResult, error) {
 	var res FillResult
@@ -235,7 +235,13 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	}
 	refused := ""
 	fits := false
+	// Whose page it is people see by the tab's address. A page of somebody else's around the form may lay anything over it.
+	foreign := !all[0].of(origins)
 	for _, s := range all {
+		if foreign && s.of(origins) {
+			return nil, formFields{}, fmt.Errorf("%w: the form is in a frame of a page of %s, which %s is not for; open the form in a tab of its own, "+
+				"or let the person add that origin to the entry", ErrRefused, all[0].origin, name)
+		}
 		if !s.of(origins) {
 			continue
 		}
@@ -278,6 +284,11 @@ func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
 	}
 	_, err = h.frame.mapToMainFrame(ctx, t, boxes, true)
 	return err
+}
+
+// Remember keeps a password that pages of these origins were given in an earlier run from pictures and copies.
+func (k *Filler) Remember(origins []string, password string) {
+	k.addFilled(filledWord{origins: origins, word: password})
 }
 
 // addFilled keeps a word from pictures from now on.

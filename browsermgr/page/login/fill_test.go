@@ -131,7 +131,7 @@ func TestASandboxedPageOfTheOriginGetsNothing(t *testing.T) {
 	}
 }
 
-func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
+func TestAFrameIsFilledInAPageOfItsLoginIfItCanBeSeen(t *testing.T) {
 	for name, c := range map[string]struct{ page, why string }{
 		"another process": {`<h1>Shop</h1><iframe src="OTHER/in"></iframe>`, ""},
 		"nested":          {`<iframe src="/mid"></iframe>`, ""},
@@ -148,12 +148,18 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 				port = site(t, map[string]string{"/in": form})
 				mid, inside = strings.ReplaceAll(mid, "OTHER", port), port
 			}
-			url := site(t, map[string]string{"/": form + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
+			url := site(t, map[string]string{"/": "<input name=q>" + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
 			tab := open(t, url+"/")
 			if inside == "" {
 				inside = strings.Replace(url, "127.0.0.1", "localhost", 1)
 			}
-			res, err := fill(t, tab, inside)
+			n := 0
+			_, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, request(&n, inside))
+			check.Fails(t, err, login.ErrRefused, "in a frame of a page of "+url)
+			_, err = keeper.FindOrigin(browsertest.Within(t, time.Minute), tab, "shop", []string{inside}, 0)
+			check.Fails(t, err, login.ErrRefused, "in a frame of a page of "+url)
+			browsertest.WantEqual(t, n, 0)
+			res, err := fill(t, tab, inside, url)
 			if c.why != "" {
 				if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
 					t.Errorf("got %+v, %v", res, err)
@@ -163,7 +169,7 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 			if err != nil || res.Origin != inside || !res.Password {
 				t.Fatalf("got %+v, %v", res, err)
 			}
-			browsertest.WantEqual(t, js(t, tab, values), "|")
+			browsertest.WantEqual(t, js(t, tab, values), "")
 		})
 	}
 }
@@ -309,7 +315,10 @@ const showing = `<form onsubmit="return false"><input id=u name=user><input id=p
 	<input id=q hidden></form><p><span id=said>nothing</span></p><input id=other value="not secret">`
 
 // listening is a page of somebody else: it tells what is put into its field.
-const listening = `<input id=box><script>box.oninput = () => fetch('/got?' + encodeURIComponent(box.value))</script>`
+const listening = `<input id=box><button id=read>Paste</button><script>
+	box.oninput = () => fetch('/got?' + encodeURIComponent(box.value));
+	read.onclick = () => navigator.clipboard.readText().catch((e) => e.name).then((s) => fetch('/got?' + encodeURIComponent('read ' + s + '|end')));
+</script>`
 
 // do does actions one after the other, and returns the error of the first that fails.
 func do(tb testing.TB, tab *page.Tab, actions ...page.Action) error {
@@ -332,6 +341,12 @@ func click(selector string) page.Action {
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
 	check.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
+	return hear(tb, got)
+}
+
+// hear waits for what the other page tells up to an end.
+func hear(tb testing.TB, got <-chan string) string {
+	tb.Helper()
 	for {
 		select {
 		case s := <-got:
@@ -386,6 +401,28 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 				check.Err(tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"})))
 			browsertest.Navigate(t, tab, elsewhere+"/")
 			browsertest.WantEqual(t, told(t, tab, got), "not secret")
+		})
+	}
+}
+
+// A site's own buttons that copy the password write it where no other page can get it.
+func TestAPasswordThatItsPageCopiesReachesNoOtherPage(t *testing.T) {
+	elsewhere, got := listener(t)
+	for name, copying := range map[string]string{
+		"by the clipboard's interface": `navigator.clipboard.writeText(p.value).then(() => said.textContent = 'copied')`,
+		"by a command":                 `q.hidden = false; q.value = p.value; q.select(); document.execCommand('copy'); said.textContent = 'copied'`,
+		"in a handler of its own":      `document.oncopy = (e) => { e.clipboardData.setData('text/plain', p.value); e.preventDefault() }; other.select(); document.execCommand('copy'); said.textContent = 'copied'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			tab, origin := show(t, showing+`<button id=copy onclick="`+copying+`">Copy password</button>`)
+			check.Must(t, check.Err(fill(t, tab, origin)))
+			check.Must(t, do(t, tab, click("#copy"), page.Action{Kind: actiontable.KindWait, Fn: `() => said.textContent === 'copied'`}))
+			browsertest.Navigate(t, tab, elsewhere+"/")
+			if got := told(t, tab, got); got != "" {
+				t.Errorf("the keys pasted %q", got)
+			}
+			check.Must(t, do(t, tab, click("#read")))
+			browsertest.WantEqual(t, hear(t, got), "read NotAllowedError")
 		})
 	}
 }

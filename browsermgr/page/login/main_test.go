@@ -236,6 +236,52 @@ func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 	}
 }
 
+func TestPicturesDoNotShowWhatAnEarlierRunFilledIn(t *testing.T) {
+	tab, origin := show(t, `<p><span id=it>correct-staple-horse</span></p>`)
+	keeper.Remember([]string{origin}, "correct-staple-horse")
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
+	check.Must(t, err)
+	if got := covered(t, data, boxOf(t, tab, "it")); got < 0.9 {
+		t.Errorf("%.0f %% is covered", 100*got)
+	}
+	check.Fails(t, do(t, tab, press("Control+a"), press("Control+c")), page.ErrSecret)
+}
+
+// A page may show the password in other ways than as a text in one piece.
+func TestPicturesDoNotShowThePasswordInDisguise(t *testing.T) {
+	tab, origin := show(t, `<style>body{margin:20px;font:16px monospace} x-y{display:block}</style><form><input name=user><input id=p type=password></form>
+		<p id=before>Nothing to hide</p><select id=other><option>Nothing here</option></select><br><div id=shown></div>`)
+	check.Must(t, check.Err(fill(t, tab, origin)))
+	for name, fn := range map[string]string{
+		"alternative text":    "shown.innerHTML = '<img id=it width=300 height=30>'; it.alt = p.value",
+		"an option":           "shown.innerHTML = '<select id=it><option>'; it.options[0].text = p.value",
+		"an option's label":   "shown.innerHTML = '<select id=it><option>'; it.options[0].label = 'Use ' + p.value",
+		"a list of options":   "shown.innerHTML = '<select id=it size=3><option>a<option>'; it.options[1].text = p.value",
+		"zero-width spaces":   `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('​')`,
+		"soft hyphens":        `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join('­')`,
+		"spaces":              `shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].join(' ')`,
+		"elements":            "shown.innerHTML = '<span id=it></span>'; for (const c of p.value) it.append(Object.assign(document.createElement('b'), {textContent: c}))",
+		"backwards":           "shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].reverse().join('')",
+		"base64":              "shown.innerHTML = '<span id=it>'; it.textContent = btoa(p.value)",
+		"base64 with a user":  "shown.innerHTML = '<span id=it>'; it.textContent = btoa('ada:' + p.value)",
+		"base64, two further": "shown.innerHTML = '<span id=it>'; it.textContent = btoa('no' + p.value + '!')",
+		"hex":                 "shown.innerHTML = '<span id=it>'; it.textContent = [...p.value].map((c) => c.charCodeAt().toString(16)).join(' ')",
+		"an address":          "shown.innerHTML = '<span id=it>'; it.textContent = '/?p=' + encodeURIComponent(p.value)",
+	} {
+		js(t, tab, `() => { `+fn+`; return '' }`)
+		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
+		check.Must(t, err)
+		if got := covered(t, data, boxOf(t, tab, "it")); got < 0.9 {
+			t.Errorf("%s: %.0f %% is covered", name, 100*got)
+		}
+		for _, id := range []string{"before", "other"} {
+			if got := covered(t, data, boxOf(t, tab, id)); got > 0.2 {
+				t.Errorf("%s: %.0f %% of #%s, which is no secret, is covered", name, 100*got, id)
+			}
+		}
+	}
+}
+
 func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 	in := `<style>body{margin:0}</style><form><input name=user style="width:100px"><input type=password style="width:200px;height:30px" oninput="this.type = 'text'"></form>`
 	port := site(t, map[string]string{"/in": in})
@@ -247,7 +293,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 		})
 		tab := open(t, url+"/")
 		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
-		check.Must(t, check.Err(fill(t, tab, origin)))
+		check.Must(t, check.Err(fill(t, tab, origin, url)))
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 		check.Must(t, err)
 		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field

@@ -91,8 +91,28 @@
   const written = (globalThis.written ??= new WeakSet());
   const passwords = (globalThis.passwords ??= new Set());
 
-  const plain = (s) => (s ?? '').replace(/\s+/g, '').toLowerCase();
-  const within = (s, words) => !!s && [...words].some((w) => w && plain(s).includes(plain(w)));
+  // plain is a text without what does not keep a reader from reading it as one: spaces and characters that are not seen.
+  const plain = (s) => (s ?? '').replace(/[\s\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+/gu, '').toLowerCase();
+  // spellings are the ways in which a text may show a word: as it is, backwards, and as programs encode it.
+  const spellings = (word) => {
+    const all = [word];
+    if ([...word].length >= 8) {
+      const bytes = [...new TextEncoder().encode(word)];
+      all.push([...word].reverse().join(''), encodeURIComponent(word), bytes.map((b) => b.toString(16).padStart(2, '0')).join(''));
+      for (const before of ['', ' ', '  ']) {
+        // The characters at the ends depend on what is next to the word.
+        const code = btoa(before + String.fromCharCode(...bytes)).replace(/=+$/, '').slice(Math.ceil((before.length * 8) / 6), -1);
+        all.push(code, code.replaceAll('+', '-').replaceAll('/', '_'));
+      }
+    }
+    return all.map(plain);
+  };
+  const known = new Map();
+  const spelled = (words) => [...words].filter(Boolean).flatMap((w) => known.get(w) ?? known.set(w, spellings(w)).get(w));
+  const within = (s, words) => {
+    const text = s ? plain(s) : '';
+    return !!text && spelled(words).some((w) => text.includes(w));
+  };
   const isField = (e) => e?.matches?.('input, textarea') ?? false;
 
   // holds reports whether a field or a text of the document has one of these words, be it seen or not. A field that one was
@@ -274,7 +294,7 @@
       const add = (b) => {
         if (b.width > 0 && b.height > 0) boxes.push({ left: b.left, top: b.top, right: b.right, bottom: b.bottom });
       };
-      const wanted = words.map(plain);
+      const wanted = spelled(words);
       const has = (s) => within(s, words);
       const drawn = (e) => ['::before', '::after'].some((p) => !['none', 'normal'].includes(getComputedStyle(e, p).content));
       // Fields and texts in order, each with what it shows.
@@ -289,7 +309,9 @@
           }
           if (isField(n)) fields.push([n, plain(n.value)]);
           if ((written.has(n) && n.value) || has(n.getAttribute('placeholder'))) add(n.getBoundingClientRect());
-          else if ([...n.attributes].some((a) => has(a.value)) && drawn(n)) add(n.getBoundingClientRect());
+          else if ([...n.attributes].some((a) => has(a.value)) && (n.matches('img, area, object, embed, optgroup, option') || drawn(n))) {
+            add((n.closest('select') ?? n).getBoundingClientRect());
+          } else if (n.localName === 'select' && has(n.textContent)) add(n.getBoundingClientRect());
           if (n.shadowRoot) gather(n.shadowRoot);
         }
       };

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"sync"
+
+	"clank/browsermgr/page/action"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// clipboards are those of a browser's contexts, and what is done about the browser's own, see [Options].
+type clipboards struct {
+	started, onScreen, joined bool
+
+	clipboardLock sync.Mutex
+	byContext     map[string]*action.Clipboard
+}
+
+// clipboardOf returns the clipboard of a context.
+func (c *clipboards) clipboardOf(contextID string) *action.Clipboard {
+	c.clipboardLock.Lock()
+	defer c.clipboardLock.Unlock()
+	if c.byContext == nil {
+		c.byContext = map[string]*action.Clipboard{}
+	}
+	if c.byContext[contextID] == nil {
+		c.byContext[contextID] = &action.Clipboard{}
+	}
+	return c.byContext[contextID]
+}
+
+func (c *clipboards) forgetClipboard(contextID string) {
+	c.clipboardLock.Lock()
+	defer c.clipboardLock.Unlock()
+	delete(c.byContext, contextID)
+}
+
+//go:embed clipboard.js
+var shieldScript string
+
+// shieldWorld is the isolated world of the shield. It is there before any script of the page.
+const shieldWorld = "clank-clipboard"
+
+// shieldClipboard returns what keeps the pages of a new session from the desktop's clipboard.
+func (c *clipboards) shieldClipboard() []proto.Request {
+	if !c.onScreen {
+		return nil
+	}
+	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{Source: shieldScript, WorldName: shieldWorld, RunImmediately: true}}
+}
+
+// DenyClipboard takes from the pages of the tab's context what they may not have of the browser's clipboard. Whoever has reset their
+// permissions calls it again.
+func (t *Tab) DenyClipboard(ctx context.Context) error {
+	return t.browser.denyClipboard(ctx, t.contextID)
+}
+
+// denyClipboard keeps the pages of a context, "" for the browser's own, from reading the browser's clipboard, which other contexts write to,
+// and with a window from writing it.
+func (b *Browser) denyClipboard(ctx context.Context, contextID string) error {
+	if !b.started {
+		return nil
+	}
+	denied := []proto.BrowserPermissionDescriptor{{Name: "clipboard-read"}}
+	if b.onScreen {
+		denied = append(denied, proto.BrowserPermissionDescriptor{Name: "clipboard-write"})
+	}
+	for _, permission := range denied {
+		err := b.rootSession.Do(ctx, proto.BrowserSetPermission{
+			Permission: &permission, Setting: proto.BrowserPermissionSettingDenied, BrowserContextID: proto.BrowserBrowserContextID(contextID),
+		})
+		if err != nil {
+			return fmt.Errorf("keep pages from the clipboard: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkClipboard refuses keys that copy or paste where the clipboard is a person's, and keys that copy while the page holds a secret.
+func (t *Tab) checkClipboard(ctx context.Context, a Action) error {
+	edit := action.ClipboardEdit(a, t.inputState.ModifierBits())
+	switch {
+	case edit == "":
+		return nil
+	case t.browser.joined:
+		return ErrForeignClipboard
+	case edit == "paste" || t.browser.holds == nil:
+		return nil
+	}
+	held, err := t.browser.holds(ctx, t)
+	if err != nil {
+		return fmt.Errorf("find out whether the page holds a secret: %w", err)
+	}
+	if held {
+		return ErrSecret
+	}
+	return nil
+}
