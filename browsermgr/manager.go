@@ -149,6 +149,16 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	return w, restored, nil
 }
 
+// CheckInstance returns nil if a place can have a profile of that name, "<base>@<place>". The error wraps [ErrInvalid].
+func (m *Manager) CheckInstance(name string) error {
+	p, err := m.store.Ensure(name)
+	if err != nil {
+		return err
+	}
+	_, err = m.resolve(p)
+	return err
+}
+
 // findOrMakeWindow finds or makes the window, without a browser.
 func (m *Manager) findOrMakeWindow(opts WindowOptions) (*Window, error) {
 	if err := m.checkOpen(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
+	"clank/sessions"
 )
 
 // Driver says who starts and ends the browser of a profile.
@@ -93,6 +94,16 @@ func CheckName(name string) error {
 		return fault.Invalidf("invalid profile name %q: use lower-case letters, digits and dashes, at most 64", name)
 	}
 	return nil
+}
+
+// instancePattern holds what follows the @ to the names of places.
+var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,32}$`) })
+
+// SplitInstance tells an instance of a profile, "<base>@<place>", by its name: a profile that is set up like base and
+// has a state of its own. ok is false for other names.
+func SplitInstance(name string) (base, place string, ok bool) {
+	base, of := sessions.SplitProfile(name)
+	return base, string(of), CheckName(base) == nil && instancePattern().MatchString(string(of))
 }
 
 var colorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`) })
