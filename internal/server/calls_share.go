@@ -99,7 +99,11 @@ func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 	if x.Sessions.SelectProfile == nil || s.Profile == "" {
 		return nil
 	}
-	_, err := x.Sessions.SelectProfile(s.Origin, s.Profile)
+	_, owner := sessions.SplitProfile(s.Profile)
+	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner {
+		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
+	}
+	_, err := x.Sessions.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
 	return err
 }
 

@@ -266,14 +266,12 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Backends:       a.backends(),
 		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,
-		SelectProfile: func(o sessions.Origin, want string) (string, error) {
-			return resolveProfile(a.Settings.Current(), o, want)
-		},
-		Route:         a.routeTask,
-		AllowHandOver: a.approveHandOver,
-		Limits:        a.sessionLimits,
-		Scopes:        &a.scopes,
-		Logger:        a.logger,
+		SelectProfile:  a.selectProfile,
+		Route:          a.routeTask,
+		AllowHandOver:  a.approveHandOver,
+		Limits:         a.sessionLimits,
+		Scopes:         &a.scopes,
+		Logger:         a.logger,
 	}
 	if err := a.Sessions.Open(ctx); err != nil {
 		return err

@@ -187,9 +187,10 @@ var otherFields = slices.Concat(
 			&at.Access.People).checked(parses(access.ParseIDs)),
 		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
 			"there.", true, &at.Access.Direct),
-		longText(accessKeys+"profiles", "Profile owners", `Who may use which browser profile, one per line, such as `+
-			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The `+
-			`default profile is open to all unless listed; other unlisted profiles are for the operator only.`,
+		longText(accessKeys+"profiles", "Shared profiles", `Who shares which browser profile with its logins, one per `+
+			`line, such as "work: 123456789012345678". * means everyone. People get the first profile they are listed in. `+
+			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+
+			`profile; if that is listed, others are refused. Unlisted profiles are for the operator only.`,
 			&at.Access.Profiles).checked(parses(access.ParseGrants)),
 	),
 	inGroup(groupSessions,
