@@ -1,9 +1,13 @@
 package browsermgr_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"clank/browsermgr"
@@ -157,6 +161,58 @@ func placesAreListed(t *testing.T, m *browsermgr.Manager, want []string) {
 	}
 	if len(got) != len(want) {
 		t.Errorf("listed %v, want %v", got, want)
+	}
+}
+
+func TestBrowsersThatAreNotUsedMakeRoom(t *testing.T) {
+	base := site(t)
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.MaxRunning = 2 })
+	})
+	begin := func(name string) error {
+		return findProfile(t, m, name).Start(t.Context(), browsermgr.StartOptions{})
+	}
+	open := func(key, name string) *browsermgr.Window {
+		t.Helper()
+		return window(t, m, browsermgr.WindowOptions{Key: key, Profile: name, URL: base + "/two"})
+	}
+	runs := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, s := range m.Status() {
+			if s.Running {
+				got = append(got, s.Profile)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("running: %v, want %v", got, want)
+		}
+	}
+	w := open("a", "clank@server-1")
+	check.Must(t, begin("clank@server-2"))
+	check.Must(t, begin("clank@server-3"))
+	runs("clank@server-1", "clank@server-3") // the one with a page stays, though it was used before
+	open("b", "clank@server-3")
+	for range 5 { // more often than the breaker bears failures
+		err := begin("clank@person-1")
+		if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "2 run") || !strings.Contains(err.Error(), "in use") {
+			t.Fatalf("a third one: %v", err)
+		}
+	}
+	runs("clank@server-1", "clank@server-3")
+	check.Must(t, w.Close(t.Context()))
+	if err := begin("clank@person-1"); err != nil {
+		t.Errorf("after a window was closed: %v", err)
+	}
+	runs("clank@person-1", "clank@server-3")
+	stop(t, findProfile(t, m, "clank@person-1"))
+	var started sync.WaitGroup
+	for _, name := range []string{"clank@server-4", "clank@server-5", "clank@server-6"} { // at once
+		started.Go(func() { _ = begin(name) }) // two of them may find the other in use
+	}
+	started.Wait()
+	if n := len(running(t, m)); n != 2 {
+		t.Errorf("%d run", n)
 	}
 }
 

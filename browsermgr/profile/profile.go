@@ -149,6 +149,7 @@ type Config struct {
 	Headless         *bool    // nil: with a window, except on a Linux machine without a display
 	NoSandbox        bool     // without Chromium's sandbox even where it could be had
 	AttachOnly       bool     // browsers are joined, never started
+	MaxRunning       int      // browsers that are started here and run at once; 0 = any number
 	Color            string   // in place of [DefaultColor]
 	Args             []string // flags for Chromium besides our own
 	AllowProxyBypass bool     // Args may lead around the proxy: pages may reach everything anyway

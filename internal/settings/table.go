@@ -61,6 +61,9 @@ var browserFields = inGroup(groupBrowser,
 		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
 	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500", len("#RRGGBB"),
 		&at.Browser.Color).checked(checkColor),
+	number(runtimeKeys+"maxRunning", "Running browsers", "How many browsers run at once: one for each Discord server, "+
+		"person in private and profile that is in use. Above this number, the one unused the longest is stopped; it starts "+
+		"again with its pages when it is used.", 8, 1, 90, &at.Browser.MaxRunning),
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
 	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its DevTools "+
