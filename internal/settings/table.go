@@ -106,7 +106,8 @@ var otherFields = slices.Concat(
 		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to browse, as "+
 			"provider:model. Leave empty to treat every message as a task.", "", &at.AssistantModel),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
-			`single steps in the default profile's tabs. Everyone it talks with shares these tabs.`, false,
+			`single steps in the browser of those it talks with: their server's, their own in private, or the profile that `+
+			`is shared with them.`, false,
 			&at.AssistantBrowser),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
 			"language, what to leave alone.", &at.AssistantGuidance),
