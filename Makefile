@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range chromium speech clean help apps
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range isolation chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -113,6 +113,10 @@ bench-peers: chromium build ## the browser against playwright-core and agent-bro
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 	@[ -n "$(ONLY)" ] || CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestRefsOfPlaywright$$' -v \
 		| awk '/^(---.*FAIL|FAIL|panic)/ || sub(/^.*_test.go:[0-9]+: /, "")'
+
+isolation: chromium ## what pages leave in one of sixteen places, and whether others see it (PLACES=16)
+	@CLANK_ISOLATION=$(or $(PLACES),16) $(GO) test ./browsermgr -count=1 -timeout 20m -run '^TestNothingThatAPageLeavesCrossesPlaces$$' -v \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^isolation: /) last = $$0; else print} END {print last}'
 
 range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)

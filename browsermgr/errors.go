@@ -161,5 +161,12 @@ func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	return true
 }
 
+// LastUse returns when the last operation ended.
+func (u *UseCounter) LastUse() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.last
+}
+
 // Ending returns a channel that is closed when the browser starts to end.
 func (u *UseCounter) Ending() <-chan struct{} { return u.ending }

@@ -78,6 +78,7 @@ type Manager struct {
 	closed   chan struct{} // closed by Close
 	profiles map[string]*profileState
 	windows  map[string]*Window
+	roomTurn chan struct{}  // holds a token while room for one more browser is made
 	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
 }
 
@@ -121,6 +122,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.closed = make(chan struct{})
 	m.profiles = map[string]*profileState{}
 	m.windows = map[string]*Window{}
+	m.roomTurn = make(chan struct{}, 1)
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	return nil
 }
@@ -147,6 +149,16 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	}
 	use.release()
 	return w, restored, nil
+}
+
+// CheckInstance returns nil if a place can have a profile of that name, "<base>@<place>". The error wraps [ErrInvalid].
+func (m *Manager) CheckInstance(name string) error {
+	p, err := m.store.Ensure(name)
+	if err != nil {
+		return err
+	}
+	_, err = m.resolve(p)
+	return err
 }
 
 // findOrMakeWindow finds or makes the window, without a browser.

@@ -150,8 +150,9 @@ type profileState struct {
 	breaker    LaunchBreaker // used by whoever has the turn
 	tabNumbers tabNumbers    // of tabs; they go on from one browser to the next
 
-	mu      sync.Mutex
-	browser *browser // the last that was started; set only by whoever has the turn
+	mu       sync.Mutex
+	browser  *browser // the last that was started; set only by whoever has the turn
+	starting bool     // another is being started, see [Manager.makeRoom]
 }
 
 func newProfileState(m *Manager, name string) *profileState {
@@ -204,6 +205,7 @@ func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*br
 	if err := p.breaker.Check(p.name); err != nil {
 		return nil, err
 	}
+	defer p.endStarting()
 	b, err := p.start(ctx, headless)
 	p.recordStart(ctx, err)
 	if err != nil {
@@ -212,6 +214,13 @@ func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*br
 	p.setBrowser(b)
 	b.acquire()
 	return b, nil
+}
+
+// endStarting lets the browser that was started, if any, be counted and stopped like others.
+func (p *profileState) endStarting() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.starting = false
 }
 
 // restartIfHeadlessDiffers ends a browser that is not as it is wanted, if nobody uses it.
@@ -278,7 +287,7 @@ func (p *profileState) recordStart(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		p.breaker.Close()
-	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay):
+	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay), errors.Is(err, errNoRoom):
 	default:
 		p.breaker.RecordFailure(err)
 	}
@@ -297,6 +306,9 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) e
 	}
 	ports, err := m.store.Ports(pl.Profile)
 	if err != nil {
+		return err
+	}
+	if err := m.makeRoom(ctx, p, pl.Config.MaxRunning); err != nil {
 		return err
 	}
 	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"clank/browsermgr/address"
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/profile"
@@ -72,6 +74,7 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 		s.PID = &pid
 		s.Headless, s.HeadlessSource = b.headless, b.headlessSource
 		s.NoSandbox, s.SandboxNote = !b.process.Sandbox, b.process.SandboxNote
+		s.MemoryMB = b.memoryMB()
 	}
 	kind := string(b.executable.Kind)
 	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = profile.NonBlank(kind), profile.NonBlank(kind), profile.NonBlank(b.executable.Path)
@@ -88,6 +91,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	stored = append(stored, m.instances()...)
 	list := make([]profile.Info, len(stored))
 	var looks sync.WaitGroup
 	places := make(chan struct{}, listConcurrency)
@@ -107,6 +111,17 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	return append(list, m.unlistedProfiles(list)...), nil
 }
 
+// instances lists the profiles of places that have a state, sorted by name.
+func (m *Manager) instances() (list []profile.Profile) {
+	dirs, _ := filepath.Glob(m.userDataDir("*@*")) // the pattern is well formed
+	for _, dir := range dirs {
+		if p, err := m.store.Find(filepath.Base(filepath.Dir(dir))); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // withFirstPort returns the plan with the port that a first start would try first, for those who look.
 func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 	if ports, err := m.store.Ports(pl.Profile); err == nil && pl.Mode == profile.ModeLaunched {
@@ -117,14 +132,17 @@ func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 
 func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profile.Info {
 	own := pl.CDPPort
-	pl = p.manager.withFirstPort(pl)
+	_, place, instance := profile.SplitInstance(p.name)
+	if !instance { // which has no port of its own
+		pl = p.manager.withFirstPort(pl)
+	}
 	info := profile.Info{
 		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, Driver: pl.DriverName(),
-		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(),
+		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(), Place: place,
 	}
 	if b := p.current(); b != nil && b.acquire() {
 		defer b.uses.ReleaseUnused()
-		info.Running, info.TabCount = true, len(b.conn.Tabs())
+		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
 		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
 			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
@@ -136,6 +154,14 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 		info.Running = c.Probe(ctx, pl.Address).Ready
 	}
 	return info
+}
+
+// memoryMB returns how much memory the browser's processes take up; 0 if it is not ours.
+func (b *browser) memoryMB() int {
+	if b.process == nil {
+		return 0
+	}
+	return chrome.MemoryMB(b.process.PID)
 }
 
 // unlistedProfiles returns the profiles that run and are not on the list: taken off it by another program, or by hand.

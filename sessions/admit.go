@@ -182,12 +182,12 @@ func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, er
 		err = refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", s.ID)
 	case s.Origin.Private && !t.Origin.Private:
 		err = refuse(ErrBadTask, "session %s is private; go on with it privately, or leave it out to start a new one", s.ID)
-	case t.Profile != "" && s.Profile != "" && t.Profile != s.Profile:
+	case t.Profile != "" && s.Profile != "" && t.Profile != s.Profile && !isInstance(s.Profile, t.Profile):
 		err = refuse(ErrBadTask, "session %s works with the browser profile %s; to use %s, start a new one", s.ID, s.Profile, t.Profile)
 	default:
 		t.Runtime = cmp.Or(t.Runtime, s.Runtime)
 		if err = m.route(t); err == nil {
-			err = m.resolveProfile(t, s.Profile)
+			err = m.resolveProfile(t, t.Origin.Place(s.Origin.Private), s.Profile)
 		}
 	}
 	if err != nil {
@@ -200,13 +200,19 @@ func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, er
 	return l, nil
 }
 
+// isInstance says that the profile has has a place's own state, and is what the place gets for want.
+func isInstance(has, want string) bool {
+	base, place := SplitProfile(has)
+	return place != "" && base == want
+}
+
 // resolveProfile completes t with the browser profile it works with; has is that of its session, if it has one.
-func (m *Manager) resolveProfile(t *Task, has string) error {
+func (m *Manager) resolveProfile(t *Task, place Place, has string) error {
 	t.Profile = cmp.Or(has, t.Profile)
 	if m.SelectProfile == nil {
 		return nil
 	}
-	name, err := m.SelectProfile(t.Origin, t.Profile)
+	name, err := m.SelectProfile(t.Origin, place, t.Profile)
 	if err != nil {
 		return refuse(ErrForbidden, "%v", err)
 	}
@@ -218,7 +224,7 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*liveSession, error)
 	if err := m.route(t); err != nil {
 		return nil, err
 	}
-	if err := m.resolveProfile(t, ""); err != nil {
+	if err := m.resolveProfile(t, t.Origin.Place(t.Origin.Private), ""); err != nil {
 		return nil, err
 	}
 	id, err := newID(ctx, sessionIDLen, func(ctx context.Context, id string) error {

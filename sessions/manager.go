@@ -26,9 +26,10 @@ type Manager struct {
 	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody
 	// may.
 	CheckAccess func(o Origin) error
-	// SelectProfile decides which browser profile somebody works with. want is what they asked for, or the one their
-	// session has; empty if neither says. The error is the refusal. nil = the one wanted.
-	SelectProfile func(o Origin, want string) (string, error)
+	// SelectProfile decides which browser profile somebody works with. place is whose state it is, unless a profile is
+	// shared with them. want is what they asked for, or the one their session has; empty if neither says. The error is
+	// the refusal. nil = the one wanted.
+	SelectProfile func(o Origin, place Place, want string) (string, error)
 	// Route completes a task with its runtime, if it has none, and its model. Its error, a sentence for people, is the
 	// refusal. nil = DefaultRuntime, and whatever model the backend chooses.
 	Route func(t Task) (runtime, model string, err error)

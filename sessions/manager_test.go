@@ -554,7 +554,7 @@ func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
 }
 
 // profiles gives everybody a profile of their own name, and "shared" to all who ask for it.
-func profiles(o sessions.Origin, want string) (string, error) {
+func profiles(o sessions.Origin, _ sessions.Place, want string) (string, error) {
 	switch want {
 	case "", o.User:
 		return o.User, nil
@@ -606,7 +606,7 @@ func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 		task.Profile = "shared"
 		task.SessionID = r.run(task).SessionID
 		task.Profile = ""
-		r.SelectProfile = func(_ sessions.Origin, want string) (string, error) {
+		r.SelectProfile = func(_ sessions.Origin, _ sessions.Place, want string) (string, error) {
 			return "", errors.New("the profile " + want + " is not yours")
 		}
 		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) || !strings.Contains(err.Error(), "shared") {

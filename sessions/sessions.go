@@ -49,7 +49,7 @@ type Task struct {
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
-	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.Profile] says. Kept with the session
+	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.SelectProfile] says. Kept with the session
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
 	// Typed says that a person typed Prompt for this task: in a command, a form or a terminal. Only the front end

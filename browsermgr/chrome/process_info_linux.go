@@ -53,6 +53,22 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
+// MemoryMB returns about how much memory the processes of a browser take up: what each has to itself, in MiB.
+func MemoryMB(pgid int) int {
+	pages := 0
+	for _, pid := range groupMembers(pgid) {
+		var size, resident, shared int
+		data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
+		if err == nil {
+			_, err = fmt.Sscan(string(data), &size, &resident, &shared)
+		}
+		if err == nil {
+			pages += resident - shared
+		}
+	}
+	return pages * os.Getpagesize() >> 20
+}
+
 func allPIDs() []int {
 	entries, _ := os.ReadDir("/proc") // what was read, if not all
 	var pids []int

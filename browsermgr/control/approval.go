@@ -25,6 +25,8 @@ type Approver interface {
 	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id
 	// that it does not know is nobody who could be asked.
 	Ask(ctx context.Context, id, profile string, q sessions.Question) error
+	// Profile returns the profile that a request works with which names want, or "" for none; its error refuses it.
+	Profile(id, want string) (string, error)
 }
 
 // requestApprover asks about what one request sets off. A nil one is that of a person's own request: it asks nobody.
@@ -41,6 +43,21 @@ func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	}
 	return &requestApprover{consent, ids[0]}
 }
+
+// profile returns the profile that the request works with.
+func (a *requestApprover) profile(want string) (string, error) {
+	if a == nil || a.approver == nil {
+		return want, nil
+	}
+	name, err := a.approver.Profile(a.id, want)
+	if err != nil {
+		return "", &StatusError{Status: http.StatusForbidden, Reason: ReasonProfileRefused, Err: err}
+	}
+	return name, nil
+}
+
+// ReasonProfileRefused is the stable word told with a profile that belongs to others.
+const ReasonProfileRefused = "profile_refused"
 
 // ReasonConsentRefused is the stable word told with a no.
 const ReasonConsentRefused = "consent_refused"

@@ -25,6 +25,7 @@ type people struct {
 	asked []sessions.Question
 	ids   []string
 	say   func(q sessions.Question) error // nil says yes
+	place string                          // whose profile requests work with; "" = any
 }
 
 func (p *people) Ask(_ context.Context, id, _ string, q sessions.Question) error {
@@ -36,6 +37,19 @@ func (p *people) Ask(_ context.Context, id, _ string, q sessions.Question) error
 		return nil
 	}
 	return say(q)
+}
+
+// Profile gives everybody a profile set up like the default one; those of others are refused.
+func (p *people) Profile(id, want string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.place == "":
+		return want, nil
+	case want == "" || want == "clank":
+		return "clank@" + p.place, nil
+	}
+	return "", errors.New("it belongs to others")
 }
 
 // classes returns the classes of the questions so far and forgets the questions.
@@ -248,6 +262,44 @@ func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
 	}
 	if got := c.model("GET", "/", nil); got.status != http.StatusOK {
 		t.Errorf("the status: %d %s", got.status, got.text)
+	}
+}
+
+func TestAModelWorksInTheBrowserOfWhomItWorksFor(t *testing.T) {
+	p := &people{place: "server-1"}
+	c := serve(t, func(s *control.Server) { s.Approver = p })
+	own := c.open("/") // the operator's
+	opened := c.model("POST", "/tabs/open", map[string]any{"url": site})
+	if opened.status != http.StatusOK || opened.str("resolvedProfile") != "clank@server-1" {
+		t.Fatalf("opened %d %s", opened.status, opened.text)
+	}
+	for _, path := range []string{"/tabs", "/tabs?profile=clank"} {
+		if got := c.model("GET", path, nil); strings.Contains(got.text, own) || !strings.Contains(got.text, opened.str("targetId")) {
+			t.Errorf("%s lists %s", path, got.text)
+		}
+	}
+	if got := c.model("GET", "/text?targetId="+own, nil); got.status != http.StatusNotFound {
+		t.Errorf("reads the operator's page: %d %s", got.status, got.text)
+	}
+	if got := c.model("GET", "/profiles", nil); strings.Contains(got.text, `"name":"clank"`) || !strings.Contains(got.text, `"name":"clank@server-1"`) {
+		t.Errorf("the profiles: %s", got.text)
+	}
+	for _, r := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", "/?profile=user", nil},
+		{"GET", "/tabs?profile=clank@server-2", nil},
+		{"POST", "/start?profile=user", map[string]any{}},
+		{"POST", "/tabs/open", map[string]any{"url": site, "profile": "clank@person-2"}},
+		{"POST", "/act?profile=user", map[string]any{"kind": "click", "ref": "e1", "profile": "clank"}},
+	} {
+		if got := c.model(r.method, r.path, r.body); got.status != http.StatusForbidden || got.str("reason") != control.ReasonProfileRefused {
+			t.Errorf("%s %s: %d %s", r.method, r.path, got.status, got.text)
+		}
+	}
+	if got := c.ok("GET", "/tabs", nil); strings.Contains(got.text, opened.str("targetId")) {
+		t.Errorf("the operator's profile has the place's tab: %s", got.text)
 	}
 }
 

@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,8 @@ type Call struct {
 	Query *RequestFields
 	// Body reads the JSON object; it has no fields for methods that carry none.
 	Body *RequestFields
+
+	profile string // of whom a model's request is made for; "" where the request decides
 }
 
 // NewCall makes a handler's view of a request that came through [ReadJSONBody].
@@ -42,13 +45,19 @@ func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
 // Err returns the first thing that was wrong with what was read of the request.
 func (c *Call) Err() error { return errors.Join(c.Query.Err(), c.Body.Err()) }
 
-// Profile returns the name of the profile that the request means. The query takes precedence over the body; "" is the
-// default profile.
+// Profile returns the name of the profile that the request works with: that of whom a model's request is made for, or
+// the one that the request names. The query takes precedence over the body; "" is the default profile.
 func (c *Call) Profile() string {
-	if name := c.Query.String("profile"); name != "" {
+	if name := cmp.Or(c.profile, c.Query.String("profile")); name != "" {
 		return name
 	}
 	return c.Body.String("profile")
+}
+
+// resolveProfile settles the profile of a model's request.
+func (c *Call) resolveProfile() (err error) {
+	c.profile, err = c.Approver.profile(c.Profile())
+	return err
 }
 
 // maxWait is how long a request may ask to wait for something.

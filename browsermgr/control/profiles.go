@@ -2,7 +2,9 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"clank/browsermgr"
@@ -64,6 +66,10 @@ func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {
 		return profilesAnswer{}, err
 	}
 	list, err := c.Tabs.Manager.Profiles(ctx)
+	own, refused := c.Approver.profile("")
+	if err = errors.Join(err, refused); err == nil && own != "" { // whom a model works for has no business with others'
+		list = slices.DeleteFunc(list, func(info profile.Info) bool { return info.Name != own })
+	}
 	return profilesAnswer{OKAnswer{OK: true}, NonNilList(list)}, err
 }
 

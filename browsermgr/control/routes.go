@@ -124,7 +124,7 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 		var err error
 		if c.Approver = newRequestApprover(req, s.Approver); c.Approver != nil && !allowedForModels(r) {
 			err = checkModelRoute(r)
-		} else {
+		} else if err = c.resolveProfile(); err == nil { // first, so that nothing is done with another's
 			value, err = r.Handle(ctx, c)
 		}
 		switch {

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
+	"clank/sessions"
 )
 
 // Driver says who starts and ends the browser of a profile.
@@ -95,6 +96,16 @@ func CheckName(name string) error {
 	return nil
 }
 
+// instancePattern holds what follows the @ to the names of places.
+var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,32}$`) })
+
+// SplitInstance tells an instance of a profile, "<base>@<place>", by its name: a profile that is set up like base and
+// has a state of its own. ok is false for other names.
+func SplitInstance(name string) (base, place string, ok bool) {
+	base, of := sessions.SplitProfile(name)
+	return base, string(of), CheckName(base) == nil && instancePattern().MatchString(string(of))
+}
+
 var colorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`) })
 
 // normalize settles what follows from the rest, and refuses what cannot be. The error wraps [fault.ErrInvalid].
@@ -138,6 +149,7 @@ type Config struct {
 	Headless         *bool    // nil: with a window, except on a Linux machine without a display
 	NoSandbox        bool     // without Chromium's sandbox even where it could be had
 	AttachOnly       bool     // browsers are joined, never started
+	MaxRunning       int      // browsers that are started here and run at once; 0 = any number
 	Color            string   // in place of [DefaultColor]
 	Args             []string // flags for Chromium besides our own
 	AllowProxyBypass bool     // Args may lead around the proxy: pages may reach everything anyway

@@ -37,6 +37,7 @@ type Status struct {
 	AttachOnly             bool        `json:"attachOnly"`
 	Version                string      `json:"version,omitempty"`
 	ProbeError             string      `json:"probeError,omitempty"` // why a browser that should be there is not ready
+	MemoryMB               int         `json:"memoryMb,omitempty"`   // of all its processes together
 	Graphics               *Graphics   `json:"graphics"`
 	Guard                  GuardStatus `json:"guard"`
 }
@@ -71,6 +72,8 @@ type Info struct {
 	TabCount          int     `json:"tabCount"`
 	IsDefault         bool    `json:"isDefault"`
 	IsRemote          bool    `json:"isRemote"`
+	Place             string  `json:"place,omitempty"`             // whose state it has, of the instances of a profile
+	MemoryMB          int     `json:"memoryMb,omitempty"`          // of a browser started here, all its processes together
 	MissingFromConfig bool    `json:"missingFromConfig,omitempty"` // it runs, but is not on the list any more
 	ReconcileReason   *string `json:"reconcileReason"`             // why it runs otherwise than it is set up
 }

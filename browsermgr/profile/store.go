@@ -57,9 +57,16 @@ func (f *Store) List() ([]Profile, error) {
 	return f.withBuiltIn(stored), nil
 }
 
-// Find returns the profile of that name; empty means the default one. The error wraps [ErrNotFound], and lists those
-// that there are.
+// Find returns the profile of that name; empty means the default one. An instance is found where its base is. The error
+// wraps [ErrNotFound], and lists those that there are.
 func (f *Store) Find(name string) (Profile, error) {
+	if base, _, ok := SplitInstance(name); ok {
+		p, err := f.Find(base)
+		if err != nil {
+			return Profile{}, err
+		}
+		return p.instance(name)
+	}
 	list, err := f.List()
 	if err != nil {
 		return Profile{}, err
@@ -176,8 +183,25 @@ func expandHome(path string) string {
 	return path
 }
 
-// Ensure returns the profile of that name, and makes a managed one if there is none.
+// instance returns the instance of p with that name. It is not stored: what it is follows from p.
+func (p Profile) instance(name string) (Profile, error) {
+	if p.needsNoPort() || p.AttachOnly != nil && *p.AttachOnly {
+		return Profile{}, fault.Invalidf("the browser of profile %q is not started here, so it has one state for all who use it; "+
+			"the operator can share it with people (setting “Shared profiles”), or choose another default profile", p.Name)
+	}
+	p.Name, p.CDPPort, p.Stored = name, 0, false
+	return p, nil
+}
+
+// Ensure returns the profile of that name, and makes a managed one, or the base of an instance, if there is none.
 func (f *Store) Ensure(name string) (Profile, error) {
+	if base, _, ok := SplitInstance(name); ok {
+		p, err := f.Ensure(base)
+		if err != nil {
+			return Profile{}, err
+		}
+		return p.instance(name)
+	}
 	p, err := f.Find(name)
 	if !errors.Is(err, ErrNotFound) {
 		return p, err
@@ -199,6 +223,9 @@ func (f *Store) CheckDeletable(name string) error {
 }
 
 func (f *Store) checkDeletable(c storedProfiles, name string) error {
+	if _, _, ok := SplitInstance(name); ok { // there is nothing but its folder
+		return nil
+	}
 	if err := CheckName(name); err != nil {
 		return err
 	}
@@ -221,7 +248,7 @@ func (f *Store) Delete(name string) error {
 		if err := f.checkDeletable(c, name); err != nil {
 			return err
 		}
-		delete(c.Profiles, name)
+		delete(c.Profiles, name) // an instance is not there
 		return nil
 	})
 }
@@ -243,9 +270,10 @@ func (f *Store) Ports(p Profile) ([]int, error) {
 	return ports, nil
 }
 
-// AssignPort notes the port that a profile without one was started on: from then on it is its own.
+// AssignPort notes the port that a profile without one was started on: from then on it is its own. Instances, of which
+// there may be more than ports, take one that is free each time.
 func (f *Store) AssignPort(p Profile, port int) error {
-	if p.CDPPort != 0 || port == 0 {
+	if _, _, instance := SplitInstance(p.Name); instance || p.CDPPort != 0 || port == 0 {
 		return nil
 	}
 	return f.update(func(c storedProfiles) error {

@@ -234,6 +234,50 @@ func TestEnsureMakesWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestAnInstanceFollowsItsBaseAndIsNotStored(t *testing.T) {
+	f := file(t)
+	headless := true
+	base := create(t, f, profile.Profile{Name: "work", Color: "#123456", Headless: &headless, Args: []string{"--lang=de"}, CDPPort: 18805})
+	for _, name := range []string{"work@server-123", "work@person-123"} {
+		want := base
+		want.Name, want.CDPPort, want.Stored = name, 0, false
+		for _, find := range []func(string) (profile.Profile, error){f.Find, f.Ensure} {
+			got, err := find(name)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v %s", name, err, diff)
+			}
+		}
+		check.Must(t, f.AssignPort(want, 18810))
+		check.Must(t, f.CheckDeletable(name))
+		check.Must(t, f.Delete(name))
+	}
+	if _, err := f.Ensure("new@server-1"); err != nil {
+		t.Errorf("of a base that is not there yet: %v", err)
+	}
+	if diff := cmp.Diff([]string{"clank", "new", "user", "work"}, names(t, f)); diff != "" {
+		t.Errorf("the list changed: %s", diff)
+	}
+	for _, p := range []profile.Profile{{Name: "far", CDPURL: "http://box:9222"}, {Name: "mine", Driver: profile.DriverExistingSession}, {Name: "near", AttachOnly: &headless, CDPPort: 18890}} {
+		create(t, f, p)
+		if _, err := f.Find(p.Name + "@server-1"); !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "one state for all") {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	if _, err := f.Find("nobody@server-1"); !errors.Is(err, profile.ErrNotFound) {
+		t.Errorf("without a base: %v", err)
+	}
+	for _, name := range []string{"work@", "@server-1", "work@server-", "work@x", "work@server-1@server-2", "work@server-../x", "work@Server-1", "../x@server-1", "work@server-1 "} {
+		if p, err := f.Ensure(name); err == nil {
+			t.Errorf("%q is taken for a profile: %+v", name, p)
+		}
+	}
+	for _, name := range []string{"work@server-1", "clank@person-1"} {
+		if _, err := f.Create(profile.Profile{Name: name, CDPURL: "http://box:9222"}); !errors.Is(err, fault.ErrInvalid) {
+			t.Errorf("%s made by hand: %v", name, err)
+		}
+	}
+}
+
 func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
 	for _, seed := range []string{`{"profiles":{"a":{"cdpUrl":"ws://h"}}}`, `{"profiles":{"a":null}}`, `{"profiles":{"a":{"color":"x","cdpPort":-1}}}`, `[]`, ``} {
 		f.Add(seed)

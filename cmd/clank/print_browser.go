@@ -23,6 +23,9 @@ func printBrowserStatus(p *outputPrinter, s profile.Status) {
 	line("driver", s.Driver)
 	line("transport", s.Transport)
 	line("pid", intOrEmpty(s.PID))
+	if s.MemoryMB > 0 {
+		line("memory", fmt.Sprintf("%d MB", s.MemoryMB))
+	}
 	line("port", intOrEmpty(s.CDPPort))
 	line("address", stringOrEmpty(s.CDPURL))
 	line("browser", stringOrEmpty(s.ChosenBrowser))
@@ -46,6 +49,9 @@ func printProfiles(p *outputPrinter, list []profile.Info) {
 		state := "stopped"
 		if info.Running {
 			state = "running, " + countNoun(info.TabCount, "tab")
+		}
+		if info.MemoryMB > 0 {
+			state += fmt.Sprintf(", %d MB", info.MemoryMB)
 		}
 		if info.IsDefault {
 			state += ", default"

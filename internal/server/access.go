@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 
+	"clank/browsermgr/profile"
 	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/sessions"
@@ -32,22 +34,36 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 	return ""
 }
 
-// resolveProfile decides which browser profile somebody works with.
-func resolveProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
+// resolveProfile decides which browser profile somebody works with at a place.
+func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place, want string) (string, error) {
 	p, stranger := accessPerson(o)
 	switch {
 	case stranger:
-		return s.Access.Rules().Profile(p, want, s.Profile)
+		return s.Access.Rules().Profile(p, place, want, s.Profile)
 	case want != "":
 		return want, nil
 	}
 	return s.Profile, nil
 }
 
-// mayUseDefaultProfile says whether somebody may work in the profile that the brain's own browser tool uses.
-func mayUseDefaultProfile(s settings.Settings, o sessions.Origin) bool {
-	name, err := resolveProfile(s, o, s.Profile)
-	return err == nil && name == s.Profile
+// selectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
+// one state whoever uses it: no place can have its own there.
+func (a *Server) selectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
+	name, err := resolveProfile(a.Settings.Current(), o, place, want)
+	if _, of := sessions.SplitProfile(name); err == nil && of != "" {
+		err = a.Browsers.CheckInstance(name)
+	}
+	return name, err
+}
+
+// toolProfile decides which browser profile a model works with that uses the browser tool for somebody. Without a
+// profile that lasts in the settings it is set up like the default one: tabs of a tool outlive a call.
+func toolProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
+	if _, stranger := accessPerson(o); !stranger {
+		return want, nil // the default one is settled where the browsers are
+	}
+	s.Profile = cmp.Or(s.Profile, profile.DefaultName)
+	return resolveProfile(s, o, o.Place(o.Private), want)
 }
 
 // TerminalOrigin says who asks at a terminal: the person at this terminal.

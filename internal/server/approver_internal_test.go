@@ -342,20 +342,43 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 		"somebody without":      {guild(eve), "", ""},
 		"with another's name":   {guild(eve), "work", ""},
 	} {
-		got, err := resolveProfile(s, c.who, c.want)
+		got, err := resolveProfile(s, c.who, c.who.Place(false), c.want)
 		if got != c.gets || (err == nil) != (c.gets != "") {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.gets)
 		}
 	}
+	k := ToolApprover{&Approver{Settings: func() settings.Settings { return s }}}
 	tools := &BrowserTools{
-		Settings:      func() settings.Settings { s.AssistantBrowser = true; return s },
-		MayUseProfile: func(o sessions.Origin) bool { return mayUseDefaultProfile(s, o) },
+		Settings:  func() settings.Settings { s.AssistantBrowser = true; return s },
+		MayBrowse: func(o sessions.Origin) bool { return check.Err(toolProfile(s, o, "")) == nil },
 	}
 	if tools.AssistantTools(t.Context(), guild(eve)) != nil {
-		t.Error("the brain works the shared profile for somebody whom it does not belong to")
+		t.Error("the assistant is offered the browser for somebody to whom no profile belongs")
 	}
-	if s.Access.Profiles = "work: " + ada; !mayUseDefaultProfile(s, guild(eve)) {
-		t.Error("the usual profile, which nobody is bound to, is refused")
+	s.Access.Profiles = "work: " + ada
+	private := guild(eve)
+	private.Private = true
+	for name, c := range map[string]struct {
+		who        sessions.Origin
+		want, gets string // gets empty: refused
+	}{
+		"with a grant":           {guild(ada), "", "work"},
+		"without":                {guild(eve), "", "clank@server-300000000000000001"},
+		"without, by name":       {guild(eve), "clank", "clank@server-300000000000000001"},
+		"privately":              {private, "", "clank@person-" + eve},
+		"another's":              {guild(eve), "work", ""},
+		"the operator's own":     {guild(eve), "user", ""},
+		"another server's":       {guild(eve), "clank@server-1", ""},
+		"the operator":           {operator, "work", "work"},
+		"the operator, unnamed":  {operator, "", ""},
+		"a program, any of them": {sessions.Origin{}, "clank@server-1", "clank@server-1"},
+	} {
+		_, leave := k.Callers.Register(t.Context(), ToolCaller{Origin: c.who})
+		got, err := k.Profile(callerIDIn(t, k.Approver), c.want)
+		leave()
+		if got != c.gets || (err == nil) != (c.gets != "" || c.who.Kind != sessions.FromDiscord) {
+			t.Errorf("a model's request for %s: got %q, %v; want %q", name, got, err, c.gets)
+		}
 	}
 }
 

@@ -24,8 +24,8 @@ type BrowserTools struct {
 	Model      func(ctx context.Context, name string) (llm.Model, error)
 	// RegisterCaller makes the calls with a context those on behalf of a speaker.
 	RegisterCaller func(ctx context.Context, sp ToolCaller) (call context.Context, leave func())
-	// MayUseProfile says whether somebody may work in the profile that the tool uses for brains.
-	MayUseProfile func(o sessions.Origin) bool
+	// MayBrowse says whether there is a browser profile that the tool may use for somebody.
+	MayBrowse func(o sessions.Origin) bool
 
 	receivedDir string // folder for files that nodes and the sandbox send
 
@@ -105,7 +105,7 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 
 // AssistantTools offers the tool to the brain, if the setting says so.
 func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
-	if !b.Settings().AssistantBrowser || !b.MayUseProfile(o) {
+	if !b.Settings().AssistantBrowser || !b.MayBrowse(o) {
 		return nil
 	}
 	t, err := b.NewTool(ctx)

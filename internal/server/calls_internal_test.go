@@ -86,6 +86,33 @@ func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallS
 	return x
 }
 
+func TestAPageIsSharedOnlyInItsPlace(t *testing.T) {
+	x := &CallService{Sessions: &sessions.Manager{SelectProfile: func(_ sessions.Origin, place sessions.Place, want string) (string, error) {
+		return resolveProfile(settings.Defaults(), sessions.Origin{Kind: sessions.FromDiscord}, place, want)
+	}}}
+	on := func(guild string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, User: "ada"}
+	}
+	for name, c := range map[string]struct {
+		by      sessions.Origin
+		profile string
+		ok      bool
+	}{
+		"on its server":            {on("1"), "clank@server-1", true},
+		"on another":               {on("2"), "clank@server-1", false},
+		"in a direct message":      {on(""), "clank@server-1", false},
+		"by the operator":          {sessions.Origin{Kind: sessions.FromDashboard}, "clank@server-1", true},
+		"one from before":          {on("1"), "clank", false}, // it has not worked in its place yet
+		"with another's profile":   {on("1"), "work", false},
+		"of another place's state": {on("1"), "clank@server-2", false},
+	} {
+		err := shareHost{x}.CheckShare(c.by, sessions.Session{Origin: on("1"), Profile: c.profile})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
 	for name, tc := range map[string]struct {
 		secrets map[string]string

@@ -99,7 +99,14 @@ func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 	if x.Sessions.SelectProfile == nil || s.Profile == "" {
 		return nil
 	}
-	_, err := x.Sessions.SelectProfile(s.Origin, s.Profile)
+	_, owner := sessions.SplitProfile(s.Profile)
+	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner {
+		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
+	}
+	name, err := x.Sessions.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
+	if err == nil && name != s.Profile { // it is from before there were places
+		err = errors.New("that page was open in a browser that belongs to the operator now; go on with the session, and then share it")
+	}
 	return err
 }
 

@@ -62,7 +62,10 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.Tools.Secret = a.models.Secret
 	a.Tools.Model = a.models.Find
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
-	a.Tools.MayUseProfile = func(o sessions.Origin) bool { return mayUseDefaultProfile(a.Settings.Current(), o) }
+	a.Tools.MayBrowse = func(o sessions.Origin) bool {
+		_, err := toolProfile(a.Settings.Current(), o, "")
+		return err == nil
+	}
 	a.onClose(a.Tools.Close)
 	return s, nil
 }

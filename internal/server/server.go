@@ -253,7 +253,7 @@ func (a *Server) browserConfig() profile.Config {
 	b := s.Browser
 	return profile.Config{
 		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
-		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
+		MaxRunning: b.MaxRunning, Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
 		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval},
 	}
@@ -266,14 +266,12 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Backends:       a.backends(),
 		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,
-		SelectProfile: func(o sessions.Origin, want string) (string, error) {
-			return resolveProfile(a.Settings.Current(), o, want)
-		},
-		Route:         a.routeTask,
-		AllowHandOver: a.approveHandOver,
-		Limits:        a.sessionLimits,
-		Scopes:        &a.scopes,
-		Logger:        a.logger,
+		SelectProfile:  a.selectProfile,
+		Route:          a.routeTask,
+		AllowHandOver:  a.approveHandOver,
+		Limits:         a.sessionLimits,
+		Scopes:         &a.scopes,
+		Logger:         a.logger,
 	}
 	if err := a.Sessions.Open(ctx); err != nil {
 		return err

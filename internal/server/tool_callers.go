@@ -59,6 +59,15 @@ func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
 // ToolApprover decides what models set off with the tool "browser". It is a [control.Approver].
 type ToolApprover struct{ *Approver }
 
+// Profile implements [control.Approver]: a model works with the profile of whom it works for.
+func (k ToolApprover) Profile(id, want string) (string, error) {
+	sp, known := k.Callers.lookup(id)
+	if !known { // a program of the operator's
+		return want, nil
+	}
+	return toolProfile(k.Settings(), sp.Origin, want)
+}
+
 // Ask implements [control.Approver].
 func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessions.Question) error {
 	sp, known := k.Callers.lookup(id)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"clank/sessions"
 )
 
 // NetworkAccess is what pages may reach.
@@ -69,6 +71,7 @@ func SplitHosts(list string) []string {
 // UpstreamProxy returns the proxy behind ours for a profile; nil if there is none.
 func (r NetworkAccess) UpstreamProxy(profile string) *url.URL {
 	var rest *url.URL
+	profile, _ = sessions.SplitProfile(profile) // a place's browser goes the way of the profile that it is set up like
 	for line := range strings.Lines(r.Upstreams) {
 		f := strings.Fields(line)
 		if len(f) != 2 {

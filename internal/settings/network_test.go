@@ -40,7 +40,7 @@ func TestListsOfHostsAreTakenApart(t *testing.T) {
 
 func TestProxiesBehindOursAreFoundByProfile(t *testing.T) {
 	r := settings.NetworkAccess{Upstreams: "work socks5://10.0.0.1:1080\n* http://proxy.example:3128\nnonsense\n"}
-	for profile, want := range map[string]string{"work": "socks5://10.0.0.1:1080", "clank": "http://proxy.example:3128"} {
+	for profile, want := range map[string]string{"work": "socks5://10.0.0.1:1080", "clank": "http://proxy.example:3128", "work@server-1": "socks5://10.0.0.1:1080"} {
 		if got := r.UpstreamProxy(profile); got == nil || got.String() != want {
 			t.Errorf("%s: got %v, want %s", profile, got, want)
 		}

@@ -56,6 +56,7 @@ type Browser struct {
 	AttachOnly       bool   // browsers are joined, never started
 	ExtraArgs        string // one flag a line, see [Browser.Args]
 	Color            string // #RRGGBB, of the default profile
+	MaxRunning       int    // browsers that run at once
 	FirstPort        int    // of the DevTools ports that profiles get, 100 in all
 	RemoteTimeout    time.Duration
 	RemoteHandshake  time.Duration

@@ -61,6 +61,9 @@ var browserFields = inGroup(groupBrowser,
 		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
 	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500", len("#RRGGBB"),
 		&at.Browser.Color).checked(checkColor),
+	number(runtimeKeys+"maxRunning", "Running browsers", "How many browsers run at once: one for each Discord server, "+
+		"person in private and profile that is in use. Above this number, the one unused the longest is stopped; it starts "+
+		"again with its pages when it is used.", 8, 1, 90, &at.Browser.MaxRunning),
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
 	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its DevTools "+
@@ -103,7 +106,8 @@ var otherFields = slices.Concat(
 		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to browse, as "+
 			"provider:model. Leave empty to treat every message as a task.", "", &at.AssistantModel),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
-			`single steps in the default profile's tabs. Everyone it talks with shares these tabs.`, false,
+			`single steps in the browser of those it talks with: their server's, their own in private, or the profile that `+
+			`is shared with them.`, false,
 			&at.AssistantBrowser),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
 			"language, what to leave alone.", &at.AssistantGuidance),
@@ -189,9 +193,10 @@ var otherFields = slices.Concat(
 			&at.Access.People).checked(parses(access.ParseIDs)),
 		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
 			"there.", true, &at.Access.Direct),
-		longText(accessKeys+"profiles", "Profile owners", `Who may use which browser profile, one per line, such as `+
-			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The `+
-			`default profile is open to all unless listed; other unlisted profiles are for the operator only.`,
+		longText(accessKeys+"profiles", "Shared profiles", `Who shares which browser profile with its logins, one per `+
+			`line, such as "work: 123456789012345678". * means everyone. People get the first profile they are listed in. `+
+			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+
+			`profile; if that is listed, others are refused. Unlisted profiles are for the operator only.`,
 			&at.Access.Profiles).checked(parses(access.ParseGrants)),
 	),
 	inGroup(groupSessions,

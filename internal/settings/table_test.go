@@ -29,7 +29,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			Wait: time.Minute,
 		},
 		Browser: settings.Browser{
-			EvaluateEnabled: true, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
+			EvaluateEnabled: true, MaxRunning: 8, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
 			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},

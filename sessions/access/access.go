@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"clank/sessions"
 )
 
 // Everybody stands for all people in a list of ids.
@@ -29,7 +31,7 @@ type Rules struct {
 	Profiles []ProfileGrant // in order of preference
 }
 
-// ProfileGrant binds a browser profile, with all that is logged in there, to people.
+// ProfileGrant shares a browser profile, with all that is logged in there, among people.
 type ProfileGrant struct {
 	Profile string
 	To      []string // ids of people and roles, or [Everybody]
@@ -59,11 +61,14 @@ func (r Rules) Check(p Person) error {
 	return nil
 }
 
-// Profile returns the profile that p works with. want is what p asked for by name, or empty; usual is everybody's
-// profile, which nobody needs a grant for unless there is a grant for it. The error is a *[RefusedError].
+// Profile returns the profile that p works with at a place. want is what p asked for by name, or empty. A profile with
+// a grant is one for all to whom it was given, wherever they ask. Everybody else works with the place's own state in a
+// profile set up like usual, for which nobody needs a grant unless there is a grant for usual. The error is a
+// *[RefusedError].
 //
 // Without a wish the first grant that names p counts, so that somebody who has a profile gets it without asking.
-func (r Rules) Profile(p Person, want, usual string) (string, error) {
+func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (string, error) {
+	own := place.Profile(usual)
 	if want == "" {
 		for _, g := range r.Profiles {
 			if p.matchesAny(g.To) {
@@ -71,19 +76,23 @@ func (r Rules) Profile(p Person, want, usual string) (string, error) {
 			}
 		}
 		if !r.isRestricted(usual) {
-			return usual, nil
+			return own, nil
 		}
-		return "", refusedErrorf("the browser profile %q belongs to others; the operator of this clank can give you one (setting “Profiles and whose they are”)", usual)
+		return "", refusedErrorf("the browser profile %q belongs to others; the operator of this clank can give you one (setting “Shared profiles”)", usual)
 	}
-	for _, g := range r.Profiles {
-		if g.Profile == want && p.matchesAny(g.To) {
-			return want, nil
-		}
+	granted := func(name string) bool {
+		return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == name && p.matchesAny(g.To) })
 	}
-	if want == usual && !r.isRestricted(want) {
+	switch {
+	case granted(want):
 		return want, nil
+	case (want == usual || want == own) && !r.isRestricted(usual), want == own && granted(usual):
+		return own, nil
 	}
-	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Profiles and whose they are”)", want)
+	if base, other := sessions.SplitProfile(want); base == usual && other != "" && other != place {
+		return "", refusedErrorf("this browser belongs to another server, or to somebody's private tasks; go on there, or start a new session here")
+	}
+	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Shared profiles”)", want)
 }
 
 // isRestricted says that somebody has a grant for the profile.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/internal/test/check"
+	"clank/sessions"
 	"clank/sessions/access"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +64,45 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 	}
 }
 
+// TestStateIsSharedOnlyWhereTheOperatorSaysSo has a member of one server ask for what another place has.
+func TestStateIsSharedOnlyWhereTheOperatorSaysSo(t *testing.T) {
+	shared := access.Rules{Profiles: []access.ProfileGrant{{Profile: "clank", To: []string{home}}}}
+	for name, c := range map[string]struct {
+		rules access.Rules
+		place sessions.Place
+		want  string
+		got   string // empty = refused
+	}{
+		"a server has its own":             {access.Rules{}, "server-1", "", "clank@server-1"},
+		"by the name people know":          {access.Rules{}, "server-1", "clank", "clank@server-1"},
+		"by its whole name":                {access.Rules{}, "server-1", "clank@server-1", "clank@server-1"},
+		"another server's":                 {access.Rules{}, "server-1", "clank@server-2", ""},
+		"a person's":                       {access.Rules{}, "server-1", "clank@person-1", ""},
+		"a server's from a direct message": {access.Rules{}, "person-1", "clank@server-1", ""},
+		"of a profile of the operator's":   {access.Rules{}, "server-1", "work@server-1", ""},
+		"no place at all":                  {access.Rules{}, "server-1", "clank@", ""},
+		"shared with the server":           {shared, "server-1", "", "clank"},
+		"shared, by name":                  {shared, "server-1", "clank", "clank"},
+		"shared, and its own from before":  {shared, "server-1", "clank@server-1", "clank@server-1"},
+		"shared, another's from before":    {shared, "server-1", "clank@server-2", ""},
+		"shared, in private":               {shared, "person-1", "", "clank"},
+	} {
+		got, err := c.rules.Profile(access.Person{User: ada, Guild: home, Channel: lounge}, c.place, c.want, "clank")
+		if got != c.got || (err == nil) != (c.got != "") {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
+		}
+	}
+	lockedOut := access.Person{User: eve, Guild: other}
+	for _, want := range []string{"", "clank", "clank@server-1"} {
+		if got, err := shared.Profile(lockedOut, "server-1", want, "clank"); err == nil {
+			t.Errorf("somebody without a grant, %q: got %q, want a refusal", want, got)
+		}
+	}
+	if got, err := (access.Rules{}).Profile(access.Person{User: ada}, "person-1", "", ""); got != "" || err != nil {
+		t.Errorf("where nothing lasts: %q, %v", got, err)
+	}
+}
+
 func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 	rules := access.Rules{Profiles: []access.ProfileGrant{
 		{Profile: "work", To: []string{ada, staff}},
@@ -78,15 +118,15 @@ func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 		want  string
 		got   string // empty = refused
 	}{
-		"no grants, no wish":                {access.Rules{}, eve, nil, "", "clank"},
-		"no grants, the usual one":          {access.Rules{}, eve, nil, "clank", "clank"},
+		"no grants, no wish":                {access.Rules{}, eve, nil, "", "clank@server-1"},
+		"no grants, the usual one":          {access.Rules{}, eve, nil, "clank", "clank@server-1"},
 		"no grants, another one":            {access.Rules{}, eve, nil, "work", ""},
 		"the first that names a person":     {rules, ada, nil, "", "work"},
 		"by role":                           {rules, bob, []string{staff}, "", "work"},
 		"a wish among one's own":            {rules, ada, nil, "shop", "shop"},
 		"a wish for what others have":       {rules, bob, []string{staff}, "shop", ""},
-		"nobody's falls to the usual one":   {rules, eve, nil, "", "clank"},
-		"the usual one, though one has":     {rules, ada, nil, "clank", "clank"},
+		"nobody's falls to the usual one":   {rules, eve, nil, "", "clank@server-1"},
+		"the usual one, though one has":     {rules, ada, nil, "clank", "clank@server-1"},
 		"bound usual one, not for others":   {open, eve, nil, "", ""},
 		"bound usual one, wished by others": {open, eve, nil, "clank", ""},
 		"bound usual one, for whom it is":   {open, bob, nil, "", "clank"},
@@ -94,7 +134,7 @@ func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
 		"guests do not get others'":         {withGuests, eve, nil, "work", ""},
 	} {
 		p := access.Person{User: c.user, Roles: c.roles, Guild: home, Channel: lounge}
-		got, err := c.rules.Profile(p, c.want, "clank")
+		got, err := c.rules.Profile(p, "server-1", c.want, "clank")
 		if got != c.got || (err == nil) != (c.got != "") {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
 		}
