@@ -162,7 +162,7 @@ func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
 		rules.PrivateNetwork, rules.HostAllowlist = policy.PrivateAllowed, nil
 	}
 	rules.BlockedHosts = slices.Concat(rules.BlockedHosts, cloudMetadataHosts)
-	rules.Own = a.OwnListeners.addresses()
+	rules.Own, rules.Machine = a.OwnListeners.addresses(), egress.ReadMachine()
 	p, err := policy.Compile(rules)
 	if err != nil {
 		return err
@@ -213,18 +213,6 @@ func (d *listenerSet) AddURL(address string) error {
 		return fmt.Errorf("keep pages from %s: %w", address, err)
 	}
 	d.Add(addr)
-	if !addr.Addr().IsUnspecified() {
-		return nil
-	}
-	here, err := net.InterfaceAddrs()
-	if err != nil {
-		return fmt.Errorf("keep pages from %s: %w", address, err)
-	}
-	for _, a := range here {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			d.Add(netip.AddrPortFrom(p.Addr(), addr.Port()))
-		}
-	}
 	return nil
 }
 
