@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -39,7 +40,7 @@ func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	if len(ids) == 0 {
 		return nil
 	}
-	return &requestApprover{consent, ids[0]}
+	return &requestApprover{consent, cmp.Or(ids[0], "nobody")}
 }
 
 // ReasonConsentRefused is the stable word told with a no.

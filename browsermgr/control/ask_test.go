@@ -266,3 +266,27 @@ func TestWithoutAnybodyToAskTheAnswerIsNo(t *testing.T) {
 		}
 	}
 }
+
+func TestItIsKnownWhichModelWorksATab(t *testing.T) {
+	c := serve(t, func(s *control.Server) { s.Approver = &people{} })
+	target := c.model("POST", "/tabs/open", map[string]any{"url": site + "/"}).str("targetId")
+	person := c.open("/")
+	for _, step := range []struct {
+		what string
+		do   func()
+		tab  string
+		want string
+	}{
+		{"a model opened it", func() {}, target, "id-1"},
+		{"a person opened it", func() {}, person, ""},
+		{"a person looks at it", func() { c.ok("GET", "/snapshot?targetId="+target, nil) }, target, "id-1"},
+		{"a model takes it over", func() { c.model("GET", "/snapshot?targetId="+person, nil) }, person, "id-1"},
+		{"a person takes it back", func() { c.title(target) }, target, ""},
+		{"it closed it", func() { c.model("POST", "/act", map[string]any{"kind": "close", "targetId": person}) }, person, "id-1"},
+	} {
+		step.do()
+		if got := shared.TabModel(step.tab); got != step.want {
+			t.Errorf("%s: got %q, want %q", step.what, got, step.want)
+		}
+	}
+}

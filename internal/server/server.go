@@ -110,7 +110,11 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
-	a.downloads = &DownloadApprover{Approver: a.Approver, TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) }}
+	a.downloads = &DownloadApprover{
+		Approver: a.Approver,
+		TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) },
+		TabModel: func(target string) string { return a.Browsers.TabModel(target) },
+	}
 	if err := a.openGate(ctx); err != nil {
 		return nil, err
 	}
