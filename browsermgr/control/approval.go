@@ -88,10 +88,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		}
 		return do()
 	}
-	if len(tab.Dialogs().Pending) > 0 { // it keeps the action from being done
-		return do()
-	}
-	// Most actions set nothing off: one look says so and holds them to it.
+	// Most actions set nothing off: one look says so and holds them to it. An open dialog is its error.
 	if same, err := intent.PerformJudged(ctx, tab, act, "", do); same || err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/check"
 	"clank/sessions"
 
@@ -264,6 +266,34 @@ func TestWithoutAnybodyToAskTheAnswerIsNo(t *testing.T) {
 		if got := c.model("POST", "/act", body); got.status != want {
 			t.Errorf("%s: %d %s", kind, got.status, got.text)
 		}
+	}
+}
+
+// A model answers the dialog between the look at it and its click.
+func TestNothingIsDoneUnaskedWhenADialogGoes(t *testing.T) {
+	p := &people{say: no}
+	url, _ := market(t)
+	c := serve(t, func(s *control.Server) { s.Approver = p })
+	target := c.ok("POST", "/tabs/open", map[string]any{"url": url}).str("targetId")
+	act := page.Action{Kind: actiontable.KindClick, Ref: c.ref(target, "Buy a pencil")}
+	c.ok("POST", "/act", map[string]any{"kind": "evaluate", "targetId": target, "fn": "setTimeout(() => alert('x'))"})
+	eventually(t, "the dialog is there", func() bool { return strings.Contains(c.do("GET", "/dialogs?targetId="+target, nil).text, "alert") })
+	profile, err := shared.FindProfile("")
+	check.Must(t, err)
+	use, err := profile.Acquire(t.Context(), false)
+	check.Must(t, err)
+	defer use.Release()
+	tab := use.Browser.Tab(target)
+	err = control.DoApproved(t.Context(), p, tab, act, func() error {
+		c.ok("POST", "/hooks/dialog", map[string]any{"accept": true, "targetId": target})
+		return check.Err(tab.Act(t.Context(), act))
+	})
+	if _, held := errors.AsType[*page.DialogError](err); !held {
+		t.Errorf("got %v", err)
+	}
+	c.ok("POST", "/hooks/dialog", map[string]any{"accept": true, "targetId": target})
+	if got := c.title(target); got != "Market" {
+		t.Errorf("it was clicked: %s", got)
 	}
 }
 
