@@ -320,3 +320,16 @@ func TestItIsKnownWhichModelWorksATab(t *testing.T) {
 		}
 	}
 }
+
+func TestPicturesAreNotKeptWithoutRoom(t *testing.T) {
+	full := errors.New("the disk is nearly full")
+	f := &control.Features{Dir: t.TempDir(), Room: func(int64) error { return full }}
+	_, err := f.SaveFile("pictures", "browser-", ".png", []byte("x"))
+	status, refused := errors.AsType[*control.StatusError](err)
+	if !refused || status.Status != http.StatusInsufficientStorage || !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+	if files, _ := os.ReadDir(f.Dir); len(files) > 0 {
+		t.Errorf("got %v", files)
+	}
+}
