@@ -38,6 +38,8 @@ type Lease struct {
 	Browser *page.Browser
 	// Observers are those that [Manager.NewObservers] made for this connection, in its order.
 	Observers []page.Observer
+	// Model is the id by which those are asked on whose behalf a model uses the browser; "" for a person's own use.
+	Model string
 
 	browser *browser
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,8 @@ type Manager struct {
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name;
 	// its error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
+	// AllowEndpointAddr, if set, is asked for what their names lead to, when they are connected to.
+	AllowEndpointAddr func(address *url.URL, at netip.Addr) error
 	// Redact, Hidden and Holds, if set, keep secrets out of what browsers tell, show and copy; see [page.Options].
 	Redact      func(message []byte) []byte
 	HiddenAreas func(ctx context.Context, t *page.Tab) ([]page.Area, error)
@@ -298,5 +301,5 @@ func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 }
 
 func (m *Manager) connector(c profile.Config) profile.Connector {
-	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
+	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint, AllowAddr: m.AllowEndpointAddr}
 }

@@ -23,6 +23,7 @@ import (
 type TabOwners struct {
 	mu       sync.Mutex
 	byTarget map[string]tabOwner
+	models   map[string]string // who is asked about what a model does in the tab; kept, since downloads outlive tabs
 }
 
 type tabOwner struct {
@@ -48,12 +49,38 @@ func (b *TabOwners) add(target, owner string) {
 func (b *TabOwners) Inherit(target, opener string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.setModel(target, b.models[opener])
 	if _, own := b.byTarget[target]; own {
 		return
 	}
 	if n, noted := b.byTarget[opener]; noted {
 		b.add(target, n.owner)
 	}
+}
+
+// SetModel notes that a model works the tab, and by an opaque id who is asked about it; "" is for a person's work.
+func (b *TabOwners) SetModel(target, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.setModel(target, id)
+}
+
+func (b *TabOwners) setModel(target, id string) {
+	if id == "" {
+		delete(b.models, target)
+		return
+	}
+	if b.models == nil {
+		b.models = map[string]string{}
+	}
+	b.models[target] = id
+}
+
+// Model returns what SetModel noted for a tab, or for the one whose page opened it.
+func (b *TabOwners) Model(target string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.models[target]
 }
 
 // Touch notes that a tab is used now.
@@ -111,22 +138,29 @@ func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions) (*page.Tab, er
 	tab, err := u.browser.conn.NewTab(ctx, opts)
 	if tab != nil {
 		u.browser.tabOwners.Add(tab.TargetID(), "")
+		u.NoteModel(tab.TargetID())
 	}
 	return tab, err
+}
+
+// NoteModel notes that the tab is worked from now on for whom the lease is.
+func (u *Lease) NoteModel(target string) { u.browser.tabOwners.SetModel(target, u.Model) }
+
+// TabModel returns on whose behalf a model worked last in the tab with that CDP target id: an [Lease.Model]. "" is for
+// tabs that no model works by single steps.
+func (m *Manager) TabModel(target string) string {
+	for _, b := range m.runningBrowsers() {
+		if id := b.tabOwners.Model(target); id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 // TabOwner returns the key of the [Window] that the tab with that CDP target id belongs or belonged to, "" for none,
 // and the tab's profile.
 func (m *Manager) TabOwner(target string) (owner, profile string) {
-	m.mu.Lock()
-	var running []*browser
-	for _, p := range m.profiles {
-		if b := p.current(); b != nil {
-			running = append(running, b)
-		}
-	}
-	m.mu.Unlock()
-	for _, b := range running {
+	for _, b := range m.runningBrowsers() {
 		b.mu.Lock()
 		w := b.windowByTarget[target]
 		b.mu.Unlock()
@@ -138,6 +172,17 @@ func (m *Manager) TabOwner(target string) (owner, profile string) {
 		}
 	}
 	return "", ""
+}
+
+func (m *Manager) runningBrowsers() (running []*browser) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.profiles {
+		if b := p.current(); b != nil {
+			running = append(running, b)
+		}
+	}
+	return running
 }
 
 // closeStaleTabs closes the tabs of sessions that are idle or too many. A session's current tab stays, and so do the

@@ -131,6 +131,12 @@ func TestPopupsBelongToWhomTheirOpenerBelongs(t *testing.T) {
 	if _, noted := b.Owner("stray"); noted {
 		t.Error("a tab was noted that nobody asked for")
 	}
+	b.SetModel("opener", "id")
+	b.Inherit("popup of a model", "opener")
+	b.Forget("popup of a model")
+	if got := b.Model("popup of a model"); got != "id" {
+		t.Errorf("what the popup of a model's tab downloads is asked of %q", got)
+	}
 	b.Forget("popup")
 	b.Touch("popup")
 	if _, noted := b.Owner("popup"); noted {

@@ -31,6 +31,8 @@ type Options struct {
 	OnSent func(method string)
 	// HandshakeHeader goes with the opening handshake, e.g. for a browser that wants authorization.
 	HandshakeHeader http.Header
+	// HandshakeClient makes the connection; nil stands for that of net/http.
+	HandshakeClient *http.Client
 	// HandshakeTimeout bounds the opening handshake; 0 means Timeout.
 	HandshakeTimeout time.Duration
 	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead.
@@ -86,7 +88,7 @@ type Conn struct {
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.HandshakeTimeout, opts.CallTimeout))
 	defer cancelDial()
-	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.HandshakeHeader})
+	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.HandshakeHeader, HTTPClient: opts.HandshakeClient})
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -41,7 +42,7 @@ func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	if len(ids) == 0 {
 		return nil
 	}
-	return &requestApprover{consent, ids[0]}
+	return &requestApprover{consent, cmp.Or(ids[0], "nobody")}
 }
 
 // profile returns the profile that the request works with.
@@ -104,10 +105,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		}
 		return do()
 	}
-	if len(tab.Dialogs().Pending) > 0 { // it keeps the action from being done
-		return do()
-	}
-	// Most actions set nothing off: one look says so and holds them to it.
+	// Most actions set nothing off: one look says so and holds them to it. An open dialog is its error.
 	if same, err := intent.PerformJudged(ctx, tab, act, "", do); same || err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/check"
 	"clank/sessions"
 
@@ -316,5 +318,70 @@ func TestWithoutAnybodyToAskTheAnswerIsNo(t *testing.T) {
 		if got := c.model("POST", "/act", body); got.status != want {
 			t.Errorf("%s: %d %s", kind, got.status, got.text)
 		}
+	}
+}
+
+// A model answers the dialog between the look at it and its click.
+func TestNothingIsDoneUnaskedWhenADialogGoes(t *testing.T) {
+	p := &people{say: no}
+	url, _ := market(t)
+	c := serve(t, func(s *control.Server) { s.Approver = p })
+	target := c.ok("POST", "/tabs/open", map[string]any{"url": url}).str("targetId")
+	act := page.Action{Kind: actiontable.KindClick, Ref: c.ref(target, "Buy a pencil")}
+	c.ok("POST", "/act", map[string]any{"kind": "evaluate", "targetId": target, "fn": "setTimeout(() => alert('x'))"})
+	eventually(t, "the dialog is there", func() bool { return strings.Contains(c.do("GET", "/dialogs?targetId="+target, nil).text, "alert") })
+	profile, err := shared.FindProfile("")
+	check.Must(t, err)
+	use, err := profile.Acquire(t.Context(), false)
+	check.Must(t, err)
+	defer use.Release()
+	tab := use.Browser.Tab(target)
+	err = control.DoApproved(t.Context(), p, tab, act, func() error {
+		c.ok("POST", "/hooks/dialog", map[string]any{"accept": true, "targetId": target})
+		return check.Err(tab.Act(t.Context(), act))
+	})
+	if _, held := errors.AsType[*page.DialogError](err); !held {
+		t.Errorf("got %v", err)
+	}
+	c.ok("POST", "/hooks/dialog", map[string]any{"accept": true, "targetId": target})
+	if got := c.title(target); got != "Market" {
+		t.Errorf("it was clicked: %s", got)
+	}
+}
+
+func TestItIsKnownWhichModelWorksATab(t *testing.T) {
+	c := serve(t, func(s *control.Server) { s.Approver = &people{} })
+	target := c.model("POST", "/tabs/open", map[string]any{"url": site + "/"}).str("targetId")
+	person := c.open("/")
+	for _, step := range []struct {
+		what string
+		do   func()
+		tab  string
+		want string
+	}{
+		{"a model opened it", func() {}, target, "id-1"},
+		{"a person opened it", func() {}, person, ""},
+		{"a person looks at it", func() { c.ok("GET", "/snapshot?targetId="+target, nil) }, target, "id-1"},
+		{"a model takes it over", func() { c.model("GET", "/snapshot?targetId="+person, nil) }, person, "id-1"},
+		{"a person takes it back", func() { c.title(target) }, target, ""},
+		{"it closed it", func() { c.model("POST", "/act", map[string]any{"kind": "close", "targetId": person}) }, person, "id-1"},
+	} {
+		step.do()
+		if got := shared.TabModel(step.tab); got != step.want {
+			t.Errorf("%s: got %q, want %q", step.what, got, step.want)
+		}
+	}
+}
+
+func TestPicturesAreNotKeptWithoutRoom(t *testing.T) {
+	full := errors.New("the disk is nearly full")
+	f := &control.Features{Dir: t.TempDir(), Room: func(int64) error { return full }}
+	_, err := f.SaveFile("pictures", "browser-", ".png", []byte("x"))
+	status, refused := errors.AsType[*control.StatusError](err)
+	if !refused || status.Status != http.StatusInsufficientStorage || !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+	if files, _ := os.ReadDir(f.Dir); len(files) > 0 {
+		t.Errorf("got %v", files)
 	}
 }

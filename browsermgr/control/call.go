@@ -71,7 +71,18 @@ func (c *Call) Timeout(otherwise, least time.Duration) time.Duration {
 
 // Browser calls [TabRegistry.Browser] for the profile of the request.
 func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browsermgr.Lease, error) {
-	return c.Tabs.Browser(ctx, c.Profile(), launch)
+	d, use, err := c.Tabs.Browser(ctx, c.Profile(), launch)
+	if err == nil && c.Approver != nil {
+		use.Model = c.Approver.id
+	}
+	return d, use, err
+}
+
+// noteModel notes for whom the tab is worked from now on. That a person looks at it changes nothing.
+func (c *Call) noteModel(h *heldTab) {
+	if c.Approver != nil || c.Request.Method != http.MethodGet {
+		h.Lease.NoteModel(h.Tab.TargetID())
+	}
 }
 
 // Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It
@@ -104,6 +115,7 @@ func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 		use.Release()
 		return nil, err
 	}
+	c.noteModel(h)
 	return h, nil
 }
 
@@ -145,6 +157,7 @@ func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error
 		use.Release()
 		return nil, err
 	}
+	c.noteModel(h)
 	return h, nil
 }
 

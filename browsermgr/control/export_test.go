@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http/httptest"
 	"strings"
+
+	"clank/browsermgr/page"
 )
 
 // WaitIdle waits until no request is being worked on. No new ones may come meanwhile.
@@ -62,3 +64,8 @@ func missing(asked []string, declared []Param) []string {
 
 // ModelRoutes returns the routes that requests on behalf of models may use, as RouteTable lists them.
 func ModelRoutes() []string { return modelRoutes }
+
+// DoApproved does an action on behalf of a model whose questions the approver answers.
+func DoApproved(ctx context.Context, approver Approver, tab *page.Tab, act page.Action, do func() error) error {
+	return (&requestApprover{approver, "id"}).DoApproved(ctx, "clank", tab, act, do)
+}

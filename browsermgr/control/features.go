@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,8 @@ type Features struct {
 	Allowed func(url string) error
 	// Approve, if set, is asked before a download is kept; see files.Options.Approve.
 	Approve func(ctx context.Context, d files.Download) error
+	// Room, if set, says why so many bytes may not be written below Dir.
+	Room func(bytes int64) error
 	// MaxDownload and MaxUpload, if set, are asked at each connection how many bytes files may have.
 	MaxDownload, MaxUpload func() int64
 	// Logger receives what happens out of sight; nil discards it.
@@ -54,7 +57,7 @@ func (f *Features) Observe(local bool) []page.Observer {
 	out := []page.Observer{recorder, tracer, world, casts}
 	options := files.Options{
 		Downloads: f.folder("downloads"), Uploads: files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
-		CheckURL: f.Allowed, Approve: f.Approve, ForeignBrowser: !local, Logger: log,
+		CheckURL: f.Allowed, Approve: f.Approve, Room: f.Room, ForeignBrowser: !local, Logger: log,
 	}
 	if f.MaxDownload != nil {
 		options.MaxBytes = f.MaxDownload()
@@ -134,6 +137,9 @@ func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string,
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
 	}
+	if err := f.checkRoom(int64(len(data))); err != nil {
+		return "", err
+	}
 	path, err := f.outputPath(folder, "", prefix, suffix)
 	if err != nil {
 		return "", err
@@ -142,6 +148,16 @@ func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string,
 		return "", fmt.Errorf("keep the picture: %w", errors.Join(err, os.Remove(path)))
 	}
 	return path, nil
+}
+
+func (f *Features) checkRoom(bytes int64) error {
+	if f == nil || f.Room == nil {
+		return nil
+	}
+	if err := f.Room(bytes); err != nil {
+		return &StatusError{Status: http.StatusInsufficientStorage, Err: err}
+	}
+	return nil
 }
 
 func fileRoutes() []Route {

@@ -141,6 +141,9 @@ func (f *Features) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) 
 		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
 			return traceAnswer{}, err
 		}
+		if err := f.checkRoom(0); err != nil {
+			return traceAnswer{}, err
+		}
 		return traceAnswer{h.TargetAnswer(), path}, t.Stop(ctx, path)
 	})
 }

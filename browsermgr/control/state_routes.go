@@ -16,10 +16,12 @@ func stateRoutes() []Route {
 	wipe := OptionalParam("clear", "boolean", "take it back")
 	return []Route{
 		NewRoute("POST", "/set/offline", "Takes the network away, or gives it back.", settingHandler(forAllTabs(readOffline))).WithBody(RequiredParam("offline", "boolean", "whether"), tabParam()),
-		NewRoute("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", settingHandler(forAllTabs(readHeaders))).
-			WithBody(RequiredParam("headers", "object", "names and values"), tabParam()),
-		NewRoute("POST", "/set/credentials", "Sets what servers that ask for a name and a password are told.", settingHandler(forAllTabs(readCredentials))).
-			WithBody(OptionalParam("username", "string", "name"), OptionalParam("password", "string", "password"), wipe, tabParam()),
+		NewRoute("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", setHeaders).
+			WithBody(RequiredParam("headers", "object", "names and values"), OptionalParam("origin", "string", "the only site that gets them"), tabParam()),
+		NewRoute("POST", "/set/credentials", "Sets what a server that asks for a name and a password is told.", setCredentials).WithBody(
+			OptionalParam("username", "string", "name"), OptionalParam("password", "string", "password"),
+			OptionalParam("origin", "string", "the only site that is told them: that of the tab unless it is given"), wipe, tabParam(),
+		),
 		NewRoute("POST", "/set/geolocation", "Sets where the pages believe to be.", settingHandler(forAllTabs(readGeolocation))).WithBody(
 			OptionalParam("latitude", "number", "degrees"), OptionalParam("longitude", "number", "degrees"), OptionalParam("accuracy", "number", "metres"),
 			OptionalParam("origin", "string", "site that may ask"), wipe, tabParam(),
@@ -72,31 +74,66 @@ func readOffline(c *Call) stateChange {
 	return setting((*emulate.Emulator).SetOffline, offline)
 }
 
-func readHeaders(c *Call) stateChange {
+// siteAnswer says which site a setting is for.
+type siteAnswer struct {
+	TargetAnswer
+
+	Origin  string `json:"origin,omitempty"`  // "" is for all sites
+	Warning string `json:"warning,omitempty"` // what the caller may not have meant
+}
+
+// forSite makes a change of the settings for one site, if the body names one, in all tabs.
+func forSite(ctx context.Context, c *Call, change stateChange, answer *siteAnswer) (siteAnswer, error) {
+	if answer.Origin != "" {
+		origin, err := emulate.ParseOrigin(answer.Origin)
+		if err != nil {
+			c.Body.Fail(err)
+		}
+		answer.Origin = origin
+	}
+	target, err := settingHandler(forAllTabs(func(*Call) stateChange { return change }))(ctx, c)
+	answer.TargetAnswer = target
+	return *answer, err
+}
+
+func setHeaders(ctx context.Context, c *Call) (siteAnswer, error) {
 	given, ok := c.Body.Map("headers")
 	if !ok {
 		c.Body.Fail(fault.Invalidf("headers is required"))
 	}
+	answer := siteAnswer{Origin: c.Body.String("origin")}
 	headers := map[string]string{}
 	for name, v := range given {
 		if text, ok := v.(string); ok {
 			headers[name] = text
 		}
+		if secret := http.CanonicalHeaderKey(name); answer.Origin == "" && (secret == "Authorization" || secret == "Cookie") {
+			answer.Warning = secret + " is sent to every site that a page asks for something: give origin to send it to one only"
+		}
 	}
-	return setting((*emulate.Emulator).SetHeaders, headers)
+	return forSite(ctx, c, func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
+		return s.SetHeaders(ctx, h.Tab, emulate.Headers{Values: headers, Origin: answer.Origin})
+	}, &answer)
 }
 
-func readCredentials(c *Call) stateChange {
-	var creds *emulate.Credentials
+func setCredentials(ctx context.Context, c *Call) (siteAnswer, error) {
 	username := c.Body.String("username")
 	password, _ := c.Body.Text("password")
-	if !c.Body.Flag("clear", false) {
-		if username == "" {
-			c.Body.Fail(fault.Invalidf("username is required, or clear=true"))
-		}
-		creds = &emulate.Credentials{Username: username, Password: password}
+	forget := c.Body.Flag("clear", false)
+	if username == "" && !forget {
+		c.Body.Fail(fault.Invalidf("username is required, or clear=true"))
 	}
-	return setting((*emulate.Emulator).SetCredentials, creds)
+	answer := siteAnswer{Origin: c.Body.String("origin")}
+	return forSite(ctx, c, func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {
+		if forget {
+			answer.Origin = ""
+			return s.SetCredentials(ctx, h.Tab, nil)
+		}
+		if origin, err := emulate.ParseOrigin(h.Tab.URL()); answer.Origin == "" && err == nil {
+			answer.Origin = origin
+		}
+		return s.SetCredentials(ctx, h.Tab, &emulate.Credentials{Username: username, Password: password, Origin: answer.Origin})
+	}, &answer)
 }
 
 func readGeolocation(c *Call) stateChange {

@@ -10,11 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clank/browsermgr/egress"
@@ -45,7 +48,7 @@ const profile = "work"
 func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
 	tb.Helper()
 	f := &fixture{names: newNameserver(tb)}
-	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "::1"}, allowed...)})
+	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "127.0.0.7", "::1"}, allowed...)})
 	f.Proxy = &egress.Proxy{Rules: f.rules.get, Resolver: f.names.resolver}
 	if change != nil {
 		change(f.Proxy)
@@ -406,5 +409,28 @@ func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
 	}
 	if err := g.Allow(t.Context(), "a", "https://example.com/"); err == nil {
 		t.Error("got no error from Allow after Close")
+	}
+}
+
+func TestAddressesThatTheMachineGetsLaterArePrivate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now atomic.Pointer[policy.Machine]
+		now.Store(&policy.Machine{})
+		g := &egress.Proxy{Machine: func() policy.Machine { return *now.Load() }}
+		check.Must(t, g.Open(t.Context()))
+		check.Must(t, g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"))
+		now.Store(&policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("203.0.114.7/32")}})
+		time.Sleep(10 * time.Second)
+		if err := g.AllowRequest(t.Context(), profile, "http://203.0.114.7:9200/"); err == nil || !strings.Contains(err.Error(), "this machine") {
+			t.Errorf("got %v of an address that the machine has by now", err)
+		}
+		check.Must(t, g.Close(t.Context()))
+	})
+}
+
+func TestTheSystemTellsWhereItsMachineIs(t *testing.T) {
+	m := egress.ReadMachine()
+	if !slices.ContainsFunc(m.Interfaces, func(p netip.Prefix) bool { return p.Addr().IsLoopback() }) {
+		t.Errorf("got %+v, without loopback", m)
 	}
 }

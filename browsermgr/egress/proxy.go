@@ -30,6 +30,9 @@ type Proxy struct {
 	AskUnlisted func() bool
 	// Approver is who is asked. Without one the answer is no.
 	Approver Approver
+	// Machine tells the addresses of this machine and its networks, which count as private; it is asked every few seconds.
+	// Nil stands for [ReadMachine].
+	Machine func() policy.Machine
 	// Resolver looks names up; nil stands for the system's.
 	Resolver Resolver
 	// Limits bound what a browser can take up.
@@ -50,6 +53,7 @@ type Proxy struct {
 	byProfile    map[string]*profileProxy
 	ownListeners []netip.AddrPort
 	ruleset      *ruleset
+	machine      policy.Machine
 }
 
 // Limits bound what the browser of a profile can take up. Zero values stand for the defaults.
@@ -84,11 +88,14 @@ func (g *Proxy) Open(ctx context.Context) error {
 	g.Logger = cmp.Or(g.Logger, slog.New(slog.DiscardHandler))
 	g.Limits = g.Limits.orDefault()
 	g.names = NewDNSCache(g.Resolver)
+	if g.Machine == nil {
+		g.Machine = ReadMachine
+	}
 	// The guards live until Close, not until the context of this call ends.
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	g.stop, g.done = stop, life.Done()
 	g.mu.Lock()
-	g.open, g.byProfile = true, map[string]*profileProxy{}
+	g.open, g.byProfile, g.machine = true, map[string]*profileProxy{}, g.Machine()
 	g.mu.Unlock()
 	g.work.Go(g.followRules)
 	return nil
@@ -98,10 +105,17 @@ func (g *Proxy) Open(ctx context.Context) error {
 func (g *Proxy) followRules() {
 	tick := time.NewTicker(rulesInterval)
 	defer tick.Stop()
+	moved := time.NewTicker(machineInterval)
+	defer moved.Stop()
 	for {
 		select {
 		case <-g.done:
 			return
+		case <-moved.C:
+			now := g.Machine()
+			g.mu.Lock()
+			g.machine = now
+			g.mu.Unlock()
 		case <-tick.C:
 			g.currentRuleset()
 			for _, d := range g.profileProxies() {

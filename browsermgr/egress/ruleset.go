@@ -74,7 +74,7 @@ func (g *Proxy) currentRuleset() *ruleset {
 	}
 	ask := g.AskUnlisted != nil && g.AskUnlisted()
 	g.mu.Lock()
-	now.Own = append(slices.Clip(now.Own), g.ownListeners...)
+	now.Own, now.Machine = append(slices.Clip(now.Own), g.ownListeners...), g.machine
 	if l := g.ruleset; l != nil && (l.listedHosts != nil) == ask && reflect.DeepEqual(l.rules, now) {
 		g.mu.Unlock()
 		return l

@@ -31,6 +31,8 @@ type Options struct {
 	FirstTabNumber int
 	// HandshakeHeader goes with the WebSocket's opening handshake.
 	HandshakeHeader http.Header
+	// HandshakeClient makes the connection; nil stands for one without rules.
+	HandshakeClient *http.Client
 	// HandshakeTimeout bounds the opening handshake; 0 means CallTimeout.
 	HandshakeTimeout time.Duration
 	// Redact, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
@@ -110,7 +112,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
-		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
+		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient, HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
 	})
 	if err != nil {
 		return nil, err

@@ -171,10 +171,10 @@ func rewriteWebSocketURL(asked *url.URL, advertised string) (*url.URL, error) {
 }
 
 // dialTargetOf takes the credentials out of an address and into a header.
-func dialTargetOf(u *url.URL) DialTarget {
+func (c Connector) dialTargetOf(u *url.URL) DialTarget {
 	bare := *u
 	bare.User = nil
-	return DialTarget{URL: bare.String(), Header: basicAuthHeader(u)}
+	return DialTarget{URL: bare.String(), Header: basicAuthHeader(u), Client: c.client(u)}
 }
 
 func basicAuthHeader(u *url.URL) http.Header {

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -79,7 +82,7 @@ func (c Connector) targets(ctx context.Context, e Endpoint) func(yield func(Dial
 			yield(DialTarget{}, err)
 			return
 		}
-		yield(dialTargetOf(e.url), nil)
+		yield(c.dialTargetOf(e.url), nil)
 	}
 }
 
@@ -105,7 +108,7 @@ type ProbeResult struct {
 // money.
 func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 	var p ProbeResult
-	t := dialTargetOf(e.url)
+	t := c.dialTargetOf(e.url)
 	if !e.IsDirect() {
 		found, version, err := c.Discover(ctx, e)
 		p.HTTP, p.Version = err == nil, version
@@ -140,7 +143,7 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 
 // queryVersion connects, has one command answered and leaves.
 func queryVersion(ctx context.Context, t DialTarget, bound time.Duration) (version string, err error) {
-	conn, err := cdp.Dial(ctx, t.URL, cdp.Options{CallTimeout: bound, HandshakeHeader: t.Header})
+	conn, err := cdp.Dial(ctx, t.URL, cdp.Options{CallTimeout: bound, HandshakeHeader: t.Header, HandshakeClient: t.Client})
 	if err != nil {
 		return "", err
 	}
@@ -157,10 +160,12 @@ func queryVersion(ctx context.Context, t DialTarget, bound time.Duration) (versi
 	return res.Product, nil
 }
 
-// DialTarget is a LayerWebSocket to dial: its address without user information, and the header that stands for it.
+// DialTarget is a LayerWebSocket to dial: its address without user information, the header that stands for it, and the
+// client that may connect to it.
 type DialTarget struct {
 	URL    string
 	Header http.Header
+	Client *http.Client
 }
 
 // String returns the target as it may be shown.
@@ -182,6 +187,9 @@ type Connector struct {
 	// Allow is asked for each address, also those that an endpoint names; its error refuses. Nil allows all. Addresses
 	// of this machine are not asked for.
 	Allow func(ctx context.Context, address *url.URL) error
+	// AllowAddr is asked what Allow is asked, once more with what a name leads to when it is connected to: the answer of
+	// the DNS may differ by then. Nil allows all.
+	AllowAddr func(address *url.URL, at netip.Addr) error
 }
 
 // Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls
@@ -199,7 +207,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 		return DialTarget{}, "", errors.New("the address makes no request")
 	}
 	maps.Copy(req.Header, basicAuthHeader(e.url))
-	resp, err := discoveryClient(e).Do(req)
+	resp, err := c.client(e.url).Do(req)
 	if err != nil {
 		return DialTarget{}, "", presentableError(ctx, e.url.Hostname(), err)
 	}
@@ -227,7 +235,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	if err := c.checkURLAllowed(ctx, found); err != nil {
 		return DialTarget{}, "", err
 	}
-	return dialTargetOf(found), answer.Browser, nil
+	return c.dialTargetOf(found), answer.Browser, nil
 }
 
 // versionURL returns where discovery asks. The query stays: it may be what lets us in.
@@ -240,11 +248,29 @@ func versionURL(asked *url.URL) *url.URL {
 	return &u
 }
 
-// discoveryClient asks without a proxy where the browser is on this machine, and follows no redirect to another host.
-func discoveryClient(e Endpoint) *http.Client {
+// client asks without a proxy where the browser is on this machine, connects only where AllowAddr lets it, and follows
+// no redirect to another host.
+func (c Connector) client(u *url.URL) *http.Client {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}
-	if e.IsLoopback() {
+	if isLoopbackHost(u.Hostname()) {
 		transport.Proxy = nil
+	} else if c.AllowAddr != nil {
+		checked := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err == nil {
+				err = c.AllowAddr(u, at.Addr().Unmap())
+			}
+			if err != nil {
+				return fmt.Errorf("%w: %w", ErrEndpointBlocked, err)
+			}
+			return nil
+		}}
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if host, _, err := net.SplitHostPort(address); err == nil && host != u.Hostname() {
+				return new(net.Dialer).DialContext(ctx, network, address) // a proxy, which is the operator's
+			}
+			return checked.DialContext(ctx, network, address)
+		}
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > 3 || req.URL.Host != via[0].URL.Host {

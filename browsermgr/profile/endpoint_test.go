@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 	"clank/internal/test/check"
 
@@ -474,5 +476,26 @@ func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	case path := <-visited:
 		t.Errorf("%s was asked for inside", path)
 	default:
+	}
+}
+
+// The name of a browser leads elsewhere when it is connected to than when it was judged.
+func TestWhatIsConnectedToIsJudged(t *testing.T) {
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(srv.Close)
+	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
+	refused := errors.New("metadata")
+	c := profile.Connector{AllowAddr: func(u *url.URL, at netip.Addr) error {
+		if u.Port() != port || !at.IsLoopback() && !at.IsUnspecified() {
+			t.Errorf("asked about %s at %s", u, at)
+		}
+		return refused
+	}}
+	for _, scheme := range []string{"http", "ws"} {
+		_, err := profile.Attach(t.Context(), c, parse(t, scheme+"://0.0.0.0:"+port+"/devtools/browser/1"), page.Options{CallTimeout: 5 * time.Second})
+		if !errors.Is(err, profile.ErrEndpointBlocked) || !errors.Is(err, refused) || asked.Load() > 0 {
+			t.Errorf("%s: got %v, asked %d times", scheme, err, asked.Load())
+		}
 	}
 }

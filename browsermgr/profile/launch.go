@@ -51,7 +51,7 @@ func Launch(ctx context.Context, executable chrome.Executable, opts chrome.Launc
 func Attach(ctx context.Context, c Connector, at Endpoint, conn page.Options) (RunningBrowser, error) {
 	dial := func(ctx context.Context, t DialTarget, bound time.Duration) (*page.Browser, error) {
 		opts := conn
-		opts.HandshakeHeader, opts.HandshakeTimeout = t.Header, bound
+		opts.HandshakeHeader, opts.HandshakeClient, opts.HandshakeTimeout = t.Header, t.Client, bound
 		return page.Connect(ctx, t.URL, opts)
 	}
 	b, err := ConnectEndpoint(ctx, c, at, dial)

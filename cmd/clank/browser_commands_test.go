@@ -331,7 +331,14 @@ var commandCases = []commandCase{
 	{line: "set headers", stderr: "must be a JSON object", code: 2},
 	{line: "set headers null", stderr: "must be a JSON object", code: 2},
 	{line: "set headers {} --headers-json {}", stderr: "given twice", code: 2},
-	{line: "set credentials ada pw", asks: "POST /set/credentials", body: `{"password":"pw","username":"ada"}`, stdout: "the credentials are set\n"},
+	{
+		line: "set headers '{\"Cookie\":\"1\"}' --origin https://a.test", asks: "POST /set/headers", body: `{"headers":{"Cookie":"1"},"origin":"https://a.test"}`,
+		answer: `{"ok":true,"warning":"Cookie goes everywhere"}`, stdout: "Cookie goes everywhere\nthe headers are set\n",
+	},
+	{
+		line: "set credentials ada pw --origin https://a.test", asks: "POST /set/credentials", body: `{"origin":"https://a.test","password":"pw","username":"ada"}`,
+		answer: `{"ok":true,"origin":"https://a.test"}`, stdout: "the credentials are set for https://a.test\n",
+	},
 	{line: "set credentials --clear", asks: "POST /set/credentials", body: `{"clear":true}`, stdout: "the credentials are forgotten\n"},
 	{line: "set credentials ada", stderr: "give username and password, or --clear", code: 2},
 	{line: "set credentials ada pw --clear", stderr: "--clear takes no", code: 2},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"clank/browsermgr/page/action/actiontable"
@@ -99,16 +100,16 @@ func emulationCommands() []browserCommand {
 		},
 		{
 			name: "set headers", args: "[json]", short: "send these headers with every request",
-			options:      []browserOption{{name: "headers-json", kind: kindText, value: "json", help: "the headers as an object"}, tabOption},
-			examples:     []string{`set headers '{"X-Test":"1"}'`},
-			buildRequest: buildHeaders, printAnswer: printSentence("the headers are set"),
+			options:      []browserOption{{name: "headers-json", kind: kindText, value: "json", help: "the headers as an object"}, originOption, tabOption},
+			examples:     []string{`set headers '{"X-Test":"1"}'`, `set headers '{"Authorization":"Bearer x"}' --origin https://example.com`},
+			buildRequest: buildHeaders, printAnswer: printHeaders,
 		},
 		{
-			name: "set credentials", args: "[user] [password]", short: "answer when a site asks for a name and a password", options: []browserOption{cancel, tabOption},
+			name: "set credentials", args: "[user] [password]", short: "answer when the tab's site asks for a name and a password", options: []browserOption{originOption, cancel, tabOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.setOrClearRequest("/set/credentials", "username and password", map[string]any{"username": in.arg(0), "password": in.arg(1)})
 			},
-			printAnswer: printByFlag("clear", "the credentials are forgotten", "the credentials are set"),
+			printAnswer: printByFlag("clear", "the credentials are forgotten", "the credentials are set for {origin}"),
 		},
 		{
 			name: "set geo", args: "[latitude] [longitude]", short: "where the browser believes to be",
@@ -162,13 +163,20 @@ func (in *commandInput) setOrClearRequest(path, what string, fields map[string]a
 
 // printByFlag makes a show that prints one sentence if a flag is on, and otherwise another.
 func printByFlag(flag, on, off string) func(*outputPrinter, *commandInput, []byte) error {
-	return func(p *outputPrinter, in *commandInput, _ []byte) error {
-		if !in.isOn(flag) {
-			on = off
+	return func(p *outputPrinter, in *commandInput, raw []byte) error {
+		if in.isOn(flag) {
+			return printSentence(on)(p, in, raw)
 		}
-		p.Line("%s", on)
-		return nil
+		return printSentence(off)(p, in, raw)
 	}
+}
+
+func printHeaders(p *outputPrinter, in *commandInput, raw []byte) error {
+	answer, err := decodeAnswer[struct{ Warning string }](raw)
+	if answer.Warning != "" {
+		p.Line("%s", cleanLine(answer.Warning))
+	}
+	return errors.Join(err, printSentence("the headers are set")(p, in, raw))
 }
 
 func buildHeaders(in *commandInput) (controlRequest, error) {

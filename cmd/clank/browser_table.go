@@ -72,6 +72,7 @@ func browserSections() []browserSection {
 }
 
 var (
+	originOption  = browserOption{name: "origin", kind: kindText, value: "origin", help: "the only site that gets it", field: "origin"}
 	tabOption     = browserOption{name: "target-id", kind: kindText, value: "tab", help: "the tab: its id, t1, a label or the start of an id (the last used one)", field: "targetId"}
 	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may take for it", field: "timeoutMs"}
 )

@@ -336,6 +336,13 @@ func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
+	// The name led elsewhere when it was judged.
+	for at, allowed := range map[string]bool{"192.168.1.9": true, "169.254.169.254": false, "fd00:ec2::254": false, "192.168.1.5": false} {
+		u := &url.URL{Scheme: "http", Host: "browser.example:18791"}
+		if err := a.AllowEndpointAddr(u, netip.MustParseAddr(at)); (err == nil) != allowed {
+			t.Errorf("a name that leads to %s: %v", at, err)
+		}
+	}
 }
 
 // budgetHome returns a home with a ledger in which two people have spent something.

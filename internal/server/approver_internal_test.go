@@ -205,12 +205,18 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 		name    string
 		d       files.Download
 		owner   string
+		model   string // who is asked about the model that works the tab
 		tasks   []sessions.TaskRecord
 		clicked bool // an action that downloads a program was allowed before
+		denied  bool // without a question
 		asked   string
 	}{
 		{name: "no program", d: files.Download{Target: "T"}, owner: "s1"},
 		{name: "nobody's tab", d: program},
+		{name: "a model's tab, of a room", d: program, model: "room", asked: "executable g c here work get.test x.exe"},
+		{name: "a model's tab, and nobody to ask", d: program, model: "nobody", denied: true},
+		{name: "a model's tab, no program", d: files.Download{Target: "T"}, model: "nobody"},
+		{name: "a model's click was allowed", d: program, model: "room", clicked: true},
 		{name: "a task in a room", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room}}}, asked: "executable g c s1 work get.test x.exe"},
 		{name: "other tasks", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s2", Origin: room}}}, asked: "executable   s1 work get.test x.exe"},
 		{name: "the task may", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room, Allow: []string{"executable"}}}}},
@@ -220,10 +226,13 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 			k, set, f := newTestApprover(t)
 			k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return tt.tasks, nil }
 			p := &DownloadApprover{Approver: k, TabOwner: func(string) (string, string) { return tt.owner, "work" }}
+			k.Callers.byID = map[string]ToolCaller{"room": {Origin: room, Session: "here"}}
+			p.TabModel = func(string) string { return tt.model }
 			if tt.clicked {
 				set.Approval.Executable = "allow"
 				q := sessions.Question{Classes: []string{"executable"}}
 				check.Must(t, check.Err(p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q)))
+				check.Must(t, ToolApprover{k, p}.Ask(t.Context(), tt.model, "work", q))
 				set.Approval.Executable = "ask"
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -248,7 +257,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 			if asked != tt.asked {
 				t.Errorf("asked %q, want %q", asked, tt.asked)
 			}
-			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "") || err != nil && !denied {
+			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "" || tt.denied) || err != nil && !denied {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -278,16 +287,16 @@ func callerIDIn(t *testing.T, k *Approver) string {
 func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 	k, set, f := newTestApprover(t) // somebody could be asked
 	buy := sessions.Question{Classes: []string{"submit", "buy"}, Text: "Buy"}
-	err := ToolApprover{k}.Ask(t.Context(), "guessed", "work", buy)
+	err := ToolApprover{Approver: k}.Ask(t.Context(), "guessed", "work", buy)
 	if denied := new(approval.DeniedError); !errors.As(err, &denied) || !strings.Contains(err.Error(), "set interaction.consent.buy to allow") {
 		t.Errorf("it asked: %v", err)
 	}
 	set.Approval.Buy, set.Approval.Submit = settings.AskAllow, settings.AskAllow
-	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err != nil {
+	if err := (ToolApprover{Approver: k}).Ask(t.Context(), "guessed", "work", buy); err != nil {
 		t.Errorf("allowed by the settings: %v", err)
 	}
 	set.Approval.Submit = settings.AskRefuse
-	check.Fails(t, (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy), nil, "the settings refuse it")
+	check.Fails(t, (ToolApprover{Approver: k}).Ask(t.Context(), "guessed", "work", buy), nil, "the settings refuse it")
 	if qs := k.Approvals.Pending(); len(qs) != 0 {
 		t.Errorf("asked %+v", qs)
 	}
@@ -301,7 +310,7 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	id := callerIDIn(t, k)
 	got := make(chan error, 1)
 	send := sessions.Question{Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
-	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, "work", send) }()
+	go func() { got <- ToolApprover{Approver: k}.Ask(t.Context(), id, "work", send) }()
 	ev, err := f.Next(t.Context())
 	check.Must(t, err)
 	q := ev.Question
@@ -314,11 +323,11 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Errorf("allowed: %v", err)
 	}
-	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err != nil {
+	if err := (ToolApprover{Approver: k}).Ask(t.Context(), id, "work", send); err != nil {
 		t.Errorf("for the session: %v", err)
 	}
 	leave()
-	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err == nil {
+	if err := (ToolApprover{Approver: k}).Ask(t.Context(), id, "work", send); err == nil {
 		t.Error("somebody who has left is still asked")
 	}
 }

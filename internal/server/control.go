@@ -36,7 +36,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.Settings.Current().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
-		Approver:        ToolApprover{Approver: a.Approver},
+		Approver:        ToolApprover{Approver: a.Approver, Downloads: a.downloads},
 	}
 	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)

@@ -19,9 +19,10 @@ import (
 type DownloadApprover struct {
 	Approver *Approver
 	TabOwner func(target string) (owner, profile string) // of a tab
+	TabModel func(target string) string                  // who is asked about the model that works a tab; see [ToolCallers]
 
 	mu             sync.Mutex
-	approvedClicks map[string]time.Time // sessions that were allowed to download a program, and when
+	approvedClicks map[string]time.Time // sessions, and callers of the tool, that were allowed to download a program, and when
 }
 
 // clickApprovalLifetime is how long after a click was allowed its download may be complete without another question.
@@ -31,15 +32,22 @@ const clickApprovalLifetime = 10 * time.Minute
 func (p *DownloadApprover) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	by, err := p.Approver.Ask(ctx, s, t, q)
 	if err == nil && slices.Contains(q.Classes, string(approval.ClassExecutable)) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.approvedClicks == nil {
-			p.approvedClicks = map[string]time.Time{}
-		}
-		p.approvedClicks[s.ID] = time.Now()
+		p.noteApprovedClick(s.ID)
 	}
 	return by, err
 }
+
+func (p *DownloadApprover) noteApprovedClick(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.approvedClicks == nil {
+		p.approvedClicks = map[string]time.Time{}
+	}
+	p.approvedClicks[session] = time.Now()
+}
+
+// callerKey is under what a click for a caller of the tool is noted.
+func callerKey(id string) string { return "caller " + id }
 
 // takeApprovedClick reports whether the download is that of a click that was allowed. One click is one download.
 func (p *DownloadApprover) takeApprovedClick(session string) bool {
@@ -51,14 +59,32 @@ func (p *DownloadApprover) takeApprovedClick(session string) bool {
 }
 
 // ApproveDownload returns nil if a download may be kept. Downloads that cannot run may always be kept, as may
-// those of tabs that belong to no session: such tabs are driven by a program of the operator's, which is warned.
+// those of tabs that belong to no session and are worked by no model: such tabs are driven by a program of the
+// operator's, which is warned. For a model's single steps those are asked on whose behalf it takes them.
 func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download) error {
 	if !d.Executable {
 		return nil
 	}
 	session, profile := p.TabOwner(d.Target)
-	if session == "" || p.takeApprovedClick(session) {
+	caller := ""
+	if session == "" {
+		caller = p.TabModel(d.Target)
+	}
+	switch {
+	case session == "" && caller == "", session != "" && p.takeApprovedClick(session):
 		return nil
+	case caller != "" && p.takeApprovedClick(callerKey(caller)):
+		return nil
+	}
+	const text = "Keep a file that may be a program"
+	origin := ""
+	if u, err := url.Parse(d.URL); err == nil {
+		origin = u.Host
+	}
+	if caller != "" {
+		return ToolApprover{Approver: p.Approver}.Ask(ctx, caller, profile, sessions.Question{
+			Classes: []string{string(approval.ClassExecutable)}, Text: text, Detail: d.SuggestedFilename, Origin: origin,
+		})
 	}
 	q := approval.Question{}
 	list, err := p.Approver.RunningTasks(ctx)
@@ -76,10 +102,7 @@ func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download
 		q.Task = t.ID
 	}
 	q.Class, q.Session, q.Profile = approval.ClassExecutable, session, profile
-	q.Text, q.Detail = "Keep a file that may be a program", d.SuggestedFilename
-	if u, err := url.Parse(d.URL); err == nil {
-		q.Origin = u.Host
-	}
+	q.Text, q.Detail, q.Origin = text, d.SuggestedFilename, origin
 	_, err = p.Approver.Approvals.Ask(ctx, q)
 	return err
 }

@@ -71,7 +71,7 @@ func (a *Server) installGuards(m *browsermgr.Manager) {
 	m.ExplainFailure = a.gate.ExplainDocument
 	m.RefusalCount = a.gate.RefusalCount
 	m.OnDevToolsPort = a.OwnListeners.addPort
-	m.AllowEndpoint = a.AllowEndpoint
+	m.AllowEndpoint, m.AllowEndpointAddr = a.AllowEndpoint, a.AllowEndpointAddr
 	m.NewGuardObservers = func(profile string, local bool) []page.Observer {
 		if local {
 			return []page.Observer{intercept.NewRefusalObserver(a.gate, profile)}
@@ -156,20 +156,7 @@ var cloudMetadataHosts = []string{"169.254.169.254", "[fd00:ec2::254]", "metadat
 // browsers: the doors of this program, and those that tell secrets. Where the settings are strict they hold for
 // browsers, too.
 func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
-	reach := a.Settings.Current().NetworkAccess
-	rules := rulesFromSettings(reach)
-	if reach.PrivateNetwork != settings.PrivateStrict {
-		rules.PrivateNetwork, rules.HostAllowlist = policy.PrivateAllowed, nil
-	}
-	rules.BlockedHosts = slices.Concat(rules.BlockedHosts, cloudMetadataHosts)
-	rules.Own = a.OwnListeners.addresses()
-	p, err := policy.Compile(rules)
-	if err != nil {
-		return err
-	}
-	plain := *address
-	plain.User = nil
-	t, err := p.CheckURL(plain.String())
+	p, t, err := a.judgeEndpoint(address)
 	if err != nil || t.Literal.IsValid() {
 		return err
 	}
@@ -181,6 +168,34 @@ func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
 		err = errors.Join(err, p.CheckIP(t, addr.Unmap()))
 	}
 	return err
+}
+
+// AllowEndpointAddr judges what such a browser's name led to when it was connected to.
+func (a *Server) AllowEndpointAddr(address *url.URL, at netip.Addr) error {
+	p, t, err := a.judgeEndpoint(address)
+	if err != nil {
+		return err
+	}
+	return p.CheckIP(t, at)
+}
+
+// judgeEndpoint judges such an address as it is written, and returns what judges the rest.
+func (a *Server) judgeEndpoint(address *url.URL) (*policy.Policy, policy.Target, error) {
+	reach := a.Settings.Current().NetworkAccess
+	rules := rulesFromSettings(reach)
+	if reach.PrivateNetwork != settings.PrivateStrict {
+		rules.PrivateNetwork, rules.HostAllowlist = policy.PrivateAllowed, nil
+	}
+	rules.BlockedHosts = slices.Concat(rules.BlockedHosts, cloudMetadataHosts)
+	rules.Own, rules.Machine = a.OwnListeners.addresses(), egress.ReadMachine()
+	p, err := policy.Compile(rules)
+	if err != nil {
+		return nil, policy.Target{}, err
+	}
+	plain := *address
+	plain.User = nil
+	t, err := p.CheckURL(plain.String())
+	return p, t, err
 }
 
 // listenerSet are the addresses where this program listens: no page may reach them.
@@ -213,18 +228,6 @@ func (d *listenerSet) AddURL(address string) error {
 		return fmt.Errorf("keep pages from %s: %w", address, err)
 	}
 	d.Add(addr)
-	if !addr.Addr().IsUnspecified() {
-		return nil
-	}
-	here, err := net.InterfaceAddrs()
-	if err != nil {
-		return fmt.Errorf("keep pages from %s: %w", address, err)
-	}
-	for _, a := range here {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			d.Add(netip.AddrPortFrom(p.Addr(), addr.Port()))
-		}
-	}
 	return nil
 }
 

@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"clank/browseagent"
 	"clank/browsermgr"
 	"clank/browsermgr/control"
 	"clank/browsermgr/egress"
+	"clank/browsermgr/page/files"
 	"clank/browsermgr/page/login"
 	"clank/browsermgr/profile"
 	"clank/cancel"
@@ -110,7 +112,11 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
-	a.downloads = &DownloadApprover{Approver: a.Approver, TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) }}
+	a.downloads = &DownloadApprover{
+		Approver: a.Approver,
+		TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) },
+		TabModel: func(target string) string { return a.Browsers.TabModel(target) },
+	}
 	if err := a.openGate(ctx); err != nil {
 		return nil, err
 	}
@@ -217,8 +223,25 @@ func (a *Server) NamedPages() map[string]string {
 const devToolsPortCount = 100
 
 func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
+	disk := &diskKeeper{Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes, Logger: a.logger}
+	tidying, stopTidying := context.WithCancel(context.WithoutCancel(ctx))
+	var tidy sync.WaitGroup
+	tidy.Go(func() { disk.Run(tidying) })
+	a.onClose(func(context.Context) error {
+		stopTidying()
+		tidy.Wait()
+		return nil
+	})
 	a.features = &control.Features{
-		Dir: a.StateDir, Held: true, Allowed: a.CheckDownloadSource, Approve: a.downloads.ApproveDownload, Logger: a.logger,
+		Dir: a.StateDir, Held: true, Allowed: a.CheckDownloadSource, Logger: a.logger,
+		Approve: func(ctx context.Context, d files.Download) error {
+			if err := a.downloads.ApproveDownload(ctx, d); err != nil {
+				return err
+			}
+			session, _ := a.Browsers.TabOwner(d.Target)
+			return disk.Keep(session, d.Size)
+		},
+		Room:        func(bytes int64) error { return disk.Room("", bytes) },
 		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
 		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"clank/browseagent/browsertool"
@@ -57,7 +58,11 @@ func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
 }
 
 // ToolApprover decides what models set off with the tool "browser". It is a [control.Approver].
-type ToolApprover struct{ *Approver }
+type ToolApprover struct {
+	*Approver
+
+	Downloads *DownloadApprover // learns of clicks that may download a program; may be nil
+}
 
 // Profile implements [control.Approver]: a model works with the profile of whom it works for.
 func (k ToolApprover) Profile(id, want string) (string, error) {
@@ -83,6 +88,9 @@ func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessio
 		return k.Approvals.Ask(ctx, q)
 	}
 	_, err := k.approveClasses(action, question, sessions.Task{Origin: sp.Origin}, put)
+	if err == nil && k.Downloads != nil && slices.Contains(action.Classes, string(approval.ClassExecutable)) {
+		k.Downloads.noteApprovedClick(callerKey(id))
+	}
 	return err
 }
 

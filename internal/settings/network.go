@@ -41,12 +41,13 @@ var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateK
 
 // networkFields are the part of the table that is about what pages may reach.
 var networkFields = inGroup(groupNetwork,
-	choice(privateKey, "Private networks", `Whether pages may reach this machine and private networks. "Everything" `+
-		`opens your network to hostile pages.`, PrivateUnset, &at.NetworkAccess.PrivateNetwork,
+	choice(privateKey, "Private networks", `Whether pages may reach this machine, also at its public `+
+		`addresses, and the networks that it is in. "Everything" opens your network to hostile pages.`, PrivateUnset, &at.NetworkAccess.PrivateNetwork,
 		Option{PrivateUnset, "Public hosts only"}, Option{PrivateStrict, "Public addresses and listed hosts only"},
 		Option{PrivateAllowed, "Everything (dangerous)"}),
 	longText(networkKeys+"allowedHostnames", "Allowed hosts", "Hosts that pages may reach even if their addresses "+
-		"are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
+		"are private, one per line: a name or an address, *.name for all below it, :port for one port only. This "+
+		"machine and a cloud's metadata service need their address in the list, not only a name.",
 		&at.NetworkAccess.AllowedHosts),
 	longText(networkKeys+"hostnameAllowlist", "Only these hosts", "If set, pages reach only these hosts, one per line.",
 		&at.NetworkAccess.HostAllowlist),

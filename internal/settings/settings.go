@@ -65,6 +65,9 @@ type Browser struct {
 	ActionTimeout    time.Duration
 	SnapshotMode     string // see the Snapshot constants
 	MaxDownload      int    // in MiB
+	MaxFiles         int    // in GiB, of all downloads, pictures and traces
+	MaxTaskFiles     int    // in GiB, of the downloads of one task's session
+	MinFree          int    // in GiB, that stay free on the disk
 	MaxUpload        int    // in MiB, of the files of one upload together
 	TabCleanup       bool
 	TabIdle          time.Duration

@@ -83,6 +83,12 @@ var browserFields = inGroup(groupBrowser,
 		Option{SnapshotEfficient, "Interactive elements only"}),
 	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes effect "+
 		"the next time a browser starts.", 2048, 1, 1<<20, &at.Browser.MaxDownload),
+	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, pictures and traces together. The oldest are "+
+		"deleted to make room; 0 does not limit them.", 10, 0, 1<<20, &at.Browser.MaxFiles),
+	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads of one task's session together. 0 does "+
+		"not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
+	number(runtimeKeys+"minFreeGb", "Free disk space (GiB)", "Nothing is downloaded or kept while less than this is "+
+		"free. 0 allows the disk to fill up.", 1, 0, 1<<20, &at.Browser.MinFree),
 	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload. Takes effect "+
 		"the next time a browser starts.", 1024, 1, 1<<20, &at.Browser.MaxUpload),
 	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or too "+
@@ -208,7 +214,7 @@ var otherFields = slices.Concat(
 			30*time.Minute, &at.TabTimeout),
 		number(sessionKeys+"maxConcurrentSessions", "Open sessions", "How many sessions keep a page open. Above this "+
 			"number, the longest idle one is closed.", 20, 1, 100, &at.MaxSessions),
-		number("interaction.history.retentionDays", "Keep history for", "Tasks, steps and screenshots are deleted "+
+		number("interaction.history.retentionDays", "Keep history for", "Tasks, steps, screenshots and files are deleted "+
 			"after this many days. 0 keeps them forever.", 30, 0, 3650, &at.RetentionInDays),
 	),
 	inGroup(groupSecrets,

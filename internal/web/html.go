@@ -38,6 +38,11 @@ const (
 
 // readHTML finds what there is to read in a page.
 func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
+	leave, err := parsing.enter(ctx, int64(len(a.body)))
+	if err != nil {
+		return fmt.Errorf("read the page at %s: %w", a.url.Host, err)
+	}
+	defer leave()
 	doc, err := html.ParseWithOptions(contextReader(ctx, strings.NewReader(a.text())), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return fmt.Errorf("the page at %s cannot be read: %w", a.url.Host, ErrNeedsBrowser)

@@ -71,25 +71,58 @@ func (p *Policy) CheckIP(t Target, addr netip.Addr) error {
 			return refuse(RuleBlocked, a, "")
 		}
 	}
-	if p.private == PrivateAllowed || anyMatch(p.allowed, t) {
+	named := anyMatch(p.allowed, t)
+	if p.private == PrivateAllowed || named && t.Literal.IsValid() {
 		return nil
 	}
 	for _, a := range all {
-		if registry, found := findEntry(metadata, a); found {
-			return refuse(RuleMetadata, a, registry)
-		}
-		if p.guardian.SafeAddr(a) != nil {
-			return refuse(RulePrivate, a, registryOf(a))
+		switch rule, registry := p.notPublic(a); {
+		case rule == "", named && !p.needsAddress(t, a, rule):
+		case named:
+			return &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Addr: a, Rule: rule, Registry: registry, Named: true}
+		default:
+			return refuse(rule, a, registry)
 		}
 	}
 	return nil
+}
+
+// notPublic returns by which rule an address is refused where no list names it, and what it is; "" if it is public.
+func (p *Policy) notPublic(addr netip.Addr) (rule, registry string) {
+	if name, found := findEntry(metadata, addr); found {
+		return RuleMetadata, name
+	}
+	if p.guardian.SafeAddr(addr) != nil {
+		return RulePrivate, registryOf(addr)
+	}
+	if slices.Contains(p.interfaces, addr) {
+		return RulePrivate, "this machine"
+	}
+	if slices.Contains(p.gateways, addr) {
+		return RulePrivate, "the router of this machine"
+	}
+	if _, special := findEntry(specialPurpose, addr); !special &&
+		slices.ContainsFunc(p.links, func(link netip.Prefix) bool { return link.Contains(addr) }) {
+		return RulePrivate, "the network of this machine"
+	}
+	return "", ""
+}
+
+// needsAddress says whether a name in AllowedHosts is not enough to reach an address that it leads to.
+func (p *Policy) needsAddress(t Target, addr netip.Addr, rule string) bool {
+	here := isThisMachine(addr) || slices.Contains(p.interfaces, addr)
+	if here && addr.IsLoopback() && (t.Host == "localhost" || strings.HasSuffix(t.Host, ".localhost")) {
+		return false
+	}
+	return (here || rule == RuleMetadata) && !slices.ContainsFunc(p.allowed, func(a hostPattern) bool { return a.has(addr, t.Port) })
 }
 
 // isOwn says whether somebody who connects there reaches a listener of this program.
 func (p *Policy) isOwn(addr netip.Addr, port uint16) bool {
 	return slices.ContainsFunc(p.own, func(own netip.AddrPort) bool {
 		a := own.Addr().Unmap()
-		return own.Port() == port && (a == addr || isThisMachine(a) && isThisMachine(addr))
+		return own.Port() == port &&
+			(a == addr || isThisMachine(a) && isThisMachine(addr) || a.IsUnspecified() && slices.Contains(p.interfaces, addr))
 	})
 }
 
@@ -127,12 +160,15 @@ type Refusal struct { //nolint:errname // a person reads what is refused, not wh
 	Registry string
 	// Detail says more about why, in words; only for rules that need it.
 	Detail string
+	// Named says that "Allowed hosts" has the host's name, which is not enough for this address.
+	Named bool
 }
 
 const (
 	hintAllow = `The operator can allow this host under "Allowed hosts" in the settings.`
 	hintList  = `The operator can add it under "Only these hosts" in the settings.`
 	hintBlock = `The operator can take it from "Blocked hosts" in the settings.`
+	hintAddr  = `The name is in "Allowed hosts", but anybody could let it lead there: the operator can add the address %s as well.`
 	hintNone  = "No setting allows it."
 )
 
@@ -158,9 +194,16 @@ func (r *Refusal) Error() string {
 	case RuleOwnListener:
 		return fmt.Sprintf("port %d of %s belongs to this program, and pages may not reach it. %s", r.Port, r.Addr, hintNone)
 	case RuleMetadata:
-		return fmt.Sprintf("%s is an address of a cloud's own services (%s). %s", r.subject(), r.Registry, hintAllow)
+		return fmt.Sprintf("%s is an address of a cloud's own services (%s). %s", r.subject(), r.Registry, r.hint())
 	}
-	return fmt.Sprintf("%s is not a public address (%s). %s", r.subject(), r.Registry, hintAllow)
+	return fmt.Sprintf("%s is not a public address (%s). %s", r.subject(), r.Registry, r.hint())
+}
+
+func (r *Refusal) hint() string {
+	if r.Named {
+		return fmt.Sprintf(hintAddr, r.Addr)
+	}
+	return hintAllow
 }
 
 // subject names the host, and the address if it is another thing.

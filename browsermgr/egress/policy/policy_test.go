@@ -48,6 +48,15 @@ func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
 	}
 }
 
+// here is a machine with public addresses, its networks, a router that is on none of them and a tunnel that claims too much.
+var here = policy.Machine{
+	Interfaces: []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.1/8"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("192.168.1.2/24"),
+		netip.MustParsePrefix("203.0.114.7/24"), netip.MustParsePrefix("2606:4700:1:2::7/64"), netip.MustParsePrefix("11.1.2.3/1"),
+	},
+	Gateways: []netip.Addr{netip.MustParseAddr("198.51.99.1")},
+}
+
 func TestRulesMeanWhatTheContractSays(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules policy.Rules
@@ -118,6 +127,52 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"http://[fd00:0::7]/", "", ""},
 			{"http://xn--bcher-kva.example/", "10.0.0.3", ""},
 		}},
+		// Whoever owns a name below an allowed one lets it lead where they like, such as by a record that was forgotten.
+		"names do not stand for this machine": {policy.Rules{AllowedHosts: []string{"*.example", "dev.test", "127.0.0.1:3000", "metadata.google.internal", "localhost", "203.0.114.7:80"}, Machine: here}, []ask{
+			{"http://a.example/", "10.0.0.1", ""},
+			{"http://a.example/", "192.168.1.1", ""},
+			{"http://a.example/", "fd00::7", ""},
+			{"http://a.example/", "203.0.114.99", ""},
+			{"http://a.example/", "127.0.0.1", policy.RulePrivate},
+			{"http://a.example/", "127.9.9.9", policy.RulePrivate},
+			{"http://a.example/", "::1", policy.RulePrivate},
+			{"http://a.example/", "0.0.0.0", policy.RulePrivate},
+			{"http://a.example/", "64:ff9b::127.0.0.1", policy.RulePrivate},
+			{"http://a.example/", "169.254.169.254", policy.RuleMetadata},
+			{"http://a.example/", "fd00:ec2::254", policy.RuleMetadata},
+			{"http://a.example/", "192.168.1.2", policy.RulePrivate},
+			{"http://metadata.google.internal/", "169.254.169.254", policy.RuleMetadata},
+			{"http://dev.test:3000/", "127.0.0.1", ""},
+			{"http://dev.test:3001/", "127.0.0.1", policy.RulePrivate},
+			{"http://dev.test/", "203.0.114.7", ""},
+			{"http://dev.test:81/", "203.0.114.7", policy.RulePrivate},
+			{"http://localhost/", "127.0.0.1", ""},
+			{"http://localhost/", "::1", ""},
+			{"http://localhost/", "192.168.1.2", policy.RulePrivate},
+			{"http://127.0.0.1:3000/", "", ""},
+		}},
+		"the machine and its networks": {policy.Rules{AllowedHosts: []string{"203.0.114.8"}, Machine: here}, []ask{
+			{"http://203.0.114.7/", "", policy.RulePrivate},
+			{"http://page.test:9200/", "203.0.114.7", policy.RulePrivate},
+			{"http://page.test/", "203.0.114.99", policy.RulePrivate},
+			{"http://page.test/", "::ffff:203.0.114.99", policy.RulePrivate},
+			{"http://page.test/", "203.0.115.1", ""},
+			{"http://203.0.114.8/", "", ""},
+			{"http://page.test/", "2606:4700:1:2::1", policy.RulePrivate},
+			{"http://page.test/", "2606:4700:1:3::1", ""},
+			{"http://page.test/", "198.51.99.1", policy.RulePrivate},
+			{"http://page.test/", "198.51.99.2", ""},
+			{"http://page.test/", "11.1.2.3", policy.RulePrivate},
+			{"http://page.test/", "11.1.2.4", ""},
+		}},
+		"the machine, and everything allowed": {policy.Rules{PrivateNetwork: policy.PrivateAllowed, Machine: here}, []ask{
+			{"http://203.0.114.7/", "", ""},
+			{"http://page.test/", "203.0.114.99", ""},
+		}},
+		"made-up addresses of a tunnel": {policy.Rules{AllowBenchmark: true, Machine: policy.Machine{Interfaces: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/15")}}}, []ask{
+			{"http://page.test/", "198.18.0.7", ""},
+			{"http://page.test/", "198.18.0.1", policy.RulePrivate},
+		}},
 		"the only hosts": {policy.Rules{HostAllowlist: []string{"*.example.com", "example.org:443", "10.0.0.1"}}, []ask{
 			{"https://www.example.com/", "93.184.215.14", ""},
 			{"https://www.example.com/", "127.0.0.1", policy.RulePrivate},
@@ -184,6 +239,13 @@ func TestOurOwnListenersAreNeverReached(t *testing.T) {
 	for _, url := range []string{"http://192.168.1.2:8080/", "http://192.168.1.3:9090/", "http://127.0.0.1:8081/"} {
 		asks = append(asks, ask{url, "", ""})
 	}
+	wantRules(t, policy.Rules{
+		PrivateNetwork: policy.PrivateAllowed, Own: []netip.AddrPort{netip.MustParseAddrPort("0.0.0.0:7000")}, Machine: here,
+	}, []ask{
+		{"http://203.0.114.7:7000/", "", policy.RuleOwnListener},
+		{"http://[::1]:7000/", "", policy.RuleOwnListener},
+		{"http://203.0.114.8:7000/", "", ""},
+	})
 	wantRules(t, policy.Rules{
 		PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"localhost", "127.0.0.1", "*.example"},
 		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080"), netip.MustParseAddrPort("192.168.1.2:9090")},

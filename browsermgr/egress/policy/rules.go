@@ -33,7 +33,9 @@ type Rules struct {
 	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or
 	// false.
 	PrivateNetwork PrivateAccess
-	// AllowedHosts (allowedHostnames) skip the check for private addresses, whatever they resolve to.
+	// AllowedHosts (allowedHostnames) skip the check for private addresses. A name does not stand for this machine or
+	// for a cloud's metadata, since whoever owns the name chooses where it leads: these need their address in the list,
+	// too. Only localhost and the names below it mean loopback by themselves.
 	AllowedHosts []string
 	// HostAllowlist (hostnameAllowlist), if it is not empty, has the only hosts that may be reached at all. Their
 	// addresses are judged as ever.
@@ -47,9 +49,28 @@ type Rules struct {
 	// restricted ports besides.
 	Ports []PortRange
 	// Own are the listeners of this program, which no page may reach whatever the other fields say. A loopback or
-	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; who listens on
-	// all interfaces lists the interfaces' addresses as well.
+	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; an unspecified
+	// one for Machine's interfaces besides.
 	Own []netip.AddrPort
+	// Machine is what of the internet is this machine or its own network: it counts as private.
+	Machine Machine
+}
+
+// Machine is where this machine is.
+type Machine struct {
+	// Interfaces are the addresses of its interfaces, each with the prefix that is on its link. What the registries call
+	// special is not made private by a prefix, since AllowBenchmark and AllowULA are about it.
+	Interfaces []netip.Prefix
+	// Gateways are its routers.
+	Gateways []netip.Addr
+}
+
+// widestLink returns how many bits a prefix must have to be taken for a link. Some tunnels claim half the internet.
+func widestLink(addr netip.Addr) int {
+	if addr.Is4() {
+		return 8
+	}
+	return 32
 }
 
 // PortRange is the ports from First to Last, both included.
@@ -62,6 +83,8 @@ type Policy struct {
 	ula                      bool
 	ports                    []PortRange
 	own                      []netip.AddrPort
+	interfaces, gateways     []netip.Addr
+	links                    []netip.Prefix
 	guardian                 *ssrf.Guardian
 }
 
@@ -87,6 +110,13 @@ func Compile(r Rules) (*Policy, error) {
 		return nil, err
 	}
 	p.guardian = newGuardian(r)
+	for _, prefix := range r.Machine.Interfaces {
+		p.interfaces = append(p.interfaces, prefix.Addr().Unmap())
+		if prefix.Bits() >= widestLink(prefix.Addr()) {
+			p.links = append(p.links, prefix.Masked())
+		}
+	}
+	p.gateways = slices.Clone(r.Machine.Gateways)
 	return p, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
@@ -59,7 +60,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 		{map[string]string{"X-Two": "zwei"}, `"|zwei"`},
 		{nil, `"|"`},
 	} {
-		check.Must(t, state.SetHeaders(ctx, tab, step.headers))
+		check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{Values: step.headers}))
 		later := openIn(t, b, id, srv.URL)
 		wantJS(t, later, "document.body.innerText", step.want)
 		browsertest.Navigate(t, tab, srv.URL)
@@ -105,7 +106,10 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			b, state := connect(t)
 			id := isolated(t, b)
 			tab := openIn(t, b, id, "")
-			check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
+			check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier", Origin: url}))
+			if tt.credentials != nil {
+				tt.credentials.Origin = url
+			}
 			check.Must(t, state.SetCredentials(ctx, tab, tt.credentials))
 			_, _ = tab.Navigate(ctx, url)
 			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
@@ -114,6 +118,34 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			wantJS(t, later, `document.body?.innerText ?? ""`, tt.text)
 		})
 	}
+}
+
+// An advertisement in a frame asks for a name and a password, as the page's own site does.
+func TestOtherSitesAreNotToldCredentialsAndHeaders(t *testing.T) {
+	var right, wrong atomic.Int32
+	var headers atomic.Value
+	other := guarded(t, &right, &wrong)
+	stranger := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { headers.Store(r.Header.Get("X-Key")) }).URL
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<!doctype html><p>%s %s<iframe src=%s></iframe><img src=%s>", r.Header.Get("X-Key"), r.UserAgent()[:1], other, stranger)
+	})
+	b, state := connect(t)
+	id := isolated(t, b)
+	tab := openIn(t, b, id, srv.URL)
+	ctx := browsertest.Within(t, 30*time.Second)
+	nowhere := state.SetCredentials(ctx, openIn(t, b, id, ""), &emulate.Credentials{Username: "ada"})
+	check.Fails(t, nowhere, fault.ErrInvalid, "origin is required")
+	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p:ss"}))
+	check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"x-key": "k"}, Origin: srv.URL}))
+	browsertest.Navigate(t, tab, srv.URL)
+	wantJS(t, tab, "document.body.innerText.trim()", `"k M"`)
+	browsertest.WantEqual(t, right.Load()+wrong.Load(), 0)
+	browsertest.WantEqual(t, headers.Load(), any(""))
+	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p:ss", Origin: other}))
+	check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{}))
+	browsertest.Navigate(t, tab, srv.URL)
+	browsertest.WantEqual(t, right.Load(), 1)
+	wantJS(t, tab, "document.body.innerText.trim()", `"M"`)
 }
 
 func TestProxiesAreNotGivenCredentials(t *testing.T) {
@@ -132,7 +164,7 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	id, err := b.NewContext(ctx, proxy.URL)
 	check.Must(t, err)
 	tab := openIn(t, b, id, "")
-	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
+	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p", Origin: "http://shop.invalid"}))
 	_, _ = tab.Navigate(ctx, "http://shop.invalid/")
 	browsertest.WantEqual(t, told.Load(), "")
 }
@@ -210,7 +242,7 @@ func TestSettingsAreTakenWhileADialogIsOpen(t *testing.T) {
 	if !res.BlockedByDialog {
 		t.Fatal("no dialog")
 	}
-	check.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-Late": "1"}))
+	check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"X-Late": "1"}}))
 	check.Must(t, state.SetColorScheme(ctx, tab, "dark"))
 	check.Must(t, tab.AnswerDialog(ctx, true, ""))
 	wantJS(t, tab, darkQuery, "true")
@@ -225,7 +257,7 @@ func TestClearAllLeavesNothing(t *testing.T) {
 	before := browsertest.JS(t, tab, fresh)
 	for _, one := range []*page.Tab{tab, other} {
 		check.Must(t, state.SetOffline(ctx, one, true))
-		check.Must(t, state.SetHeaders(ctx, one, map[string]string{"X-A": "1"}))
+		check.Must(t, state.SetHeaders(ctx, one, emulate.Headers{Values: map[string]string{"X-A": "1"}}))
 		check.Must(t, state.SetCredentials(ctx, one, &emulate.Credentials{Username: "u"}))
 		check.Must(t, state.SetGeolocation(ctx, one, &emulate.Geolocation{Latitude: 1}))
 		check.Must(t, state.SetColorScheme(ctx, one, "dark"))
@@ -326,13 +358,18 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 		{"device", func(ctx context.Context) error { _, err := state.SetDevice(ctx, tab, "iPhone 99"); return err }, `"iPhone`},
 		{"viewport", func(ctx context.Context) error { return state.SetViewport(ctx, tab, 0, 10) }, "positive width"},
 		{"large viewport", func(ctx context.Context) error { return state.SetViewport(ctx, tab, 10, 9000) }, "must not exceed 8192"},
-		{"header", func(ctx context.Context) error { return state.SetHeaders(ctx, tab, map[string]string{"a b": "c"}) }, "cannot be sent"},
+		{"header", func(ctx context.Context) error {
+			return state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"a b": "c"}})
+		}, "cannot be sent"},
 		{"header value", func(ctx context.Context) error {
-			return state.SetHeaders(ctx, tab, map[string]string{"a": "c\r\nX: y"})
+			return state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"a": "c\r\nX: y"}})
 		}, "cannot be sent"},
 		{"latitude", func(ctx context.Context) error {
 			return state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 91})
 		}, "latitude"},
+		{"credentials for nobody", func(ctx context.Context) error {
+			return state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Origin: "ftp://x"})
+		}, "ftp://x"},
 		{"credentials", func(ctx context.Context) error { return state.SetCredentials(ctx, tab, &emulate.Credentials{}) }, "username"},
 	}
 	before := browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]")

@@ -36,7 +36,7 @@ type Emulator struct {
 // contextSettings is what holds for a browser context.
 type contextSettings struct {
 	offline     bool
-	headers     map[string]string
+	headers     Headers
 	credentials *Credentials
 	geolocation *Geolocation
 	grants      map[string][]string // permissions by origin; "" is any
@@ -96,12 +96,7 @@ func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	case "Fetch.authRequired":
 		s.handleChallenge(t, f, ev)
 	case "Fetch.requestPaused":
-		var p struct {
-			RequestID proto.FetchRequestID `json:"requestId"`
-		}
-		if f != nil && !s.RequestsIntercepted && ev.Decode(&p) {
-			f.Post(proto.FetchContinueRequest{RequestID: p.RequestID})
-		}
+		s.continueRequest(t, f, ev)
 	}
 }
 
@@ -244,12 +239,18 @@ func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Requ
 	if set.offline {
 		reqs = append(reqs, networkConditions(w.offline))
 	}
-	if len(set.headers) > 0 {
-		reqs = append(reqs, extraHeaders(w.headers))
+	if len(set.headers.Values) > 0 {
+		everywhere := w.headers.Values
+		if w.headers.Origin != "" {
+			everywhere = nil
+		}
+		reqs = append(reqs, extraHeaders(everywhere))
 	}
-	if set.credentials != nil && w.credentials == nil && !w.intercepted {
+	switch {
+	case set.credentials == nil && (set.headers.Origin == "" || w.intercepted):
+	case w.credentials == nil && w.headers.Origin == "" && !w.intercepted:
 		reqs = append(reqs, proto.FetchDisable{})
-	} else if set.credentials != nil {
+	default:
 		reqs = append(reqs, interceptRequest(w.credentials != nil))
 	}
 	if main && set.geolocation != nil {

@@ -131,9 +131,9 @@ func TestNewWorkersAreInTheSameWorldAsTheirPage(t *testing.T) {
 		})`, srv.URL, path)
 	}
 	wantJS(t, tab, asks("/header"), `"200 ,200 "`)
-	check.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-One": "1"}))
+	check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{Values: map[string]string{"X-One": "1"}}))
 	wantJS(t, tab, asks("/header"), `"200 1,200 1"`)
-	check.Must(t, state.SetHeaders(ctx, tab, nil))
+	check.Must(t, state.SetHeaders(ctx, tab, emulate.Headers{}))
 	check.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	wantJS(t, tab, asks("/login"), `"200 ,200 "`)
 	check.Must(t, state.SetCredentials(ctx, tab, nil))

@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,31 +25,99 @@ func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) er
 	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline }, &contextSettings{offline: true})
 }
 
+// Headers are sent with requests.
+type Headers struct {
+	Values map[string]string
+	// Origin is the only site that gets them, in the form of [ParseOrigin]; "" is for all.
+	Origin string
+}
+
 // SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names and
-// values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
-func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, headers map[string]string) error {
-	for name, value := range headers {
+// values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes. While they are
+// for one origin, each request takes a little longer.
+func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, h Headers) error {
+	if h.Origin != "" && s.RequestsIntercepted {
+		return fault.Invalidf("headers for one origin cannot be set in a browser that clank did not start: leave origin out")
+	}
+	for name, value := range h.Values {
 		if !validHeader(name, value) {
 			return fault.Invalidf("header %q cannot be sent: its name or value has characters that headers may not have", name)
 		}
 	}
-	headers = maps.Clone(headers)
-	return s.changeContext(ctx, t, "set headers", func(w *contextSettings) { w.headers = headers },
-		&contextSettings{headers: map[string]string{"any": ""}})
+	h.Values = maps.Clone(h.Values)
+	touched := &contextSettings{headers: Headers{Values: map[string]string{"any": ""}}}
+	return s.changeContext(ctx, t, "set headers", func(w *contextSettings) {
+		touched.headers.Origin = cmp.Or(w.headers.Origin, h.Origin)
+		w.headers = h
+	}, touched)
+}
+
+// continueRequest lets a request that was held go on, with the headers that are for its origin alone. It runs on the
+// reading goroutine.
+func (s *Emulator) continueRequest(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var p struct {
+		RequestID proto.FetchRequestID `json:"requestId"`
+		Request   struct {
+			URL     string            `json:"url"`
+			Headers map[string]string `json:"headers"`
+		} `json:"request"`
+	}
+	if f == nil || s.RequestsIntercepted || !ev.Decode(&p) {
+		return
+	}
+	req := proto.FetchContinueRequest{RequestID: p.RequestID}
+	if t != nil {
+		s.mu.Lock()
+		h := s.contextSettingsOf(t.ContextID()).headers
+		s.mu.Unlock()
+		if origin, err := ParseOrigin(p.Request.URL); err == nil && origin == h.Origin {
+			for name, value := range p.Request.Headers {
+				if !h.has(name) {
+					req.Headers = append(req.Headers, &proto.FetchHeaderEntry{Name: name, Value: value})
+				}
+			}
+			for name, value := range h.Values {
+				req.Headers = append(req.Headers, &proto.FetchHeaderEntry{Name: name, Value: value})
+			}
+		}
+	}
+	f.Post(req)
+}
+
+// has says whether one of the headers has that name, in any case of letters.
+func (h Headers) has(name string) bool {
+	for own := range h.Values {
+		if strings.EqualFold(own, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Credentials answer the challenges of HTTP servers (Basic, Digest, NTLM), never those of proxies.
 type Credentials struct {
 	Username string
 	Password string
+	// Origin is the only server that is told them; see [ParseOrigin]. Empty means the one that the tab shows.
+	Origin string
 }
 
-// SetCredentials sets what servers that ask the pages of the tab's context for a name and a password are told; nil
+// SetCredentials sets what a server that asks the pages of the tab's context for a name and a password is told; nil
 // clears it. A server that refuses them once is not told again for the same request. While they are set, each request
 // takes a little longer.
 func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentials) error {
 	if c != nil && c.Username == "" && c.Password == "" {
 		return fault.Invalidf("username is required")
+	}
+	if c != nil {
+		given := *c
+		var err error
+		if given.Origin, err = ParseOrigin(cmp.Or(c.Origin, t.URL())); err != nil && c.Origin != "" {
+			return err
+		} else if err != nil {
+			return fault.Invalidf("origin is required, since the tab shows no site: say who is told the credentials, such as https://example.com")
+		}
+		c = &given
 	}
 	return s.changeContext(ctx, t, "set credentials", func(w *contextSettings) { w.credentials = c },
 		&contextSettings{credentials: &Credentials{}})
@@ -60,6 +129,7 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		RequestID proto.FetchRequestID `json:"requestId"`
 		Challenge struct {
 			Source string `json:"source"`
+			Origin string `json:"origin"`
 		} `json:"authChallenge"`
 	}
 	if t == nil || f == nil || json.Unmarshal(ev.Params, &p) != nil {
@@ -68,7 +138,11 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	answer := &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseDefault}
 	if p.Challenge.Source != "Proxy" {
 		s.mu.Lock()
-		answer = s.answerChallenge(s.contextSettingsOf(t.ContextID()).credentials, f.Session.ID()+" "+string(p.RequestID))
+		c := s.contextSettingsOf(t.ContextID()).credentials
+		if origin, err := ParseOrigin(p.Challenge.Origin); c != nil && (err != nil || origin != c.Origin) {
+			c = nil
+		}
+		answer = s.answerChallenge(c, f.Session.ID()+" "+string(p.RequestID))
 		s.mu.Unlock()
 	}
 	f.Post(proto.FetchContinueWithAuth{RequestID: p.RequestID, AuthChallengeResponse: answer})

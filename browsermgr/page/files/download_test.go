@@ -338,6 +338,18 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 	check.Fails(t, check.Err(b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0)),
 		refused)
 	b.empty(t)
+	full := open(t, func(o *files.Options) {
+		o.Room = func(staged int64) error {
+			if staged > 50_000 {
+				return errors.New("the disk is nearly full")
+			}
+			return nil
+		}
+	})
+	if got := full.press(t, full.tab(t, s.URL), "Slow"); len(got) != 1 || !strings.Contains(got[0].Error, "nearly full") || got[0].Path != "" {
+		t.Errorf("got %+v with a full disk", got)
+	}
+	full.empty(t)
 	whole := open(t, nil)
 	tab = whole.tab(t, s.URL)
 	if got := whole.press(t, tab, "Cut"); len(got) != 1 || !strings.Contains(got[0].Error, "broke off") {

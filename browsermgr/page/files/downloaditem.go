@@ -352,12 +352,18 @@ func (d *Transfers) watchSize(it *downloadItem) {
 			return
 		case <-tick.C:
 		}
-		if stagedBytes(d.staging) <= d.opts.MaxBytes {
+		var err error
+		if staged := stagedBytes(d.staging); staged > d.opts.MaxBytes {
+			err = d.tooLargeError()
+		} else if d.opts.Room != nil {
+			err = d.opts.Room(staged)
+		}
+		if err == nil {
 			continue
 		}
 		d.mu.Lock()
 		if d.isNewest(it) {
-			d.endDownload(it, d.tooLargeError())
+			d.endDownload(it, err)
 		}
 		d.mu.Unlock()
 	}

@@ -461,8 +461,11 @@ func PerformUpload(
 	ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error,
 ) (same bool, err error) {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
-	if err != nil || len(tab.Dialogs().Pending) > 0 {
+	if err != nil {
 		return true, do() // which says what is wrong
+	}
+	if open := tab.Dialogs().Pending; len(open) > 0 { // by the time that do looks it may be gone, and the page with it
+		return true, &page.DialogError{Dialog: open[0]}
 	}
 	click, agreed := strings.CutPrefix(mark, uploadMark)
 	if !agreed {

@@ -245,7 +245,9 @@ func extraHeaders(s *suite) {
 
 func httpCredentials(s *suite) {
 	s.openPage("/plain")
-	s.call("POST", "/set/credentials", m{"username": "ada", "password": "lovelace"}, nil)
+	var told struct{ Origin string }
+	s.call("POST", "/set/credentials", m{"username": "ada", "password": "lovelace"}, &told)
+	s.wantPage("location.origin", told.Origin)
 	s.wantPage("fetch('/locked').then(r => r.status)", 200)
 	s.call("POST", "/set/credentials", m{"clear": true}, nil)
 }

@@ -91,8 +91,13 @@ func scriptAttacks() []attackCase {
 // workerAttacks returns attacks with scripts that run beside the page.
 func workerAttacks() []attackCase {
 	const g = "worker"
+	const ran = "fetch('@self@/ran',{mode:'no-cors'});"
+	beside := func(a attackCase) attackCase {
+		a.Beside = true
+		return a
+	}
 	worker := func(name, body string) attackCase {
-		return scriptAttack(g, name, "new Worker('/w.js')").with("w.js", body)
+		return beside(scriptAttack(g, name, "new Worker('/w.js')").with("w.js", ran+body))
 	}
 	register := "navigator.serviceWorker.register('/sw.js')"
 	service := func(name, body string) attackCase {
@@ -106,13 +111,13 @@ func workerAttacks() []attackCase {
 		worker("XMLHttpRequest", "let x=new XMLHttpRequest;x.open('GET','@url@',false);x.send()"),
 		worker("WebSocket", "new WebSocket('@sock@')"),
 		worker("EventSource", "new EventSource('@url@')"),
-		worker("worker in a worker", "new Worker('/v.js')").with("v.js", "fetch('@url@',{mode:'no-cors'})"),
+		beside(scriptAttack(g, "worker in a worker", "new Worker('/w.js')").with("w.js", "new Worker('/v.js')")).with("v.js", ran+"fetch('@url@',{mode:'no-cors'})"),
 		scriptAttack(g, "module worker", "new Worker('/w.js',{type:'module'})").with("w.js", "import '@url@.js'"),
-		scriptAttack(g, "blob worker", "new Worker(URL.createObjectURL(new Blob([\"importScripts('@url@.js')\"])))"),
-		scriptAttack(g, "data worker", "new Worker(\"data:text/javascript,importScripts('@url@.js')\")"),
-		scriptAttack(g, "shared worker fetch", "new SharedWorker('/w.js')").with("w.js", "fetch('@url@',{mode:'no-cors'})"),
-		scriptAttack(g, "shared worker WebSocket", "new SharedWorker('/w.js')").with("w.js", "new WebSocket('@sock@')"),
-		scriptAttack(g, "shared worker importScripts", "new SharedWorker('/w.js')").with("w.js", "importScripts('@url@.js')"),
+		beside(scriptAttack(g, "blob worker", "new Worker(URL.createObjectURL(new Blob([\""+ran+"importScripts('@url@.js')\"])))")),
+		beside(scriptAttack(g, "data worker", "new Worker(\"data:text/javascript,"+ran+"importScripts('@url@.js')\")")),
+		beside(scriptAttack(g, "shared worker fetch", "new SharedWorker('/w.js')").with("w.js", ran+"fetch('@url@',{mode:'no-cors'})")),
+		beside(scriptAttack(g, "shared worker WebSocket", "new SharedWorker('/w.js')").with("w.js", ran+"new WebSocket('@sock@')")),
+		beside(scriptAttack(g, "shared worker importScripts", "new SharedWorker('/w.js')").with("w.js", ran+"importScripts('@url@.js')")),
 		scriptAttack(g, "worker redirected", "new Worker('/hop/302')").never("Chromium loads workers from the page's own origin only"),
 	}, overTLS(
 		service("service worker fetch", "fetch('@url@',{mode:'no-cors'})"),

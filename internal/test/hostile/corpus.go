@@ -28,6 +28,8 @@ type attackCase struct {
 	By hitMeans
 	// Targets are where the canary sits; none means the next in turn.
 	Targets []canaryTarget
+	// Beside says that the case is a script beside the page, which says when it runs: nothing else proves the case.
+	Beside bool
 	// Never says why Chromium sends nothing even where nobody holds it back. Such a case proves nothing, and is not
 	// counted.
 	Never string
@@ -143,6 +145,9 @@ func canaryTargets() []canaryTarget {
 		{Name: "office", Addr: mustAddr("172.16.66.1")},
 		{Name: "carrier", Addr: mustAddr("100.64.66.1")},
 		{Name: "unique-local", Addr: mustAddr("fd00:66::1")},
+		{Name: "own public", Addr: mustAddr("93.184.216.7")},
+		{Name: "neighbour", Addr: mustAddr("93.184.217.66")},
+		{Name: "own public6", Addr: mustAddr("2606:2800:21f:cb08::7")},
 	}
 }
 

@@ -70,6 +70,12 @@ var privateV6 = []string{
 	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
 }
 
+// machineV4 and machineV6 are addresses that a provider gives to a machine, with the network that comes with one.
+var (
+	machineV4 = []string{"93.184.216.7/32", "93.184.217.1/24"}
+	machineV6 = "2606:2800:21f:cb08::7/64"
+)
+
 // startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the
 // rules that hold where nobody has set any.
 func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
@@ -78,7 +84,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 		return nil, err
 	}
 	rules := p.rules(o)
-	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver()}
+	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver(), Machine: machineWithoutSite}
 	if err := gate.Open(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}
@@ -107,6 +113,14 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	return b, nil
 }
 
+// machineWithoutSite returns where this machine is, as the guard sees it. The hostile site is in the same namespace, but
+// stands for one elsewhere.
+func machineWithoutSite() policy.Machine {
+	m := egress.ReadMachine()
+	m.Interfaces = slices.DeleteFunc(m.Interfaces, func(p netip.Prefix) bool { return p.Contains(siteV4) || p.Contains(siteV6) })
+	return m
+}
+
 // rules returns the rules of the guard.
 func (p *rangePass) rules(o RangeOptions) policy.Rules {
 	var rules policy.Rules
@@ -114,7 +128,8 @@ func (p *rangePass) rules(o RangeOptions) policy.Rules {
 		// Here the site itself is on an address that no page may reach.
 		for _, zone := range []string{hostileZone, otherZone} {
 			for _, port := range []uint16{p.site.plain, p.site.tls} {
-				rules.AllowedHosts = append(rules.AllowedHosts, "*."+zone+":"+strconv.Itoa(int(port)))
+				rules.AllowedHosts = append(rules.AllowedHosts, "*."+zone+":"+strconv.Itoa(int(port)),
+					netip.AddrPortFrom(p.ground.Site, port).String())
 			}
 		}
 	}

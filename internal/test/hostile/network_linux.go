@@ -118,6 +118,9 @@ func configureInterfaces() error {
 	for _, addr := range privateV6 {
 		errs = append(errs, assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)))
 	}
+	for _, prefix := range append(machineV4, machineV6) {
+		errs = append(errs, assignAddress(lo, netip.MustParsePrefix(prefix)))
+	}
 	errs = append(errs, addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST), addRoute(world, "::/0", unix.RTN_UNICAST))
 	return errors.Join(errs...)
 }

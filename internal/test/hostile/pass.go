@@ -120,7 +120,7 @@ func (p *rangePass) prepare(ctx context.Context, certificate tls.Certificate, ba
 		return err
 	}
 	for i, c := range cases {
-		e := &caseEntry{rangeCase: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i), served: make(chan struct{}), ready: make(chan struct{})}
+		e := &caseEntry{rangeCase: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i), served: make(chan struct{}), ready: make(chan struct{}), ran: make(chan struct{})}
 		if c.Shared != 0 {
 			e.port = c.Shared
 		}

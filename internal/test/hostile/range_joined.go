@@ -39,7 +39,7 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 		return nil, errors.Join(err, theirs.close(ctx))
 	}
 	rules := p.rules(o)
-	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver()}
+	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver(), Machine: machineWithoutSite}
 	manager := &browsermgr.Manager{Home: home, NewGuardObservers: func(profile string, _ bool) []page.Observer {
 		return []page.Observer{intercept.NewRequestFilter(gate, profile, slog.New(slog.DiscardHandler))}
 	}}
@@ -134,7 +134,7 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		return err
 	}
 	defer tap.Close()
-	program, err := running.Start(ctx, o.Program, "CLANK_ALLOWED_HOSTS=")
+	program, err := running.Start(ctx, o.Program, fmt.Sprintf("CLANK_ALLOWED_HOSTS=*.%s *.%s %s", hostileZone, otherZone, o.Ground.Site))
 	if err != nil {
 		return err
 	}

@@ -28,22 +28,27 @@ type caseEntry struct {
 	port  uint16            // of the canary
 	words *strings.Replacer // see the documentation of corpus
 
-	once   [2]sync.Once
+	once   [3]sync.Once
 	served chan struct{} // the page was asked for
 	ready  chan struct{} // its document is there
+	ran    chan struct{} // the script beside it runs
 
 	mu    sync.Mutex
 	extra net.Listener // the site on the case's own port
 }
 
 func (e *caseEntry) recordServed(which int) {
-	e.once[which].Do(func() { close([]chan struct{}{e.served, e.ready}[which]) })
+	e.once[which].Do(func() { close([]chan struct{}{e.served, e.ready, e.ran}[which]) })
 }
 
 // opened reports whether the page was asked for, as far as the site can know.
 func (e *caseEntry) opened() bool {
+	proof := e.served
+	if e.Beside {
+		proof = e.ran
+	}
 	select {
-	case <-e.served:
+	case <-proof:
 		return true
 	default:
 		// Nothing of the site's is needed where the client itself goes to the canary.
@@ -211,6 +216,8 @@ func (s *hostileSite) serveCommonPath(w http.ResponseWriter, r *http.Request, e 
 	switch r.URL.Path {
 	case "/ready":
 		e.recordServed(1)
+	case "/ran":
+		e.recordServed(2)
 	case "/got":
 		s.book.recordHit(e.id, "read")
 	case "/shut":

@@ -181,6 +181,10 @@ func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}
 
 // awaitReady waits until a page is ready, as far as can be told. hit says that there is no more to wait for.
 func (*pooledTab) awaitReady(ctx context.Context, navigation *cdp.Call, e *caseEntry, hit <-chan struct{}) bool {
+	ready, patience := e.ready, unreadyTimeout
+	if e.Beside {
+		ready, patience = e.ran, visitTimeout
+	}
 	answered := make(chan struct{})
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -193,17 +197,17 @@ func (*pooledTab) awaitReady(ctx context.Context, navigation *cdp.Call, e *caseE
 	select {
 	case <-hit:
 		return true
-	case <-e.ready:
+	case <-ready:
 		return false
 	case <-answered:
 	case <-e.served:
 	}
-	timer := time.NewTimer(unreadyTimeout)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-hit:
 		return true
-	case <-e.ready:
+	case <-ready:
 	case <-timer.C:
 	}
 	return false
