@@ -67,7 +67,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()
 	where := b.replyMessage(m, who)
-	from := b.withThreadParent(sessions.Origin{
+	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "", Roles: who.roles,
 	})

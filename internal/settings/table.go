@@ -185,8 +185,8 @@ var otherFields = slices.Concat(
 		longText(accessKeys+"people", "People and roles", "IDs of the people and roles that may use clank. A "+
 			"server's own ID means all its members. Leave empty for everyone.",
 			&at.Access.People).checked(parses(access.ParseIDs)),
-		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
-			"there.", true, &at.Access.Direct),
+		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages: with a list of servers "+
+			"or channels, members who see one of them, and people listed by ID. Roles do not count there.", true, &at.Access.Direct),
 		longText(accessKeys+"profiles", "Profile owners", `Who may use which browser profile, one per line, such as `+
 			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The `+
 			`default profile is open to all unless listed; other unlisted profiles are for the operator only.`,
