@@ -16,9 +16,9 @@ type Settings struct {
 	BrowserPath       string // empty = found by itself
 	Browser           Browser
 	NetworkAccess     NetworkAccess
-	AgentMode         string // see the Mode constants
-	AgentModel        string // "provider:model"
-	BrowsesPerHour    int    // 0 = none
+	AgentMode         string     // see the Mode constants
+	AgentModel        string     // "provider:model"
+	BrowsesPerHour    TaskLimits // within any hour, from Discord; 0 = none
 	MaxSteps          int
 	StepTimeout       time.Duration
 	TabTimeout        time.Duration // of a tab nobody uses
@@ -132,7 +132,7 @@ const (
 	SnapshotEfficient = "efficient"
 )
 
-// TaskLimits limits the tasks that run at once for one guild and for one person.
+// TaskLimits limits the tasks of one guild and of one person.
 type TaskLimits struct {
 	Guild, User int
 }

@@ -139,8 +139,10 @@ var otherFields = slices.Concat(
 			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute, &at.StepTimeout),
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+
 			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute, &at.TaskTimeout),
-		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour", "How many browsing tasks may start from Discord "+
-			"in an hour, for everyone together. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour),
+		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour and person", "How many browsing tasks one person "+
+			"may start from Discord in an hour. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour.User),
+		number(taskKeys+"maxPerHourPerGuild", "Tasks per hour and server", "How many browsing tasks the people of one "+
+			"Discord server may start in an hour. 0 allows none.", 60, 0, 6000, &at.BrowsesPerHour.Guild),
 		number(taskKeys+"maxAtOnce", "Concurrent tasks", "How many tasks run at the same time. Others wait in the "+
 			"queue.", 4, 1, 32, &at.MaxTasks),
 		number(taskKeys+"maxAtOncePerGuild", "Concurrent tasks per server", "How many tasks of one Discord server "+
