@@ -128,8 +128,8 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 
 func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 	k, _, f := newTestApprover(t)
-	private := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
-	other := sessions.TaskRecord{Task: sessions.Task{ID: "t2", SessionID: "s2", Origin: TerminalOrigin()}}
+	private := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
+	other := sessions.TaskRecord{Task: sessions.Task{ID: "t2", SessionID: "s2", Profile: "clank", Origin: TerminalOrigin()}}
 	for _, tt := range []struct {
 		work []sessions.TaskRecord
 		user string
@@ -160,7 +160,10 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	t.Parallel()
 	k, _, f := newTestApprover(t)
-	work := []sessions.TaskRecord{{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}}
+	here := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}
+	elsewhere := here
+	elsewhere.Profile, elsewhere.Origin.User = "work", "other"
+	work := []sessions.TaskRecord{elsewhere, here}
 	k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return work, nil }
 	for _, want := range []string{"discord", ""} {
 		got := make(chan error, 1)
@@ -185,7 +188,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 		if _, err := f.Next(t.Context()); err != nil {
 			t.Error(err)
 		}
-		work = append(work, work[0]) // of two tasks nobody knows which it is
+		work = append(work, here) // of two tasks nobody knows which it is
 	}
 }
 

@@ -147,9 +147,10 @@ func (b *BrowserTools) sessionFor(t *browsertool.Tool, o sessions.Origin) *brows
 	return s
 }
 
-// conversationKey names where somebody speaks with the brain.
+// conversationKey names where somebody speaks with the brain, and who: what one person has allowed, or has open, is no
+// other's in the same channel.
 func conversationKey(o sessions.Origin) string {
-	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel}, "/")
+	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel, o.User}, "/")
 }
 
 // maxQuestionsPerCall is how many questions one call of the tool may wait for.
