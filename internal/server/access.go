@@ -44,12 +44,6 @@ func resolveProfile(s settings.Settings, o sessions.Origin, want string) (string
 	return s.Profile, nil
 }
 
-// mayUseDefaultProfile says whether somebody may work in the profile that the brain's own browser tool uses.
-func mayUseDefaultProfile(s settings.Settings, o sessions.Origin) bool {
-	name, err := resolveProfile(s, o, s.Profile)
-	return err == nil && name == s.Profile
-}
-
 // TerminalOrigin says who asks at a terminal: the person at this terminal.
 func TerminalOrigin() sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromTerminal, Channel: api.TerminalChannel, UserName: "you"}

@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/browseagent/browsertool"
 	"clank/browsermgr"
 	"clank/browsermgr/page/files"
 	"clank/internal/settings"
@@ -351,14 +353,34 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 		}
 	}
 	tools := &BrowserTools{
-		Settings:      func() settings.Settings { s.AssistantBrowser = true; return s },
-		MayUseProfile: func(o sessions.Origin) bool { return mayUseDefaultProfile(s, o) },
+		Settings:       func() settings.Settings { s.AssistantBrowser = true; return s },
+		ResolveProfile: func(o sessions.Origin, want string) (string, error) { return resolveProfile(s, o, want) },
 	}
 	if tools.AssistantTools(t.Context(), guild(eve)) != nil {
 		t.Error("the brain works the shared profile for somebody whom it does not belong to")
 	}
-	if s.Access.Profiles = "work: " + ada; !mayUseDefaultProfile(s, guild(eve)) {
-		t.Error("the usual profile, which nobody is bound to, is refused")
+	s.Access.Profiles = "work: " + ada
+	if got, err := resolveProfile(s, guild(eve), "clank"); got != "clank" || err != nil {
+		t.Errorf("the usual profile, which nobody is bound to, is refused: %q, %v", got, err)
+	}
+	const api = "http://127.0.0.1:1" // nobody is to be called
+	tools.ControlAPI = &browsertool.APIClient{URL: api}
+	tools.HostTarget, tools.sessions = &browsertool.Target{API: tools.ControlAPI}, map[string]*toolConversation{}
+	tools.RegisterCaller = new(ToolCallers).Register
+	s.BrowserTool.AllowHost = true
+	offered := tools.AssistantTools(t.Context(), guild(eve))
+	for input, want := range map[string]string{
+		`{"action":"tabs","profile":"work"}`: "is not yours to use",
+		`{"action":"stop"}`:                  "for the operator",
+		`{"action":"snapshot"}`:              "no tab of this conversation",
+	} {
+		if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(input)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", input, err, want)
+		}
+	}
+	s.BrowserTool.AllowHost = false
+	if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(`{"action":"open","url":"https://x.test/"}`)); err == nil || strings.Contains(err.Error(), api) {
+		t.Errorf("a setting changed between two calls does not hold: %v", err)
 	}
 }
 

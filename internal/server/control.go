@@ -62,7 +62,9 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.Tools.Secret = a.models.Secret
 	a.Tools.Model = a.models.Find
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
-	a.Tools.MayUseProfile = func(o sessions.Origin) bool { return mayUseDefaultProfile(a.Settings.Current(), o) }
+	a.Tools.ResolveProfile = func(o sessions.Origin, want string) (string, error) {
+		return resolveProfile(a.Settings.Current(), o, want)
+	}
 	a.onClose(a.Tools.Close)
 	return s, nil
 }

@@ -103,7 +103,7 @@ var otherFields = slices.Concat(
 		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to browse, as "+
 			"provider:model. Leave empty to treat every message as a task.", "", &at.AssistantModel),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
-			`single steps in the default profile's tabs. Everyone it talks with shares these tabs.`, false,
+			`single steps. It works the profile of whoever asks, in tabs of its own.`, false,
 			&at.AssistantBrowser),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
 			"language, what to leave alone.", &at.AssistantGuidance),
