@@ -53,7 +53,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	want := assistant.Turn{
 		Typed:  true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
-		Lines:  []assistant.ChatLine{{Speaker: "bob", Text: "I was here before"}, {Speaker: "ada", Text: "hi there"}},
+		Lines:  []assistant.ChatLine{{Speaker: "bob", SpeakerID: s.bob.ID, Text: "I was here before"}, {Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"}},
 	}
 	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
 		t.Error(diff)
