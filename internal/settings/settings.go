@@ -96,7 +96,7 @@ type BrowserTool struct {
 	Nodes        string // one "name url" a line, see [BrowserTool.NodeList]
 	NodeMode     string // see the Node constants
 	Node         string
-	NodeProfiles string // that other machines may use here, separated by spaces; "" = all
+	NodeProfiles string // that other machines may use here, separated by spaces; "" = the default one
 	VisionModel  string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
 	VisionPrompt string
 	VisionBytes  int

@@ -124,7 +124,7 @@ var otherFields = slices.Concat(
 		text(toolKeys+"node.name", "Preferred node", "The node to use when there are several.", "", 64,
 			&at.BrowserTool.Node),
 		text(toolKeys+"node.allowProfiles", "Shared profiles", "With --node-addr, the profiles that other machines "+
-			"may use, separated by spaces. Leave empty to share all.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
+			"may use, separated by spaces. Leave empty for the default one alone.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
 		model(toolKeys+"vision.model", "Vision model", "Describes screenshots to a model that cannot see them. Leave "+
 			"empty for none.", "", &at.BrowserTool.VisionModel),
 		longText(toolKeys+"vision.prompt", "Vision prompt", "What the vision model is asked. Leave empty for the "+
