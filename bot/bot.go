@@ -70,6 +70,10 @@ type Bot struct {
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
+	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
+	// there, for Disabled to judge ([sessions.Origin.Sees]). nil is no lists.
+	Served func() (guilds, channels []string)
+
 	// Budgets is asked by /clank budget what may be spent and is left, with the
 	// people of the server if people is set; nil is no such command.
 	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
@@ -99,6 +103,7 @@ type Bot struct {
 	rest             *discord.REST
 	gateway          *discord.Gateway
 	guilds           discord.GuildCache
+	members          memberCache
 	jobs             JobPool
 	questionOutcomes questionOutcomes
 	activeProgress   progressByWork

@@ -97,15 +97,9 @@ func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 	}
 }
 
-// withThreadParent completes o with what only the gateway has told: the channel that a thread is part of.
-func (b *Bot) withThreadParent(o sessions.Origin) sessions.Origin {
-	o.Parent = b.guilds.Parent(o.Guild, o.Channel)
-	return o
-}
-
 // browseCommand runs /clank browse from the first answer to the last.
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
-	from := b.withThreadParent(originOf(i, who))
+	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || o.private
 	work := cancel.Work{ID: newID(), Owner: who.id, Label: workLabel("browse", publicPrompt(o))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)

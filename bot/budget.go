@@ -25,7 +25,7 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 	if b.Budgets == nil {
 		return "There is no budget here."
 	}
-	if why := b.disabled(ctx, b.withThreadParent(from)); why != "" {
+	if why := b.disabled(ctx, b.completeOrigin(ctx, from)); why != "" {
 		return discord.AsSentence(why)
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)

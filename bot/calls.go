@@ -92,8 +92,7 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 		// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
 		ack := discord.OutgoingMessage{Private: sub.Name == "privacy" || sub.Name == "share"}
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
-		from := b.withThreadParent(originOf(i, who))
-		from.Moderator = from.Guild != "" && who.actor(who.bits).Moderator
+		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 		b.editAnswer(ctx, i, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
 		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})

@@ -67,7 +67,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()
 	where := b.replyMessage(m, who)
-	from := b.withThreadParent(sessions.Origin{
+	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "", Roles: who.roles,
 	})
@@ -154,7 +154,7 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 		lines = b.appendLine(lines, e)
 	}
 	images, notes := b.pictures(ctx, m.Attachments)
-	return append(lines, assistant.ChatLine{Speaker: who.name, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
+	return append(lines, assistant.ChatLine{Speaker: who.name, SpeakerID: who.id, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
 }
 
 // appendLine appends what e says, if a person or the bot itself said it. Its
@@ -173,6 +173,7 @@ func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []ass
 	}
 	line := assistant.ChatLine{Speaker: personFrom(e.Author, "").name, FromAssistant: mine, Text: text}
 	if !mine {
+		line.SpeakerID = e.Author.ID
 		for _, a := range e.Attachments {
 			if a != nil {
 				line.Notes = append(line.Notes, "attached earlier: "+discord.EscapeLine(a.Filename, 80))

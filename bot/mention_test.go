@@ -14,6 +14,7 @@ import (
 	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/access"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,7 +53,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	want := assistant.Turn{
 		Typed:  true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
-		Lines:  []assistant.ChatLine{{Speaker: "bob", Text: "I was here before"}, {Speaker: "ada", Text: "hi there"}},
+		Lines:  []assistant.ChatLine{{Speaker: "bob", SpeakerID: s.bob.ID, Text: "I was here before"}, {Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"}},
 	}
 	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
 		t.Error(diff)
@@ -95,6 +96,45 @@ func TestWhoIsAnswered(t *testing.T) {
 	s.unseen(s.room, "ok")
 	if len(turns) != 0 {
 		t.Errorf("also answered %+v", <-turns)
+	}
+}
+
+func TestListsOfServersAndChannelsHoldForDirectMessages(t *testing.T) {
+	for name, served := range map[string]func(s *stage, staff discordtest.Channel) (guilds, channels []string){
+		"servers":  func(s *stage, _ discordtest.Channel) ([]string, []string) { return []string{s.guild.ID}, nil },
+		"channels": func(_ *stage, staff discordtest.Channel) ([]string, []string) { return nil, []string{staff.ID} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			turns := s.answering("ok")
+			staff := s.CreateChannel(s.guild, "staff")
+			s.Overwrite(staff, discordtest.User{}, discordtest.Role{}, 0, discordtest.ViewChannel)
+			s.Overwrite(staff, s.ada, discordtest.Role{}, discordtest.ViewChannel, 0)
+			s.Overwrite(staff, s.account.User, discordtest.Role{}, discordtest.ViewChannel, 0)
+			stranger := s.bob
+			if name == "servers" {
+				s.RemoveMember(s.guild, s.bob)
+			}
+			s.bot.Served = func() ([]string, []string) { return served(s, staff) }
+			s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+				r := access.Rules{Direct: true}
+				r.Guilds, r.Channels = s.bot.Served()
+				if err := r.Check(access.Person{User: o.User, Guild: o.Guild, Sees: o.Sees}); err != nil {
+					return err.Error()
+				}
+				return ""
+			}
+			s.open()
+			s.say(s.OpenDM(stranger, s.account), stranger, "read my mail")
+			s.message(s.OpenDM(stranger, s.account), "members of the servers")
+			for range 2 {
+				s.say(s.OpenDM(s.ada, s.account), s.ada, "in private")
+				s.turn(turns)
+			}
+			if got := len(s.RequestsTo(discordtest.RouteGetMember)); got != 2 {
+				t.Errorf("asked for members %d times, want once for each person", got)
+			}
+		})
 	}
 }
 

@@ -74,7 +74,7 @@ func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person
 
 // sendNote passes text on to a task and says how that went.
 func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, task, text string) string {
-	from := b.withThreadParent(sessions.Origin{
+	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "", Roles: who.roles,
 	})
@@ -87,9 +87,7 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 		if !known {
 			bits = b.askPermissions(ctx, m, who)
 		}
-		if from.Moderator = bits&moderatorBits != 0; from.Moderator {
-			_, err = b.Tasks.SendNote(ctx, task, from, text)
-		}
+		_, err = b.Tasks.SendNote(ctx, task, b.asModerator(from, who, bits), text)
 	}
 	if err != nil {
 		return discord.EscapeLine(discord.AsSentence(err.Error()), 500)

@@ -150,31 +150,56 @@ func resolvedText(q approval.Question, a approval.Answer) string {
 // onAnswer takes the press of a question's button.
 func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data string, who person) {
 	say, id, _ := strings.Cut(data, ":")
-	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
+	b.runShort(base, func(ctx context.Context) {
+		kind, text := discordgo.InteractionResponseDeferredMessageUpdate, b.answerQuestion(ctx, i, id, say, who)
+		if text != "" {
+			kind = discordgo.InteractionResponseChannelMessageWithSource
+		}
+		b.logger().Info("question button", "question", id, "by", who.id, "say", say, "refused", text)
+		b.respond(ctx, i, kind, discord.OutgoingMessage{Content: text, Private: true})
+	})
+}
+
+// answerQuestion answers a question, and returns why that was not possible, or nothing: its message says so at once.
+func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, say string, who person) string {
 	q, waits := approval.Question{}, false
 	if b.Questions != nil {
 		q, waits = b.Questions.Find(id)
 	}
 	switch {
 	case !waits:
-		text = "That question is over."
+		return "That question is over."
 	case !b.mayAnswer(i, q, who, say):
-		text = notAllowedText(q)
-	default:
-		err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
-		switch {
-		case err == nil: // the message says so at once
-			kind = discordgo.InteractionResponseDeferredMessageUpdate
-		case errors.Is(err, approval.ErrNotPending):
-			text = "That question is over."
-		default:
-			text = discord.EscapeLine(discord.AsSentence(err.Error()), 300)
+		return notAllowedText(q)
+	}
+	if say != answerRefuse {
+		if why := b.shutOut(ctx, i, q, who); why != "" {
+			return discord.AsSentence(why)
 		}
 	}
-	b.logger().Info("question button", "question", id, "by", who.id, "say", say, "refused", text)
-	b.runShort(base, func(ctx context.Context) {
-		b.respond(ctx, i, kind, discord.OutgoingMessage{Content: text, Private: true})
-	})
+	err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, approval.ErrNotPending):
+		return "That question is over."
+	}
+	return discord.EscapeLine(discord.AsSentence(err.Error()), 300)
+}
+
+// shutOut says why a person may no longer ask for anything where q was asked, and thus allow nothing there.
+func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.Question, who person) string {
+	o := sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private, Roles: who.roles,
+	}
+	if i.GuildID == q.Guild {
+		return b.disabled(ctx, b.completeOrigin(ctx, o))
+	}
+	now, err := b.RefreshOrigin(ctx, o) // a private question of a server is answered in a direct message
+	if err != nil {
+		return err.Error()
+	}
+	return b.disabled(ctx, now)
 }
 
 // mayAnswer reports whether a person may say that. Those who may stop the task may

@@ -10,6 +10,7 @@ import (
 
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/sessions"
 	"clank/sessions/approval"
 
 	"github.com/bwmarrin/discordgo"
@@ -153,6 +154,31 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("answer %+v", got)
 	}
 	s.edited(m, "Refused by \\@bob.")
+}
+
+func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		t.Run(fmt.Sprintf("private %v", private), func(t *testing.T) {
+			s := newStage(t)
+			s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+				if o.Guild == s.guild.ID && o.Channel == s.room.ID && o.User == s.ada.ID {
+					return "you are not among the people that I work for here"
+				}
+				return ""
+			}
+			s.open()
+			a, m := s.ask(approval.ClassSend, func(q *approval.Question) { q.Private = private })
+			for _, label := range []string{"Allow", "Allow for this session"} {
+				if got := s.told(s.sayTo(m, s.ada, label)); got.Text() != "You are not among the people that I work for here." {
+					t.Errorf("ada says %s: %q", label, got.Text())
+				}
+			}
+			s.sayTo(m, s.ada, "No")
+			if got := s.outcome(a); got != (approval.Answer{By: "@ada"}) {
+				t.Errorf("answer %+v", got)
+			}
+		})
+	}
 }
 
 func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {

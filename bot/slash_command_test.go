@@ -282,8 +282,10 @@ func TestWatchesAreListedAndEnded(t *testing.T) {
 	if o := w.query.Owner; o == nil || o.User != s.ada.ID || !o.Discord {
 		t.Errorf("asked for the watches of %+v", o)
 	}
+	staff, other := s.CreateChannel(s.guild, "staff"), s.CreateChannel(s.guild, "other")
+	s.Overwrite(staff, s.mod, discordtest.Role{}, 0, discordtest.ManageMessages)
 	s.answer(s.command(s.mod, "watches", discordtest.Args{"end": "w1"}), "is not watched any more")
-	if !w.by.Moderator || w.by.ID != s.mod.ID || w.from.Guild != s.guild.ID {
+	if w.by.ID != s.mod.ID || !w.from.Moderates(s.guild.ID, s.room.ID) || !w.from.Moderates(s.guild.ID, other.ID) || w.from.Moderates(s.guild.ID, staff.ID) {
 		t.Errorf("ended by %+v from %+v", w.by, w.from)
 	}
 	w.err = watches.ErrForbidden

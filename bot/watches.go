@@ -32,7 +32,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 	b.startWork(base, func(ctx context.Context) {
 		ack := discord.OutgoingMessage{Private: true}
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
-		from := b.withThreadParent(originOf(i, who))
+		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 		var text string
 		switch why := b.disabled(ctx, from); {
 		case sub.Name == "watches":
@@ -162,15 +162,15 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 var ErrLeftGuild = errors.New("whoever asked for it is not on that server any more")
 
 // RefreshOrigin returns o with what is not kept of it: the roles that its person has
-// now, and the channel that a thread is part of. The error is [ErrLeftGuild], or why
+// now, the channel that a thread is part of, and [sessions.Origin.Sees]. The error is [ErrLeftGuild], or why
 // Discord does not say.
 func (b *Bot) RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
 	if o.Guild == "" {
-		return o, nil
+		return b.completeOrigin(ctx, o), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	o = b.withThreadParent(o)
+	o = b.completeOrigin(ctx, o)
 	m, err := b.rest.Member(ctx, o.Guild, o.User)
 	switch {
 	case discord.IsCode(err, discord.CodeUnknownMember, discord.CodeUnknownGuild, discord.CodeMissingAccess):

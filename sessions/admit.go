@@ -100,13 +100,16 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	if j.live.State == SessionClosed {
 		return refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", j.live.ID)
 	}
-	all, own := 0, 0
+	all, guild, own := 0, 0, 0
 	for _, l := range m.live {
 		for _, o := range l.tasks {
 			if o.started {
 				continue
 			}
 			all++
+			if o.guild == j.guild {
+				guild++
+			}
 			if o.user == j.user {
 				own++
 			}
@@ -114,7 +117,9 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	}
 	switch {
 	case lim.Queued > 0 && all >= lim.Queued:
-		return refuse(ErrQueueFull, "%d tasks are waiting already, which is the most there may be; try again in a while", all)
+		return refuse(ErrQueueFull, "%d tasks of everybody together are waiting already, which is the most there may be; try again in a while", all)
+	case lim.QueuedPerGuild > 0 && j.rec.Origin.Guild != "" && guild >= lim.QueuedPerGuild:
+		return refuse(ErrQueueFull, "%d tasks of this server are waiting already, which is the most one server may have; try again in a while", guild)
 	case lim.QueuedPerUser > 0 && own >= lim.QueuedPerUser:
 		return refuse(ErrQueueFull, "%d of your tasks are waiting already, which is the most one person may have; wait for one of them, or stop it", own)
 	}
@@ -143,25 +148,37 @@ func checkPrompt(prompt string) error {
 	return nil
 }
 
-// checkHour refuses a task from Discord if the hour's are used up.
+// checkHour refuses a task from Discord if its person or its server has had the hour's tasks.
 func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
-	if o.Kind != FromDiscord || lim.PerHour == 0 {
+	if o.Kind != FromDiscord {
 		return nil
 	}
-	if lim.PerHour < 0 {
+	err := m.checkHourOf(ctx, TaskQuery{User: o.User}, lim.PerHourUser, "you may ask for %d tasks within an hour, and have")
+	if err != nil || o.Guild == "" {
+		return err
+	}
+	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "this server may ask for %d tasks within an hour, and has")
+}
+
+// checkHourOf refuses a task if those of q have been limit within an hour. whose says of whom they are.
+func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, whose string) error {
+	switch {
+	case limit == 0:
+		return nil
+	case limit < 0:
 		return refuse(ErrBudgetSpent, "browsing from Discord is switched off: the settings allow no tasks per hour")
 	}
 	now := m.Now()
-	rs, err := m.Store.Tasks(ctx, TaskQuery{Kind: FromDiscord, Since: now.Add(-time.Hour), Limit: lim.PerHour})
+	q.Kind, q.Since, q.Limit = FromDiscord, now.Add(-time.Hour), limit
+	rs, err := m.Store.Tasks(ctx, q)
 	if err != nil {
 		return fmt.Errorf("count the tasks of the last hour: %w", err)
 	}
-	if len(rs) < lim.PerHour {
+	if len(rs) < limit {
 		return nil
 	}
 	free := rs[len(rs)-1].Asked.Add(time.Hour).Sub(now)
-	return refuse(ErrBudgetSpent, "the %d tasks that may be asked for within an hour are used up; the next one can start in %s",
-		lim.PerHour, max(free, time.Second).Round(time.Second))
+	return refuse(ErrBudgetSpent, whose+"; the next one can start in %s", limit, max(free, time.Second).Round(time.Second))
 }
 
 // resolveSession returns the session that t goes on with, or a new one, pinned, and completes t with it.

@@ -211,11 +211,13 @@ func (m *Manager) unlockLoading() { m.loadToken <- struct{}{} }
 // Limits is how much the [Manager] lets happen. A field that is zero does not limit, where it does not say otherwise.
 type Limits struct {
 	Disabled        bool // accept no new task
-	PerHour         int  // tasks from Discord to accept within any hour; below 0 = none
+	PerHourUser     int  // tasks from Discord to accept of one person within any hour; below 0 = none
+	PerHourGuild    int  // the same of one server
 	Running         int  // tasks that run at once
 	RunningPerGuild int
 	RunningPerUser  int
 	Queued          int // tasks that wait in line
+	QueuedPerGuild  int
 	QueuedPerUser   int
 
 	Sessions    int           // sessions that are open (idle or running) at once

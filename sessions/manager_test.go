@@ -261,7 +261,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 		{"an empty task", sessions.Limits{}, ask("ada", " \n"), sessions.ErrBadTask, "say what to do"},
 		{"a long task", sessions.Limits{}, ask("ada", strings.Repeat("ü", 8001)), sessions.ErrBadTask, "8001 characters and may have 8000"},
 		{"when it is off", sessions.Limits{Disabled: true}, ask("ada", "p"), sessions.ErrDisabled, "switched off"},
-		{"when Discord may not", sessions.Limits{PerHour: -1}, ask("ada", "p"), sessions.ErrBudgetSpent, "no tasks per hour"},
+		{"when Discord may not", sessions.Limits{PerHourUser: -1}, ask("ada", "p"), sessions.ErrBudgetSpent, "no tasks per hour"},
 		{"an unknown session", sessions.Limits{}, sessions.Task{Prompt: "p", SessionID: "nope"}, sessions.ErrNotFound, `no session "nope"`},
 		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
 	} {
@@ -386,18 +386,29 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 }
 
 func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
-	withRig(t, sessions.Limits{PerHour: 2}, func(t *testing.T, r *rig) {
+	withRig(t, sessions.Limits{PerHourUser: 2, PerHourGuild: 3}, func(t *testing.T, r *rig) {
 		t.Helper()
+		refused := func(task sessions.Task, words ...string) {
+			t.Helper()
+			_, err := r.Run(t.Context(), task, nil)
+			for _, w := range words {
+				if !errors.Is(err, sessions.ErrBudgetSpent) || !strings.Contains(err.Error(), w) {
+					t.Errorf("err = %v, want ErrBudgetSpent that says %q", err, w)
+				}
+			}
+		}
 		r.run(ask("ada", "one"))
 		pass(10 * time.Minute)
-		r.run(ask("bob", "two"))
-		_, err := r.Run(t.Context(), ask("cy", "three"), nil)
-		if !errors.Is(err, sessions.ErrBudgetSpent) || !strings.Contains(err.Error(), "50m0s") {
-			t.Errorf("err = %v, want ErrSpent until 50 minutes later", err)
-		}
+		r.run(ask("ada", "two"))
+		refused(ask("ada", "three"), "you may ask for 2 tasks", "50m0s")
+		r.run(ask("bob", "of somebody else"))
+		refused(ask("cy", "three"), "this server may ask for 3 tasks", "50m0s")
+		r.run(sessions.Task{Prompt: "elsewhere", Origin: discord("h", "cy")})
+		r.run(sessions.Task{Prompt: "directly", Origin: discord("", "cy")})
+		refused(sessions.Task{Prompt: "directly", Origin: discord("", "ada")}, "you may ask for 2 tasks")
 		r.run(sessions.Task{Prompt: "four", Origin: sessions.Origin{Kind: sessions.FromDashboard}})
 		pass(51 * time.Minute)
-		r.run(ask("cy", "three"))
+		r.run(ask("ada", "three"))
 	})
 }
 

@@ -129,7 +129,7 @@ func (o Origin) acceptsNotesFrom(from Origin) bool {
 	if (Session{Origin: o}).MayUse(from) {
 		return true
 	}
-	return from.Moderator && !o.Private && (from.Kind != FromDiscord || from.Guild == o.Guild)
+	return !o.Private && from.Moderates(o.Guild, o.Channel)
 }
 
 // speakerName returns what people call the speaker at o.

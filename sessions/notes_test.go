@@ -121,6 +121,9 @@ func TestWhoMaySayWhatToATask(t *testing.T) {
 	moderator.Moderator = true
 	elsewhere := discord("other", "mod")
 	elsewhere.Moderator = true
+	memes, both := moderator, moderator
+	memes.Channel, both.Channel = "memes", "memes"
+	both.ModeratesChannel = func(channel string) bool { return channel == moderator.Channel }
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
 	for name, tc := range map[string]struct {
 		owner, by sessions.Origin
@@ -131,6 +134,8 @@ func TestWhoMaySayWhatToATask(t *testing.T) {
 		"its owner, from elsewhere":      {discord("g", "ada"), discord("h", "ada"), "x", nil},
 		"somebody else":                  {discord("g", "ada"), discord("g", "bob"), "x", sessions.ErrNotOwner},
 		"a moderator":                    {discord("g", "ada"), moderator, "x", nil},
+		"a moderator of another channel": {discord("g", "ada"), memes, "x", sessions.ErrNotOwner},
+		"a moderator of both channels":   {discord("g", "ada"), both, "x", nil},
 		"a moderator of another guild":   {discord("g", "ada"), elsewhere, "x", sessions.ErrNotOwner},
 		"the operator":                   {discord("g", "ada"), operator, "x", nil},
 		"a moderator, to a private task": {private, moderator, "x", sessions.ErrNotFound},

@@ -134,7 +134,7 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 }
 
 func TestAFullLineRefusesMore(t *testing.T) {
-	withHolding(t, sessions.Limits{Running: 1, Queued: 3, QueuedPerUser: 2}, func(t *testing.T, r *rig, free func()) {
+	withHolding(t, sessions.Limits{Running: 1, Queued: 4, QueuedPerGuild: 3, QueuedPerUser: 2}, func(t *testing.T, r *rig, free func()) {
 		t.Helper()
 		waits := func(s *started) *started {
 			t.Helper()
@@ -154,8 +154,13 @@ func TestAFullLineRefusesMore(t *testing.T) {
 			t.Errorf("a third of one user: err = %v", s.err)
 		}
 		waits(r.start(t.Context(), ask("bob", "p")))
-		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "3 tasks are waiting") {
-			t.Errorf("a fourth of all: err = %v", s.err)
+		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "3 tasks of this server") {
+			t.Errorf("a fourth of one server: err = %v", s.err)
+		}
+		elsewhere := func(user string) sessions.Task { return sessions.Task{Prompt: "p", Origin: discord("h", user)} }
+		waits(r.start(t.Context(), elsewhere("cy")))
+		if s := r.start(t.Context(), elsewhere("dan")); s.err == nil || !strings.Contains(s.err.Error(), "4 tasks of everybody") {
+			t.Errorf("a fifth of all: err = %v", s.err)
 		}
 	})
 }

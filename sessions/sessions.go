@@ -34,9 +34,25 @@ type Origin struct {
 	// What decides who somebody is at the moment of asking. It is not kept.
 	Roles  []string `json:"-"` // that User has on Guild
 	Parent string   `json:"-"` // the channel that the thread Channel is part of
-	// Moderator says that User may manage other people's messages there, as the operator of the dashboard may
+	Sees   []string `json:"-"` // in direct messages: which of the served servers and channels User is a member of and sees
+	// Moderator says that User may manage other people's messages in Channel, as the operator of the dashboard may
 	// everywhere.
 	Moderator bool `json:"-"`
+	// ModeratesChannel says the same of another channel of Guild; nil is of none. It must not block.
+	ModeratesChannel func(channel string) bool `json:"-"`
+}
+
+// Moderates reports whether User has a moderator's say in a channel.
+func (o Origin) Moderates(guild, channel string) bool {
+	switch {
+	case o.Kind != FromDiscord:
+		return o.Moderator
+	case o.Guild == "" || o.Guild != guild:
+		return false
+	case o.Channel == channel:
+		return o.Moderator
+	}
+	return o.ModeratesChannel != nil && o.ModeratesChannel(channel)
 }
 
 // Task is one thing somebody asked for.

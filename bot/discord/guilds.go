@@ -123,6 +123,18 @@ func (c *GuildCache) Parent(guild, channel string) string {
 	return g.channels[channel].parent
 }
 
+// GuildOf returns the guild that a channel is part of; empty if the channel is not known.
+func (c *GuildCache) GuildOf(channel string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, g := range c.guilds {
+		if _, ok := g.channels[channel]; ok {
+			return id
+		}
+	}
+	return ""
+}
+
 // PutChannel stores a channel of a guild that is known.
 func (c *GuildCache) PutChannel(ch *discordgo.Channel) {
 	c.mu.Lock()

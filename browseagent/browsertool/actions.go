@@ -187,13 +187,13 @@ func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
 // performAct sends an act.
 func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
-		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(), ", "))
+		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.tool.Kinds(), ", "))
 	}
-	if !c.session.Tool.evaluates() && runsScript(c.act, 0) {
+	if !c.tool.evaluates() && runsScript(c.act, 0) {
 		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")
 	}
 	answer, err := c.post(ctx, "/act", c.act)
-	if err != nil && c.mayDropTarget(ctx, err) {
+	if err != nil && c.guest == nil && c.mayDropTarget(ctx, err) {
 		without := map[string]any{}
 		for key, v := range c.act {
 			if key != "targetId" {

@@ -33,6 +33,8 @@ type Session struct {
 // toolCall is one call under way.
 type toolCall struct {
 	session *Session
+	tool    *Tool
+	guest   *Guest // nil: nothing is kept from the call
 	target  *Target
 	in      callInput
 	act     map[string]any
@@ -42,7 +44,12 @@ type toolCall struct {
 // Run carries out one call with the model's input. What fails on the way is a Result with IsError; the error is only
 // ever the cause of ctx's end.
 func (s *Session) Run(ctx context.Context, raw json.RawMessage) (Result, error) {
-	r, err := s.run(ctx, raw)
+	return s.RunAs(ctx, s.Tool, nil, raw)
+}
+
+// RunAs is Run with the tool as it is to be for this call, within the limits of a guest; nil is no limits.
+func (s *Session) RunAs(ctx context.Context, tool *Tool, guest *Guest, raw json.RawMessage) (Result, error) {
+	r, err := s.run(ctx, tool, guest, raw)
 	if ctx.Err() != nil && (err != nil || r.IsError) {
 		return Result{}, context.Cause(ctx)
 	}
@@ -52,14 +59,14 @@ func (s *Session) Run(ctx context.Context, raw json.RawMessage) (Result, error) 
 	return r, nil
 }
 
-func (s *Session) run(ctx context.Context, raw json.RawMessage) (Result, error) {
+func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.RawMessage) (Result, error) {
 	in, act, err := parseCall(raw)
 	if err != nil {
 		return Result{}, newCallError(err.Error())
 	}
 	name := in.str("action")
 	do, known := actionHandlers[name]
-	if offered := s.Tool.actions(); !known || !slices.Contains(offered, name) {
+	if offered := tool.actions(); !known || !slices.Contains(offered, name) {
 		return Result{}, newCallError(fmt.Sprintf("action %q is not known; there are: %s", name, strings.Join(offered, ", ")))
 	}
 	s.mu.Lock()
@@ -68,17 +75,20 @@ func (s *Session) run(ctx context.Context, raw json.RawMessage) (Result, error) 
 	if ended {
 		return Result{}, errors.New("this session has ended; its tabs are closed")
 	}
-	target, err := s.Tool.Targets.Pick(ctx, in.str("target"), in.str("node"))
+	target, err := tool.Targets.Pick(ctx, in.str("target"), in.str("node"))
 	if err != nil {
 		return Result{}, newCallError(err.Error())
 	}
-	c := &toolCall{session: s, target: target, in: in, act: act, profile: in.str("profile")}
+	c := &toolCall{session: s, tool: tool, guest: guest, target: target, in: in, act: act, profile: in.str("profile")}
+	if err := c.confine(name); err != nil {
+		return Result{}, err
+	}
 	within := callTimeout(name, in, act) + target.Slack
-	if v := s.Tool.Vision; v != nil && s.Blind {
+	if v := tool.Vision; v != nil && s.Blind {
 		within += describeTime
 	}
-	if s.Tool.ApprovalWait != nil && HasAskID(ctx) {
-		within += s.Tool.ApprovalWait()
+	if tool.ApprovalWait != nil && HasAskID(ctx) {
+		within += tool.ApprovalWait()
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -206,6 +216,8 @@ func listTabs(ctx context.Context, c *toolCall) (Result, error) {
 		return Result{}, err
 	}
 	list, _ := answer["tabs"].([]any)
+	list = c.ownTabs(list)
+	answer["tabs"] = list
 	for _, v := range list {
 		if one, ok := v.(map[string]any); ok {
 			delete(one, "wsUrl") // of no use to a model

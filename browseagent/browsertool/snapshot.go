@@ -29,7 +29,7 @@ func (c *toolCall) snapshotQuery() url.Values {
 	if format == formatAria {
 		return q
 	}
-	if mode := c.session.Tool.SnapshotMode; q.Get("mode") == "" && mode != nil && mode() == modeEfficient {
+	if mode := c.tool.SnapshotMode; q.Get("mode") == "" && mode != nil && mode() == modeEfficient {
 		q.Set("mode", modeEfficient)
 	}
 	switch {
@@ -196,7 +196,7 @@ func (c *toolCall) addImage(ctx context.Context, r *Result, path string, answer 
 		r.Text += "\n\nThe picture was taken but cannot be shown: " + untrusted.CleanLine(err.Error(), maxServiceError)
 		return false
 	}
-	if v := c.session.Tool.Vision; v != nil && c.session.Blind {
+	if v := c.tool.Vision; v != nil && c.session.Blind {
 		text, err := v.describe(ctx, image)
 		if err == nil {
 			r.Text += "\n\nA vision model describes the picture:\n" + untrusted.WrapWithWarning(text)

@@ -275,7 +275,7 @@ func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 		}
 	}
 	usual[keyServer] = r.model.BaseURL()
-	usual[keyPerHour], usual[keyModel] = 600, scriptedModel
+	usual[keyPerHour], usual["interaction.tasks.maxPerHourPerGuild"], usual[keyModel] = 600, 600, scriptedModel
 	r.findsFerry(t, discordtest.Args{})
 	session := r.tasks(t)[0].SessionID // each of these blunders begins another one, if it gets so far
 	for _, b := range badInputs(dead) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // sharedServer is a server with which people and programs work.
@@ -26,6 +29,8 @@ type sharedServer struct {
 	server  *runningProgram
 }
 
+const lendToken = "lend-me-one-lend-me-one-lend-me-one"
+
 // TestOneServerForPeopleAndPrograms tests what is done with one server and its browser, one thing after the other.
 func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	t.Parallel()
@@ -33,7 +38,7 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	c := &sharedServer{home: home, environ: environ, site: newTestSite(t)}
 	strict := llmtest.NewServer(t)
 	strict.SetFallback(llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey+". You can find yours on the platform."))
-	withSecrets := append(environ, "CLANK_NODE_TOKEN=lend-me-one", "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+testKey)
+	withSecrets := append(environ, "CLANK_NODE_TOKEN="+lendToken, "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+testKey)
 	c.server = startServer(t, home, withSecrets, "--node-addr", "127.0.0.1:0")
 	for _, part := range []struct {
 		name string
@@ -44,6 +49,7 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 			t.Helper()
 			mcpHasBoth(t, c.environ, c.site, nil)
 		}},
+		{"an MCP client is held to the server's settings", mcpIsHeldToTheSettings},
 		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages},
 		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy},
 		{"browsers are lent to other machines", lentToOtherMachines},
@@ -166,6 +172,26 @@ func holds(t *testing.T, home, secret string) {
 	}
 }
 
+func mcpIsHeldToTheSettings(t *testing.T, c *sharedServer) {
+	t.Helper()
+	const key = "interaction.tool.browser.allowHostControl"
+	set := func(to string) {
+		t.Helper()
+		if code, _, stderr := runInProcess(t, c.environ, "config", "set", key, to); code != 0 {
+			t.Fatalf("config set %s %s: %s", key, to, stderr)
+		}
+	}
+	set("off")
+	defer set("on")
+	s := mcpClient(t, c.environ, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "tabs"}})
+	if err != nil || !res.IsError {
+		t.Errorf("this machine's browser is worked though the settings keep it: %+v, %v", res, err)
+	}
+}
+
 func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	t.Helper()
 	_, at, _ := strings.Cut(awaitOutput(t, c.server.stdout, "lent at"), "lent at")
@@ -180,7 +206,7 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		status, answer, err := there("lend-me-one").Call(ctx, method, path, nil, body)
+		status, answer, err := there(lendToken).Call(ctx, method, path, nil, body)
 		if err != nil || status != http.StatusOK {
 			t.Fatalf("%s %s: %d %s %v", method, path, status, answer, err)
 		}
@@ -191,8 +217,11 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	if err := json.Unmarshal(ask(http.MethodPost, "/screenshot", nil), &shot); err != nil || filepath.Dir(shot.Path) != dir {
 		t.Errorf("the picture came as %q, %v, want it in %s", shot.Path, err, dir)
 	}
-	if status, answer, _ := there("lend-me-one").Call(t.Context(), http.MethodDelete, "/profiles/clank", nil, nil); status < 400 {
+	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodDelete, "/profiles/clank", nil, nil); status < 400 {
 		t.Errorf("a lent browser's profile was deleted: %s", answer)
+	}
+	if status, answer, _ := there(lendToken).Call(t.Context(), http.MethodGet, "/tabs", url.Values{"profile": {"user"}}, nil); status != http.StatusForbidden {
+		t.Errorf("the person's own browser is lent: %d %s", status, answer)
 	}
 }
 
@@ -204,6 +233,7 @@ func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
 	}{
 		{"", "127.0.0.1:0", "CLANK_NODE_TOKEN"},
 		{"CLANK_NODE_TOKEN=x", "0.0.0.0:0", "--node-cert"},
+		{"CLANK_NODE_TOKEN=a", "127.0.0.1:0", "32 characters"},
 	} {
 		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
 			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -124,12 +125,46 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 		return mcpBackend{}, err
 	}
 	p.tools = server.NewBrowserTools(h.Dir, found.URL, found.Token)
-	p.tools.Settings = settings.Defaults
+	if p.tools.Settings, err = serverSettings(ctx, e, r); err != nil {
+		return mcpBackend{}, err
+	}
 	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
 	p.tools.Model = func(context.Context, string) (llm.Model, error) {
 		return nil, errors.New("pictures are described by the server only")
 	}
 	return p, nil
+}
+
+// serverSettings returns what the settings of the server that runs say of the tool. What only the server itself can do,
+// such as lending and having pictures described, is left at its default.
+func serverSettings(ctx context.Context, e *commandEnv, r taskRunner) (func() settings.Settings, error) {
+	s := settings.Defaults()
+	if remote, ok := r.(remoteRunner); ok {
+		view, err := remote.client.Settings(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read the settings of the server: %w", err)
+		}
+		there := settings.Manager{Store: storedSettings(view.Intent), Log: e.newLogger("error")}
+		if err := there.Open(ctx); err != nil {
+			return nil, err
+		}
+		now := there.Current()
+		s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
+	}
+	return func() settings.Settings { return s }, nil
+}
+
+// storedSettings are settings that are read alone.
+type storedSettings map[string]json.RawMessage
+
+// LoadSettings implements [settings.Store].
+func (s storedSettings) LoadSettings(context.Context) (map[string]json.RawMessage, string, error) {
+	return s, "", nil
+}
+
+// SaveSettings implements [settings.Store].
+func (storedSettings) SaveSettings(context.Context, map[string]json.RawMessage, string) (string, error) {
+	return "", errors.New("the settings are the server's to change")
 }
 
 // mcpBrowser sends the agent out for an MCP client.

@@ -169,6 +169,7 @@ func newServerFixture(tb testing.TB) *serverFixture {
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
+		"interaction.tasks.maxPerHourPerGuild":                                     600,
 	})
 	check.Must(tb, check.Err(r.server.OpenControl(tb.Context(), "127.0.0.1:0")))
 	if how, _ := r.server.ConnectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {

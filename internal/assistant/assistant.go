@@ -108,7 +108,8 @@ type TextChunk struct {
 
 // ChatLine is something somebody said.
 type ChatLine struct {
-	Speaker       string // display name; ignored if Mine
+	Speaker       string // display name; ignored if FromAssistant
+	SpeakerID     string // whose words they are: those of others than the one who asks are quoted to the model
 	FromAssistant bool   // said by the brain itself
 	Text          string
 	Images        []llm.Image

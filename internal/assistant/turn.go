@@ -39,7 +39,7 @@ type replyRun struct {
 func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	req := llm.Request{
 		System:    r.systemPrompt(ctx),
-		Messages:  messagesOf(r.turn.Lines, r.model.Caps()),
+		Messages:  messagesOf(r.turn.Lines, r.turn.Origin.User, r.model.Caps()),
 		MaxTokens: maxTokens,
 		EndUser:   "",
 	}

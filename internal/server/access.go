@@ -14,7 +14,7 @@ import (
 // accessPerson returns the person who asks, as the access rules know people. It reports false for the operator,
 // who asks at the terminal or on the page.
 func accessPerson(o sessions.Origin) (access.Person, bool) {
-	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent}, o.Kind == sessions.FromDiscord
+	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees}, o.Kind == sessions.FromDiscord
 }
 
 // checkAccess says whether somebody may ask for anything.

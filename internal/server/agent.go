@@ -68,26 +68,31 @@ func (a *Server) agentSettings() browseagent.Settings {
 
 // Bounds that are not worth a setting yet.
 const (
-	maxQueued        = 100
-	maxQueuedPerUser = 10
-	maxKeptViews     = 40
-	maxKeptTasks     = 5000
-	MaxTaskSteps     = 30 // the most a task may ask for
+	maxQueued         = 100
+	maxQueuedPerGuild = 50
+	maxQueuedPerUser  = 10
+	maxKeptViews      = 40
+	maxKeptTasks      = 5000
+	MaxTaskSteps      = 30 // the most a task may ask for
 )
 
 func (a *Server) sessionLimits() sessions.Limits {
 	s := a.Settings.Current()
-	perHour := s.BrowsesPerHour
-	if perHour == 0 {
-		perHour = -1
+	perHour := func(n int) int {
+		if n == 0 {
+			return -1 // none
+		}
+		return n
 	}
 	return sessions.Limits{
 		Disabled:        !s.BrowserEnabled,
-		PerHour:         perHour,
+		PerHourUser:     perHour(s.BrowsesPerHour.User),
+		PerHourGuild:    perHour(s.BrowsesPerHour.Guild),
 		Running:         s.MaxTasks,
 		RunningPerGuild: s.TaskLimits.Guild,
 		RunningPerUser:  s.TaskLimits.User,
 		Queued:          maxQueued,
+		QueuedPerGuild:  maxQueuedPerGuild,
 		QueuedPerUser:   maxQueuedPerUser,
 		Sessions:        s.MaxSessions,
 		SessionIdle:     min(s.SessionTimeout, s.TabTimeout),

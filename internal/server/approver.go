@@ -48,7 +48,7 @@ func (k *Approver) approveClasses(q sessions.Question, question approval.Questio
 		switch rule := k.Approvals.Rule(class); {
 		case rule == approval.RuleAllow:
 		case rule == approval.RuleRefuse:
-		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t, class), k.Approvals.Granted(question.Session, class, question.Origin):
+		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t, class), k.Approvals.Granted(question):
 			continue
 		}
 		answer, err := put(question)
@@ -93,13 +93,14 @@ func questionFor(o sessions.Origin) approval.Question {
 }
 
 // ApproveHost asks whether a profile's browser may reach a host for the first time. The
-// people of the task at work are asked, if it is the only one, and the operator; if
+// people of the task that works in the profile are asked, if it is the only one, and the operator; if
 // it may be that of a private task among several, nobody is. An error is a no.
 func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
 	list, err := k.RunningTasks(ctx)
 	if err != nil {
 		return false, err
 	}
+	list = slices.DeleteFunc(list, func(r sessions.TaskRecord) bool { return r.Profile != profile })
 	// Of several nobody knows which it is: the words of a private one are not shown to the others.
 	private := slices.ContainsFunc(list, func(r sessions.TaskRecord) bool { return r.Origin.Private })
 	q := approval.Question{Session: "profile " + profile, Private: private}

@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/browseagent/browsertool"
 	"clank/browsermgr"
 	"clank/browsermgr/page/files"
 	"clank/internal/settings"
@@ -128,8 +130,8 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 
 func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 	k, _, f := newTestApprover(t)
-	private := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
-	other := sessions.TaskRecord{Task: sessions.Task{ID: "t2", SessionID: "s2", Origin: TerminalOrigin()}}
+	private := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
+	other := sessions.TaskRecord{Task: sessions.Task{ID: "t2", SessionID: "s2", Profile: "clank", Origin: TerminalOrigin()}}
 	for _, tt := range []struct {
 		work []sessions.TaskRecord
 		user string
@@ -160,7 +162,10 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	t.Parallel()
 	k, _, f := newTestApprover(t)
-	work := []sessions.TaskRecord{{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}}
+	here := sessions.TaskRecord{Task: sessions.Task{ID: "t1", SessionID: "s1", Profile: "clank", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}
+	elsewhere := here
+	elsewhere.Profile, elsewhere.Origin.User = "work", "other"
+	work := []sessions.TaskRecord{elsewhere, here}
 	k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return work, nil }
 	for _, want := range []string{"discord", ""} {
 		got := make(chan error, 1)
@@ -185,7 +190,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 		if _, err := f.Next(t.Context()); err != nil {
 			t.Error(err)
 		}
-		work = append(work, work[0]) // of two tasks nobody knows which it is
+		work = append(work, here) // of two tasks nobody knows which it is
 	}
 }
 
@@ -356,10 +361,10 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.gets)
 		}
 	}
-	k := ToolApprover{&Approver{Settings: func() settings.Settings { return s }}}
+	k := ToolApprover{Approver: &Approver{Settings: func() settings.Settings { return s }}}
 	tools := &BrowserTools{
-		Settings:  func() settings.Settings { s.AssistantBrowser = true; return s },
-		MayBrowse: func(o sessions.Origin) bool { return check.Err(toolProfile(s, o, "")) == nil },
+		Settings:       func() settings.Settings { s.AssistantBrowser = true; return s },
+		ResolveProfile: func(o sessions.Origin, want string) (string, error) { return toolProfile(s, o, want) },
 	}
 	if tools.AssistantTools(t.Context(), guild(eve)) != nil {
 		t.Error("the assistant is offered the browser for somebody to whom no profile belongs")
@@ -388,6 +393,25 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 		if got != c.gets || (err == nil) != (c.gets != "" || c.who.Kind != sessions.FromDiscord) {
 			t.Errorf("a model's request for %s: got %q, %v; want %q", name, got, err, c.gets)
 		}
+	}
+	const api = "http://127.0.0.1:1" // nobody is to be called
+	tools.ControlAPI = &browsertool.APIClient{URL: api}
+	tools.HostTarget, tools.sessions = &browsertool.Target{API: tools.ControlAPI}, map[string]*toolConversation{}
+	tools.RegisterCaller = new(ToolCallers).Register
+	s.BrowserTool.AllowHost = true
+	offered := tools.AssistantTools(t.Context(), guild(eve))
+	for input, want := range map[string]string{
+		`{"action":"tabs","profile":"work"}`: "is not yours to use",
+		`{"action":"stop"}`:                  "for the operator",
+		`{"action":"snapshot"}`:              "no tab of this conversation",
+	} {
+		if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(input)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", input, err, want)
+		}
+	}
+	s.BrowserTool.AllowHost = false
+	if _, _, err := offered[0].Call(t.Context(), guild(eve), json.RawMessage(`{"action":"open","url":"https://x.test/"}`)); err == nil || strings.Contains(err.Error(), api) {
+		t.Errorf("a setting changed between two calls does not hold: %v", err)
 	}
 }
 

@@ -24,13 +24,13 @@ type BrowserTools struct {
 	Model      func(ctx context.Context, name string) (llm.Model, error)
 	// RegisterCaller makes the calls with a context those on behalf of a speaker.
 	RegisterCaller func(ctx context.Context, sp ToolCaller) (call context.Context, leave func())
-	// MayBrowse says whether there is a browser profile that the tool may use for somebody.
-	MayBrowse func(o sessions.Origin) bool
+	// ResolveProfile returns the profile that somebody works in who names want, or none; its error is the refusal.
+	ResolveProfile func(o sessions.Origin, want string) (string, error)
 
 	receivedDir string // folder for files that nodes and the sandbox send
 
 	mu       sync.Mutex
-	sessions map[string]*browsertool.Session // by conversation
+	sessions map[string]*toolConversation // by conversationKey
 }
 
 // NewBrowserTools makes one for a control API at url. home is where its files lie.
@@ -43,7 +43,7 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 			Media: []string{filepath.Join(home, "pictures"), filepath.Join(home, "downloads"), filepath.Join(home, "traces")},
 		},
 		receivedDir: filepath.Join(home, "lent"),
-		sessions:    map[string]*browsertool.Session{},
+		sessions:    map[string]*toolConversation{},
 	}
 }
 
@@ -103,9 +103,13 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 	return nil
 }
 
-// AssistantTools offers the tool to the brain, if the setting says so.
+// AssistantTools offers the tool to the brain, if the setting says so. Its calls are held to the profiles of whoever
+// asks, and to tabs of their own.
 func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
-	if !b.Settings().AssistantBrowser || !b.MayBrowse(o) {
+	if !b.Settings().AssistantBrowser {
+		return nil
+	}
+	if _, err := b.ResolveProfile(o, ""); err != nil {
 		return nil
 	}
 	t, err := b.NewTool(ctx)
@@ -115,9 +119,17 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 	return []sessions.Tool{{
 		Tool: t.Definition(),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+			if !b.Settings().AssistantBrowser {
+				return "", nil, toolError("the browser tool was switched off in the settings")
+			}
+			t, err := b.NewTool(ctx) // the settings may have changed since the conversation began
+			if err != nil {
+				return "", nil, err
+			}
 			ctx, leave := b.RegisterCaller(ctx, ToolCaller{Origin: o, Session: "conversation " + conversationKey(o)})
 			defer leave()
-			r, err := b.sessionFor(t, o).Run(ctx, input)
+			guest := &browsertool.Guest{Profile: func(want string) (string, error) { return b.ResolveProfile(o, want) }}
+			r, err := b.sessionFor(ctx, o).RunAs(ctx, t, guest, input)
 			if err != nil {
 				return "", nil, err
 			}
@@ -134,22 +146,43 @@ type toolError string
 
 func (e toolError) Error() string { return string(e) }
 
-// sessionFor returns the one of a conversation: its tabs stay until the program ends or they are swept for idleness.
-func (b *BrowserTools) sessionFor(t *browsertool.Tool, o sessions.Origin) *browsertool.Session {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := conversationKey(o)
-	s := b.sessions[key]
-	if s == nil {
-		s = &browsertool.Session{Tool: t}
-		b.sessions[key] = s
-	}
-	return s
+// toolConversation is the tabs of a conversation, and when they were worked last.
+type toolConversation struct {
+	*browsertool.Session
+	used time.Time
 }
 
-// conversationKey names where somebody speaks with the brain.
+// conversationLife is how long a conversation keeps its tabs without using the tool.
+const conversationLife = 2 * time.Hour
+
+// sessionFor returns the one of a conversation, and ends those that nobody uses any more.
+func (b *BrowserTools) sessionFor(ctx context.Context, o sessions.Origin) *browsertool.Session {
+	b.mu.Lock()
+	key, now := conversationKey(o), time.Now()
+	c := b.sessions[key]
+	if c == nil {
+		c = &toolConversation{Session: &browsertool.Session{}}
+		b.sessions[key] = c
+	}
+	c.used = now
+	var idle []*toolConversation
+	for k, other := range b.sessions {
+		if now.Sub(other.used) > conversationLife {
+			idle = append(idle, other)
+			delete(b.sessions, k)
+		}
+	}
+	b.mu.Unlock()
+	for _, other := range idle {
+		_ = other.Close(ctx) // most were swept already
+	}
+	return c.Session
+}
+
+// conversationKey names where somebody speaks with the brain, and who: what one person has allowed, or has open, is no
+// other's in the same channel.
 func conversationKey(o sessions.Origin) string {
-	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel}, "/")
+	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel, o.User}, "/")
 }
 
 // maxQuestionsPerCall is how many questions one call of the tool may wait for.

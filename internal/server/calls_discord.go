@@ -189,11 +189,11 @@ func (x *CallService) Unshare(ctx context.Context, o sessions.Origin) (string, e
 // mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there
 // takes the place of what was shown before, and is seen by all.
 func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) bool {
-	if call == pageCallRef || o.Moderator {
+	if call == pageCallRef {
 		return true
 	}
 	here, in := x.joiner.ChannelOf(o.Guild, o.User)
-	return in && here == call.Channel
+	return in && here == call.Channel || o.Moderates(call.Guild, call.Channel)
 }
 
 // findCall returns the call that somebody at o means.

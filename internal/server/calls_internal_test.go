@@ -61,7 +61,12 @@ func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
 			t.Errorf("user %s: %v, want %v", user, got, want)
 		}
 	}
-	if !x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "3", Moderator: true}, call) || !x.mayControlShare(pageOrigin, pageCallRef) {
+	mod := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "3", Channel: "memes", Moderator: true}
+	if x.mayControlShare(mod, call) {
+		t.Error("a moderator of another channel may")
+	}
+	mod.ModeratesChannel = func(channel string) bool { return channel == call.Channel }
+	if !x.mayControlShare(mod, call) || !x.mayControlShare(pageOrigin, pageCallRef) {
 		t.Error("a moderator or the operator may not")
 	}
 }

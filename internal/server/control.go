@@ -62,9 +62,8 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.Tools.Secret = a.models.Secret
 	a.Tools.Model = a.models.Find
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
-	a.Tools.MayBrowse = func(o sessions.Origin) bool {
-		_, err := toolProfile(a.Settings.Current(), o, "")
-		return err == nil
+	a.Tools.ResolveProfile = func(o sessions.Origin, want string) (string, error) {
+		return toolProfile(a.Settings.Current(), o, want)
 	}
 	a.onClose(a.Tools.Close)
 	return s, nil

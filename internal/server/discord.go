@@ -96,7 +96,11 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
-		Logger:        a.logger,
+		Served: func() (guilds, channels []string) {
+			r := a.Settings.Current().Access.Rules()
+			return r.Guilds, r.Channels
+		},
+		Logger: a.logger,
 	}
 	a.attachCalls(b)
 	err := b.Open(ctx)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -47,7 +48,36 @@ func OpenHome(getenv func(string) string) (*Home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open home: %w (set CLANK_HOME to a directory that can be written)", err)
 	}
+	if err := protectHome(dir); err != nil {
+		return nil, fmt.Errorf("open home: %w", err)
+	}
 	return &Home{Dir: dir}, nil
+}
+
+// protectHome makes the home its owner's alone. One that others could write is refused unless it is empty: what is in it
+// may be theirs.
+func protectHome(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return err
+	case runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0: // Windows has no such bits
+		return nil
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("other accounts of this machine can write to %s (%v), so that its settings and tokens may be theirs: "+
+				"look at what is in it, then run chmod 700 %s", dir, info.Mode().Perm(), dir)
+		}
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
+		return fmt.Errorf("other accounts of this machine can read %s, and that cannot be changed: %w", dir, err)
+	}
+	return nil
 }
 
 // Path returns where something in the home lies.

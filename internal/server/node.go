@@ -15,6 +15,9 @@ import (
 	"clank/sessions/access"
 )
 
+// minNodeToken is how long a node's token is at least, in bytes: nothing counts the tries.
+const minNodeToken = 32
+
 // openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them
 // through it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
 func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsertool.APIClient) (url string, err error) {
@@ -34,6 +37,8 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know", f.NodeAddr)
 	case !secure && !access.IsLoopback(host):
 		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a loopback address behind a tunnel", f.NodeAddr)
+	case len(token.Reveal()) < minNodeToken:
+		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.NodeAddr)
 	if err != nil {
@@ -43,7 +48,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			a.nodeProxy(control, token.Reveal()).ServeHTTP(w, r)
 		}),
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	scheme, serve := "http", func() error { return server.Serve(ln) }
 	if secure {
@@ -65,9 +70,12 @@ func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Val
 
 // nodeProxy returns the proxy through which others reach the control API, with the current settings.
 func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browsertool.NodeProxy {
-	s := a.Settings.Current()
+	shared := strings.Fields(a.Settings.Current().BrowserTool.NodeProfiles)
+	if len(shared) == 0 {
+		shared = []string{a.Browsers.Profile}
+	}
 	return &browsertool.NodeProxy{
-		Control: nodeCaller{control}, Token: token, AllowProfiles: strings.Fields(s.BrowserTool.NodeProfiles),
+		Control: nodeCaller{control}, Token: token, AllowProfiles: shared,
 		DefaultProfile: func() string { return a.Browsers.Profile },
 		FileRoots:      a.Tools.HostTarget.Media,
 	}

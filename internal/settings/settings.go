@@ -16,9 +16,9 @@ type Settings struct {
 	BrowserPath       string // empty = found by itself
 	Browser           Browser
 	NetworkAccess     NetworkAccess
-	AgentMode         string // see the Mode constants
-	AgentModel        string // "provider:model"
-	BrowsesPerHour    int    // 0 = none
+	AgentMode         string     // see the Mode constants
+	AgentModel        string     // "provider:model"
+	BrowsesPerHour    TaskLimits // within any hour, from Discord; 0 = none
 	MaxSteps          int
 	StepTimeout       time.Duration
 	TabTimeout        time.Duration // of a tab nobody uses
@@ -100,7 +100,7 @@ type BrowserTool struct {
 	Nodes        string // one "name url" a line, see [BrowserTool.NodeList]
 	NodeMode     string // see the Node constants
 	Node         string
-	NodeProfiles string // that other machines may use here, separated by spaces; "" = all
+	NodeProfiles string // that other machines may use here, separated by spaces; "" = the default one
 	VisionModel  string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
 	VisionPrompt string
 	VisionBytes  int
@@ -136,7 +136,7 @@ const (
 	SnapshotEfficient = "efficient"
 )
 
-// TaskLimits limits the tasks that run at once for one guild and for one person.
+// TaskLimits limits the tasks of one guild and of one person.
 type TaskLimits struct {
 	Guild, User int
 }

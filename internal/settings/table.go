@@ -113,7 +113,7 @@ var otherFields = slices.Concat(
 			"provider:model. Leave empty to treat every message as a task.", "", &at.AssistantModel),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
 			`single steps in the browser of those it talks with: their server's, their own in private, or the profile that `+
-			`is shared with them.`, false,
+			`is shared with them; in tabs of its own.`, false,
 			&at.AssistantBrowser),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
 			"language, what to leave alone.", &at.AssistantGuidance),
@@ -134,7 +134,7 @@ var otherFields = slices.Concat(
 		text(toolKeys+"node.name", "Preferred node", "The node to use when there are several.", "", 64,
 			&at.BrowserTool.Node),
 		text(toolKeys+"node.allowProfiles", "Shared profiles", "With --node-addr, the profiles that other machines "+
-			"may use, separated by spaces. Leave empty to share all.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
+			"may use, separated by spaces. Leave empty for the default one alone.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
 		model(toolKeys+"vision.model", "Vision model", "Describes screenshots to a model that cannot see them. Leave "+
 			"empty for none.", "", &at.BrowserTool.VisionModel),
 		longText(toolKeys+"vision.prompt", "Vision prompt", "What the vision model is asked. Leave empty for the "+
@@ -149,8 +149,10 @@ var otherFields = slices.Concat(
 			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute, &at.StepTimeout),
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+
 			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute, &at.TaskTimeout),
-		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour", "How many browsing tasks may start from Discord "+
-			"in an hour, for everyone together. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour),
+		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour and person", "How many browsing tasks one person "+
+			"may start from Discord in an hour. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour.User),
+		number(taskKeys+"maxPerHourPerGuild", "Tasks per hour and server", "How many browsing tasks the people of one "+
+			"Discord server may start in an hour. 0 allows none.", 60, 0, 6000, &at.BrowsesPerHour.Guild),
 		number(taskKeys+"maxAtOnce", "Concurrent tasks", "How many tasks run at the same time. Others wait in the "+
 			"queue.", 4, 1, 32, &at.MaxTasks),
 		number(taskKeys+"maxAtOncePerGuild", "Concurrent tasks per server", "How many tasks of one Discord server "+
@@ -197,8 +199,8 @@ var otherFields = slices.Concat(
 		longText(accessKeys+"people", "People and roles", "IDs of the people and roles that may use clank. A "+
 			"server's own ID means all its members. Leave empty for everyone.",
 			&at.Access.People).checked(parses(access.ParseIDs)),
-		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
-			"there.", true, &at.Access.Direct),
+		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages: with a list of servers "+
+			"or channels, members who see one of them, and people listed by ID. Roles do not count there.", true, &at.Access.Direct),
 		longText(accessKeys+"profiles", "Shared profiles", `Who shares which browser profile with its logins, one per `+
 			`line, such as "work: 123456789012345678". * means everyone. People get the first profile they are listed in. `+
 			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+

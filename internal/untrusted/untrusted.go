@@ -31,19 +31,22 @@ const (
 
 // Wrap returns content, cleaned and cut to [MaxWrapped] bytes, between two markers
 // with a fresh id of 16 hexadecimal digits.
-func Wrap(content string) string {
+func Wrap(content string) string { return WrapFrom("Browser", content) }
+
+// WrapFrom is [Wrap] for content of another source than a page, which it names.
+func WrapFrom(source, content string) string {
 	var raw [8]byte
 	_, _ = rand.Read(raw[:]) // never fails, see crypto/rand
-	return wrap(content, hex.EncodeToString(raw[:]))
+	return wrap(source, content, hex.EncodeToString(raw[:]))
 }
 
 // WrapWithWarning wraps content as [Wrap] does, with [Warning] before it.
 func WrapWithWarning(content string) string { return Warning + "\n" + Wrap(content) }
 
-func wrap(content, id string) string {
+func wrap(source, content, id string) string {
 	var b strings.Builder
 	b.Grow(min(len(content), MaxWrapped) + 256)
-	b.WriteString("<<<" + markerName + ` id="` + id + "\">>>\nSource: Browser\n---\n")
+	b.WriteString("<<<" + markerName + ` id="` + id + "\">>>\nSource: " + source + "\n---\n")
 	b.WriteString(strings.Trim(Truncate(Clean(content), MaxWrapped), "\n"))
 	b.WriteString("\n<<<END_" + markerName + ` id="` + id + `">>>`)
 	return b.String()

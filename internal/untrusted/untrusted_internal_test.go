@@ -213,7 +213,7 @@ func FuzzWrap(f *testing.F) {
 	}
 	mediaLine := regexp.MustCompile("(?im)^[\\s`]*media[ \\t]*:")
 	f.Fuzz(func(t *testing.T, s string) {
-		out := wrap(s, testID)
+		out := wrap("Browser", s, testID)
 		if n := strings.Count(skeleton(out), markerLetters); n != 2 {
 			t.Errorf("%d markers in %q, want the two of our own", n, out)
 		}

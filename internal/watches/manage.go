@@ -100,7 +100,7 @@ func (r *Runner) List(ctx context.Context, q Query) ([]Watch, error) { return r.
 func (r *Runner) End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (Watch, error) {
 	r.initOnce()
 	w, err := r.Store.UpdateWatch(ctx, id, func(w *Watch) error {
-		if err := w.MayEnd(from, by); err != nil {
+		if err := w.MayEnd(from); err != nil {
 			return err
 		}
 		if w.State != StateActive {

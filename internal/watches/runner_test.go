@@ -456,18 +456,22 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 	elsewhere := ada
 	elsewhere.Guild = "h"
 	bob := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "bob"}
+	moderator := func(guild, channel string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: channel, User: "bob", Moderator: true}
+	}
 	for name, c := range map[string]struct {
 		from sessions.Origin
 		by   cancel.Actor
 		want error
 	}{
-		"owner":               {ada, cancel.Actor{ID: "ada"}, nil},
-		"owner elsewhere":     {elsewhere, cancel.Actor{ID: "ada"}, nil},
-		"somebody":            {bob, cancel.Actor{ID: "bob"}, watches.ErrForbidden},
-		"moderator":           {bob, cancel.Actor{ID: "bob", Moderator: true}, nil},
-		"moderator elsewhere": {sessions.Origin{Kind: sessions.FromDiscord, Guild: "h", User: "bob"}, cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
-		"nobody":              {sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}, cancel.Actor{}, watches.ErrForbidden},
-		"operator":            {sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{}, nil},
+		"owner":                        {ada, cancel.Actor{ID: "ada"}, nil},
+		"owner elsewhere":              {elsewhere, cancel.Actor{ID: "ada"}, nil},
+		"somebody":                     {bob, cancel.Actor{ID: "bob"}, watches.ErrForbidden},
+		"moderator":                    {moderator("g", "c"), cancel.Actor{ID: "bob", Moderator: true}, nil},
+		"moderator elsewhere":          {moderator("h", "c"), cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
+		"moderator of another channel": {moderator("g", "memes"), cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
+		"nobody":                       {sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}, cancel.Actor{}, watches.ErrForbidden},
+		"operator":                     {sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{}, nil},
 	} {
 		got := w.add(t, watches.Condition{})
 		if _, err := w.End(t.Context(), got.ID, c.from, c.by); !errors.Is(err, c.want) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"clank/cancel"
 	"clank/sessions"
 )
 
@@ -160,15 +159,13 @@ func OwnerOf(o sessions.Origin) Owner {
 	return Owner{Discord: o.Kind == sessions.FromDiscord, User: o.User}
 }
 
-// MayEnd returns nil if by may end the watch: its owner, anyone who manages messages where it reports
-// (by.Moderator, which is for the guild of w), and the operator from the dashboard or a terminal. Otherwise it
-// returns [ErrForbidden].
-func (w Watch) MayEnd(from sessions.Origin, by cancel.Actor) error {
+// MayEnd returns nil if who asks from there may end the watch: its owner, anyone who manages messages where it
+// reports, and the operator from the dashboard or a terminal. Otherwise it returns [ErrForbidden].
+func (w Watch) MayEnd(from sessions.Origin) error {
 	operator := from.Kind != sessions.FromDiscord
 	owner := OwnerOf(from) == OwnerOf(w.Origin) && from.User != ""
-	moderator := by.Moderator && from.Guild != "" && from.Guild == w.Origin.Guild
-	if operator || owner || moderator {
+	if operator || owner || from.Moderates(w.Origin.Guild, w.Origin.Channel) {
 		return nil
 	}
-	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages here, can end it", w.ID, ErrForbidden, cmp.Or(w.Origin.UserName, "its owner"))
+	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages there, can end it", w.ID, ErrForbidden, cmp.Or(w.Origin.UserName, "its owner"))
 }

@@ -20,6 +20,9 @@ type Person struct {
 	Guild   string   // empty in direct messages
 	Channel string
 	Parent  string // the channel that the thread Channel is part of
+	// Sees are, in direct messages, the servers that User is a member of and the channels that User sees, among those
+	// of the Rules.
+	Sees []string
 }
 
 // Rules are what the operator has set. The zero value lets everybody in, but nobody by direct message.
@@ -51,6 +54,9 @@ func (r Rules) Check(p Person) error {
 	switch {
 	case p.Guild == "" && !r.Direct:
 		return refusedErrorf("direct messages are switched off here; ask in a channel, or let the operator of this clank allow them (setting “Direct messages”)")
+	case p.Guild == "" && !slices.Contains(r.People, p.User) && (!p.seesOneOf(r.Guilds) || !p.seesOneOf(r.Channels)):
+		return refusedErrorf("direct messages are for members of the servers and channels that I work in, and I do not find you there; " +
+			"ask in one of them, or let the operator of this clank add you (setting “People and roles”)")
 	case p.Guild != "" && len(r.Guilds) > 0 && !slices.Contains(r.Guilds, p.Guild):
 		return refusedErrorf("this server is not on the list of those that I work for; the operator of this clank can add %s (setting “Discord servers”)", p.Guild)
 	case p.Guild != "" && len(r.Channels) > 0 && !slices.Contains(r.Channels, p.Channel) && !slices.Contains(r.Channels, p.Parent):
@@ -59,6 +65,11 @@ func (r Rules) Check(p Person) error {
 		return refusedErrorf("you are not among the people that I work for here; the operator of this clank can add you (setting “People and roles”)")
 	}
 	return nil
+}
+
+// seesOneOf reports whether p sees one of the listed servers or channels. An empty list stands for all.
+func (p Person) seesOneOf(listed []string) bool {
+	return len(listed) == 0 || slices.ContainsFunc(listed, func(id string) bool { return slices.Contains(p.Sees, id) })
 }
 
 // Profile returns the profile that p works with at a place. want is what p asked for by name, or empty. A profile with

@@ -23,6 +23,9 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 	at := func(user string, roles ...string) access.Person {
 		return access.Person{User: user, Roles: roles, Guild: home, Channel: lounge}
 	}
+	direct := func(channels []string, guilds ...string) access.Rules {
+		return access.Rules{Direct: true, Guilds: guilds, Channels: channels}
+	}
 	for name, c := range map[string]struct {
 		rules access.Rules
 		who   access.Person
@@ -32,10 +35,20 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 		"direct, nothing set":          {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
 		"direct, allowed":              {access.Rules{Direct: true}, access.Person{User: eve, Channel: lounge}, ""},
 		"direct, another list":         {access.Rules{Direct: true, People: []string{ada}}, access.Person{User: eve}, "not among the people"},
-		"direct, servers do not count": {access.Rules{Direct: true, Guilds: []string{home}, Channels: []string{lounge}}, access.Person{User: eve}, ""},
-		"server on the list":           {access.Rules{Guilds: []string{home}}, at(eve), ""},
-		"server not on it":             {access.Rules{Guilds: []string{other}}, at(eve), "this server"},
-		"channel on the list":          {access.Rules{Channels: []string{lounge}}, at(eve), ""},
+		"direct, of no listed server":  {direct(nil, home), access.Person{User: eve}, "members of the servers"},
+		"direct, of another server":    {direct(nil, home), access.Person{User: eve, Sees: []string{other}}, "members of the servers"},
+		"direct, of a listed server":   {direct(nil, home), access.Person{User: eve, Sees: []string{home}}, ""},
+		"direct, sees no such channel": {direct([]string{lounge}, home), access.Person{User: eve, Sees: []string{home}}, "members of the servers"},
+		"direct, sees a channel":       {direct([]string{lounge}), access.Person{User: eve, Sees: []string{lounge}}, ""},
+		"direct, on the people's list": {
+			access.Rules{Direct: true, Guilds: []string{home}, People: []string{eve}}, access.Person{User: eve}, "",
+		},
+		"direct, on no people's list": {
+			access.Rules{Direct: true, Guilds: []string{home}, People: []string{ada}}, access.Person{User: eve, Sees: []string{home}}, "not among the people",
+		},
+		"server on the list":  {access.Rules{Guilds: []string{home}}, at(eve), ""},
+		"server not on it":    {access.Rules{Guilds: []string{other}}, at(eve), "this server"},
+		"channel on the list": {access.Rules{Channels: []string{lounge}}, at(eve), ""},
 		"thread of a channel on it": {
 			access.Rules{Channels: []string{lounge}},
 			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},

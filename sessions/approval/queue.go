@@ -16,6 +16,7 @@ const (
 	defaultWait = time.Minute
 	maxPending  = 100  // questions at once: beyond that, something is wrong, and the answer is no
 	maxGrants   = 1000 // answers for a session that are remembered; the oldest is asked again
+	grantLife   = 12 * time.Hour
 )
 
 // Queue asks people. Set its fields before its first use; the zero value asks about
@@ -31,12 +32,19 @@ type Queue struct {
 	followers map[*Follower]struct{}
 }
 
-// sessionGrant is something that was allowed for a session.
+// sessionGrant is something that was allowed for a session, to the person who asked for it.
 type sessionGrant struct {
 	session string
 	class   Class
 	origin  string
+	person  asker
+	until   time.Time
 }
+
+// asker is whose question it is.
+type asker struct{ source, user string }
+
+func askerOf(q Question) asker { return asker{q.Source, q.User} }
 
 // pendingQuestion is a question that waits for its answer, and those who asked it.
 type pendingQuestion struct {
@@ -105,7 +113,7 @@ func (d *Queue) ruleError(q Question) error {
 func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.granted(q.Session, q.Class, q.Origin) {
+	if d.granted(q) {
 		return nil, Answer{Allowed: true, ForSession: true, Reason: "it was allowed for this session"}, nil
 	}
 	for _, p := range d.pending {
@@ -135,9 +143,10 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	return p, Answer{}, nil
 }
 
-// sameQuestion reports whether one answer serves both: people must have read what it is about.
+// sameQuestion reports whether one answer serves both: people must have read what it is about, and for whom it is.
 func sameQuestion(a, b Question) bool {
-	return a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail
+	return askerOf(a) == askerOf(b) && a.Guild == b.Guild && a.Channel == b.Channel && a.Private == b.Private && a.Profile == b.Profile &&
+		a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail
 }
 
 // reachable reports whether some door can bring q before a person. The lock is held.
@@ -174,7 +183,7 @@ func (d *Queue) resolve(p *pendingQuestion, a Answer) {
 		if len(d.grants) >= maxGrants {
 			d.grants = slices.Delete(d.grants, 0, 1)
 		}
-		d.grants = append(d.grants, sessionGrant{q.Session, q.Class, q.Origin})
+		d.grants = append(d.grants, sessionGrant{q.Session, q.Class, q.Origin, askerOf(q), time.Now().Add(grantLife)})
 	}
 	d.publish(Event{Question: q, Resolved: true, Answer: a})
 	d.logger().Info("consent decided", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session,
@@ -220,15 +229,18 @@ func (d *Queue) Find(id string) (Question, bool) {
 	return Question{}, false
 }
 
-// Granted reports whether class was allowed for the rest of that session at that origin.
-func (d *Queue) Granted(session string, c Class, origin string) bool {
+// Granted reports whether the class of q was allowed for the rest of its session, at its origin, to the one who asks.
+func (d *Queue) Granted(q Question) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.granted(session, c, origin)
+	return d.granted(q)
 }
 
-func (d *Queue) granted(session string, c Class, origin string) bool {
-	return session != "" && slices.Contains(d.grants, sessionGrant{session, c, origin})
+func (d *Queue) granted(q Question) bool {
+	now := time.Now()
+	return q.Session != "" && slices.ContainsFunc(d.grants, func(g sessionGrant) bool {
+		return g.session == q.Session && g.class == q.Class && g.origin == q.Origin && g.person == askerOf(q) && now.Before(g.until)
+	})
 }
 
 // ForgetSession drops what was allowed for a session: it was closed.

@@ -195,12 +195,14 @@ func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 		if a, err := d.Ask(t.Context(), send("s")); err != nil || !a.ForSession {
 			t.Errorf("asked again: %+v, %v", a, err)
 		}
-		if !d.Granted("s", approval.ClassSend, "https://forum.example") || d.Granted("", approval.ClassSend, "https://forum.example") {
+		if !d.Granted(send("s")) || d.Granted(send("")) {
 			t.Error("it is not granted to the session, or to nobody's")
 		}
 		elsewhere := send("s")
 		elsewhere.Origin = "https://other.example"
-		for _, q := range []approval.Question{send("other"), elsewhere, buy("s")} {
+		another := send("s")
+		another.Source, another.User = "discord", "bob"
+		for _, q := range []approval.Question{send("other"), elsewhere, another, buy("s")} {
 			ctx, cancel := context.WithCancel(t.Context())
 			waits := ask(ctx, d, q)
 			synctest.Wait()
@@ -211,8 +213,24 @@ func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 			<-waits
 		}
 		d.ForgetSession("s")
-		if d.Granted("s", approval.ClassSend, "https://forum.example") {
+		if d.Granted(send("s")) {
 			t.Error("what was allowed for a session outlives it")
+		}
+	})
+}
+
+func TestAnAnswerForTheSessionDoesNotHoldForEver(t *testing.T) {
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
+		got := ask(t.Context(), d, send("s"))
+		resolve(t, d, f, approval.Answer{Allowed: true, ForSession: true, By: "@ada"})
+		<-got
+		pass := func(d time.Duration) { <-time.After(d) }
+		if pass(11 * time.Hour); !d.Granted(send("s")) {
+			t.Error("it is over before the day is")
+		}
+		if pass(2 * time.Hour); d.Granted(send("s")) {
+			t.Error("a yes of thirteen hours ago counts")
 		}
 	})
 }
@@ -254,7 +272,7 @@ func TestWhatWasAllowedOnceIsAskedAboutAgain(t *testing.T) {
 					t.Fatalf("%s: time %d: %+v", c, n+1, r)
 				}
 				next(t, f)
-				if d.Granted("s", c, "https://shop.example") {
+				if d.Granted(q) {
 					t.Errorf("%s: one yes counts for the session", c)
 				}
 			}
@@ -290,6 +308,12 @@ func TestOneAnswerServesOnlyWhatPeopleHaveRead(t *testing.T) {
 			"session": func(q *approval.Question) { q.Session = "other" },
 			"text":    func(q *approval.Question) { q.Text = "Send everything" },
 			"detail":  func(q *approval.Question) { q.Detail = "Send all" },
+			"person":  func(q *approval.Question) { q.User = "bob" },
+			"door":    func(q *approval.Question) { q.Source = "dashboard" },
+			"channel": func(q *approval.Question) { q.Channel = "memes" },
+			"server":  func(q *approval.Question) { q.Guild = "other" },
+			"profile": func(q *approval.Question) { q.Profile = "work" },
+			"secrecy": func(q *approval.Question) { q.Private = true },
 		} {
 			q := first
 			change(&q)

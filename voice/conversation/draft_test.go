@@ -110,9 +110,9 @@ func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) 
 		p.wait(20 * time.Second)
 		p.wantText(p.spoke(), "The next ferry goes at ten. The one after it goes at noon. Very well.")
 		want := []assistant.ChatLine{
-			{Speaker: "Ada", Text: "look up the ferries"},
+			{Speaker: "Ada", SpeakerID: "ada", Text: "look up the ferries"},
 			{FromAssistant: true, Text: "The next ferry goes at ten.", Notes: []string{"interrupted here; not said: The one after it goes at noon."}},
-			{Speaker: "Ada", Text: "no, look up the buses"},
+			{Speaker: "Ada", SpeakerID: "ada", Text: "no, look up the buses"},
 		}
 		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)
@@ -125,7 +125,7 @@ func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
 		p.wait(1500 * time.Millisecond)
 		p.says("ada", "only on Sunday") // over the first words
 		p.wait(20 * time.Second)
-		want := []assistant.ChatLine{{Speaker: "Ada", Text: "look up the ferries\nonly on Sunday"}}
+		want := []assistant.ChatLine{{Speaker: "Ada", SpeakerID: "ada", Text: "look up the ferries\nonly on Sunday"}}
 		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)
 		}

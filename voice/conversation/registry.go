@@ -159,7 +159,8 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	if run == nil {
 		return ErrNotInCall
 	}
-	if o.User != run.RequesterID && !o.Moderator && (!inVoice || here != r.withCurrentChannel(run.CallInfo).Channel) {
+	channel := r.withCurrentChannel(run.CallInfo).Channel
+	if o.User != run.RequesterID && (!inVoice || here != channel) && !o.Moderates(o.Guild, channel) {
 		return ErrNotAllowedToLeave
 	}
 	run.stop(&cancel.Cause{Reason: cancel.Stopped, By: o.UserName})

@@ -124,6 +124,9 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 }
 
 func TestWhoMaySendUsAway(t *testing.T) {
+	moderator := func(channel string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: channel, User: "bob", Moderator: true}
+	}
 	for name, tc := range map[string]struct {
 		o    sessions.Origin
 		want conversation.DeniedError
@@ -131,7 +134,8 @@ func TestWhoMaySendUsAway(t *testing.T) {
 		"who asked, gone meanwhile": {by("ada"), ""},
 		"who is in the call":        {by("eve"), ""},
 		"somebody else":             {by("bob"), conversation.ErrNotAllowedToLeave},
-		"a moderator":               {sessions.Origin{Guild: "g", User: "bob", Moderator: true}, ""},
+		"a moderator there":         {moderator("v"), ""},
+		"a moderator elsewhere":     {moderator("memes"), conversation.ErrNotAllowedToLeave},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

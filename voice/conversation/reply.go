@@ -121,8 +121,9 @@ func (c *call) queueRequest(ctx context.Context, r request) {
 func (c *call) startReply(ctx context.Context, r request) {
 	now := time.Now()
 	j := &job{request: r}
-	j.entry = c.history.Add(assistant.ChatLine{Speaker: r.by.name(), Text: r.text}, now)
-	turn := assistant.Turn{Origin: c.origin(r.by), Lines: c.history.LinesUntil(j.entry, now), Style: replyStyle}
+	from := c.origin(r.by)
+	j.entry = c.history.Add(assistant.ChatLine{Speaker: r.by.name(), SpeakerID: from.User, Text: r.text}, now)
+	turn := assistant.Turn{Origin: from, Lines: c.history.LinesUntil(j.entry, now), Style: replyStyle}
 	ctx, j.handle = c.beginWork(ctx, r)
 	c.jobs = append(c.jobs, j)
 	if c.Player != nil {

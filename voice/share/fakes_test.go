@@ -176,12 +176,15 @@ func (h *hall) forbid(why error) {
 }
 
 var (
-	ada  = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "1", UserName: "Ada"}
-	bob  = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "2", UserName: "Bob"}
-	mod  = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "3", UserName: "Mod", Moderator: true}
-	home = sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
-	call = share.CallRef{ID: "discord:g/v", Guild: "g", Channel: "v"}
-	desk = share.CallRef{ID: "page"}
+	ada = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "1", UserName: "Ada"}
+	bob = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "2", UserName: "Bob"}
+	mod = sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "3", UserName: "Mod", Moderator: true, ModeratesChannel: func(string) bool { return true },
+	}
+	memes = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "memes", User: "3", UserName: "Mod", Moderator: true}
+	home  = sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
+	call  = share.CallRef{ID: "discord:g/v", Guild: "g", Channel: "v"}
+	desk  = share.CallRef{ID: "page"}
 )
 
 // on returns ada's wish on a server, or on none.

@@ -91,10 +91,10 @@ func cannotSee(o sessions.Origin) bool {
 	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
 }
 
-// moderates reports whether a moderator at by has a say about what was begun at o: on their own server alone, and nowhere about what
+// moderates reports whether a moderator at by has a say about what was begun at o: where they moderate alone, and nowhere about what
 // is private. The operator, who is on none, has it everywhere.
 func moderates(by, o sessions.Origin) bool {
-	return by.Moderator && !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord && by.Guild != "" && by.Guild == o.Guild)
+	return !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord) && by.Moderates(o.Guild, o.Channel)
 }
 
 // start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
@@ -135,7 +135,8 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 // Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
 func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Result, error) {
 	ended := fmt.Errorf("%s has ended the share", displayName(by))
-	gave := m.cancelSearch(c, func(of sessions.Origin) bool { return by.Moderator || sameUser(of, by) }, ended)
+	moderator := by.Moderates(c.Guild, c.Channel)
+	gave := m.cancelSearch(c, func(of sessions.Origin) bool { return moderator || sameUser(of, by) }, ended)
 	s, err := m.acquireSlot(ctx, c)
 	if err != nil {
 		return failedResult("", err), err
@@ -149,7 +150,7 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 		return failedResult("", err), err
 	}
 	sh := s.share
-	if !by.Moderator && !sameUser(sh.requestedBy, by) && !sh.session.MayUse(by) {
+	if !moderator && !sameUser(sh.requestedBy, by) && !sh.session.MayUse(by) {
 		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that", displayName(sh.requestedBy))
 		return failedResult(sh.session.ID, err), err
 	}

@@ -30,6 +30,7 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 	}{
 		{name: "by its owner", call: call, id: "s1", by: ada},
 		{name: "by a moderator", call: call, id: "s1", by: mod},
+		{name: "by a moderator of another channel", call: call, id: "s1", by: memes, want: share.NotOwner},
 		{name: "a private one by its owner", call: call, id: "secret", by: ada, want: share.NoSource},
 		{name: "one of a private chat by its owner", call: call, id: "chat", by: ada, want: share.NoSource},
 		{name: "one whose profile was taken away", call: call, id: "s1", by: ada, with: func(h *hall) {

@@ -16,8 +16,12 @@ import (
 	"clank/voice/webrtc"
 )
 
-// DefaultMaxViews is how many may watch at once unless told otherwise.
-const DefaultMaxViews = 20
+// How many may watch at once unless told otherwise: all shares together, and one, so that a link that is passed on takes
+// no place from other shares.
+const (
+	DefaultMaxViews  = 60
+	maxViewsPerShare = 20
+)
 
 // maxPendingRequests is how many may be about to show the secret of a link. They take no place from those who watch; where more come, those
 // who have kept us waiting for longest must go.
@@ -42,8 +46,9 @@ type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
 
-	MaxViews int // views at once; 0: [DefaultMaxViews]
-	Logger   *slog.Logger
+	MaxViews         int // views at once; 0: [DefaultMaxViews]
+	MaxViewsPerShare int // of these, of one share; 0: 20
+	Logger           *slog.Logger
 
 	site    *viewerAssets
 	closing func() <-chan struct{}
@@ -52,6 +57,7 @@ type ViewerPage struct {
 	mu          sync.Mutex
 	closed      bool
 	views       int
+	viewsOf     map[string]int         // by share
 	offers      int                    // connections that are about to come about
 	offerLimits map[string]*offerLimit // of shares for which offers were made lately
 	pending     []*pendingRequest      // the one that came first is first
@@ -62,7 +68,8 @@ type ViewerPage struct {
 var (
 	errLinkIncomplete = errors.New("a part of it is missing: use the whole link, with everything after the #")
 	errLinkExpired    = errors.New("the link has expired: ask for a new one")
-	errTooManyViewers = errors.New("too many people are watching already; try again later")
+	errTooManyViewers = errors.New("too many people are watching shared pages already; try again later")
+	errShareIsFull    = errors.New("too many people are watching this page already; try again later")
 	errPageClosing    = errors.New("clank is ending")
 	errShareEnded     = errors.New("the share has ended")
 )
@@ -77,7 +84,7 @@ func (v *ViewerPage) Open() error {
 	if v.site, err = loadViewerAssets(); err != nil {
 		return err
 	}
-	v.offerLimits = map[string]*offerLimit{}
+	v.offerLimits, v.viewsOf = map[string]*offerLimit{}, map[string]int{}
 	ctx, end := context.WithCancel(context.Background())
 	v.closing, v.end = ctx.Done, end
 	return nil
@@ -102,22 +109,36 @@ func (v *ViewerPage) Count() int {
 	return v.views
 }
 
-// reserveView takes a place among those who watch; left gives it back.
-func (v *ViewerPage) reserveView() (left func(), err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// checkRoom returns why no more may watch a share now. The lock is held.
+func (v *ViewerPage) checkRoom(share string) error {
 	switch {
 	case v.closed:
-		return nil, errPageClosing
+		return errPageClosing
+	case v.viewsOf[share] >= cmp.Or(v.MaxViewsPerShare, maxViewsPerShare):
+		return errShareIsFull
 	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
-		return nil, errTooManyViewers
+		return errTooManyViewers
+	}
+	return nil
+}
+
+// reserveView takes a place among those who watch a share; left gives it back.
+func (v *ViewerPage) reserveView(share string) (left func(), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.checkRoom(share); err != nil {
+		return nil, err
 	}
 	v.views++
+	v.viewsOf[share]++
 	v.work.Add(1)
 	return func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.views--
+		if v.viewsOf[share]--; v.viewsOf[share] == 0 {
+			delete(v.viewsOf, share)
+		}
 		v.work.Done()
 	}, nil
 }
@@ -207,11 +228,10 @@ func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err
 		}
 	}
 	p := v.offerLimits[share]
+	if err := v.checkRoom(share); err != nil {
+		return nil, err
+	}
 	switch {
-	case v.closed:
-		return nil, errPageClosing
-	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
-		return nil, errTooManyViewers
 	case v.offers >= MaxOffers, p != nil && p.left < 1:
 		return nil, errTooManyOffers
 	case p == nil:

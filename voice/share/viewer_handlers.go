@@ -149,7 +149,7 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 
 // startView gives a connection that has come about a place among those who watch.
 func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, place chan<- func()) {
-	left, err := v.reserveView()
+	left, err := v.reserveView(s.ID)
 	if err != nil { // others were faster
 		_ = c.SendMessage(endReason(err)) // the end says it, too
 		c.End(err)
@@ -172,7 +172,7 @@ func (v *ViewerPage) refuseOffer(w http.ResponseWriter, err error) {
 	case errors.Is(err, errTooManyOffers):
 		w.Header().Set("Retry-After", "5")
 		writeError(w, http.StatusTooManyRequests, err)
-	case errors.Is(err, errTooManyViewers), errors.Is(err, errPageClosing), errors.Is(err, webrtc.ErrTooManyConns), errors.Is(err, webrtc.ErrClosed):
+	case errors.Is(err, errTooManyViewers), errors.Is(err, errShareIsFull), errors.Is(err, errPageClosing), errors.Is(err, webrtc.ErrTooManyConns), errors.Is(err, webrtc.ErrClosed):
 		writeError(w, http.StatusServiceUnavailable, err)
 	default:
 		v.Logger.Error("a share could not be shown over WebRTC", "error", err)

@@ -156,7 +156,13 @@ func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
 }
 
 func TestOnlySoManyMayWatch(t *testing.T) {
-	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews = 1 })
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews, v.MaxViewsPerShare = 2, 1 })
+	known := r.Links.(*links).share
+	for _, id := range []string{"s2", "s3"} {
+		other := known[token]
+		other.ID = id
+		known[id+token] = other
+	}
 	conn := r.dial(t, token)
 	if _, err := receive(t, conn); err != nil {
 		t.Fatal(err)
@@ -168,6 +174,14 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 	if _, err := receive(t, r.dial(t, token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("over a WebSocket: %v", err)
 	}
+	second := r.dial(t, "s2"+token)
+	if _, err := receive(t, second); err != nil {
+		t.Errorf("another share has no place left: %v", err)
+	}
+	if _, err := receive(t, r.dial(t, "s3"+token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "shared pages") {
+		t.Errorf("beyond the number of all: %v", err)
+	}
+	_ = second.CloseNow()
 	_ = conn.CloseNow()
 	browsertest.Eventually(t, "the place is free", func() bool { return r.Count() == 0 })
 }

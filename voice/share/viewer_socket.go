@@ -72,7 +72,7 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
 		return
 	}
-	left, err := v.reserveView()
+	left, err := v.reserveView(s.ID)
 	if err != nil {
 		_ = conn.Close(websocket.StatusTryAgainLater, closeReason(err)) // it is over either way
 		return

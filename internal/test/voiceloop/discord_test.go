@@ -78,6 +78,7 @@ func (w *testGuild) configure() {
 	for key, value := range map[string]string{
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": "600",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":       "30",
+		"interaction.tasks.maxPerHourPerGuild":                                     "600",
 		"interaction.tasks.maxAtOnce":                                              "8",
 		"interaction.voice.maxConcurrent":                                          "6",
 	} {

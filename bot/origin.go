@@ -1,0 +1,119 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/bot/discord"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// completeOrigin completes o with what an event does not tell: the channel that a thread is part of, and for a direct
+// message which of the served servers and channels its author sees.
+func (b *Bot) completeOrigin(ctx context.Context, o sessions.Origin) sessions.Origin {
+	if o.Guild != "" {
+		o.Parent = b.guilds.Parent(o.Guild, o.Channel)
+		return o
+	}
+	o.Sees = b.visiblePlaces(ctx, o.User)
+	return o
+}
+
+// asModerator completes o with where who, who has bits in the channel of o, may manage messages.
+func (b *Bot) asModerator(o sessions.Origin, who person, bits int64) sessions.Origin {
+	if o.Guild == "" {
+		return o
+	}
+	o.Moderator = who.actor(bits).Moderator
+	o.ModeratesChannel = func(channel string) bool {
+		bits, _ := b.guilds.Permissions(o.Guild, channel, who.id, who.roles) // none where the channel is not known
+		return who.actor(bits).Moderator
+	}
+	return o
+}
+
+// visiblePlaces returns the ids of the served servers that user is a member of, and of the served channels that user
+// sees there. Where Discord does not say, user is no member.
+func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
+	if b.Served == nil {
+		return nil
+	}
+	guilds, channels := b.Served()
+	byGuild := map[string][]string{}
+	for _, g := range guilds {
+		byGuild[g] = nil
+	}
+	for _, ch := range channels {
+		if g := b.guilds.GuildOf(ch); g != "" && (len(guilds) == 0 || slices.Contains(guilds, g)) {
+			byGuild[g] = append(byGuild[g], ch)
+		}
+	}
+	var sees []string
+	for g, listed := range byGuild {
+		roles, member := b.memberRoles(ctx, g, user)
+		if !member {
+			continue
+		}
+		sees = append(sees, g)
+		for _, ch := range listed {
+			if bits, known := b.guilds.Permissions(g, ch, user, roles); known && bits&discordgo.PermissionViewChannel != 0 {
+				sees = append(sees, ch)
+			}
+		}
+	}
+	return sees
+}
+
+const (
+	memberLife = time.Minute // how long Discord's answer about a member holds
+	maxMembers = 1000        // answers kept
+)
+
+// memberCache is what Discord has said about members. The zero value is ready.
+type memberCache struct {
+	mu sync.Mutex
+	by map[memberKey]memberAnswer
+}
+
+type memberKey struct{ guild, user string }
+
+type memberAnswer struct {
+	roles  []string
+	member bool
+	until  time.Time
+}
+
+// memberRoles asks Discord whether user is a member of guild, and with which roles, unless it has answered lately.
+func (b *Bot) memberRoles(ctx context.Context, guild, user string) (roles []string, member bool) {
+	key := memberKey{guild, user}
+	b.members.mu.Lock()
+	known, ok := b.members.by[key]
+	b.members.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.roles, known.member
+	}
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+	defer cancel()
+	m, err := b.rest.Member(ctx, guild, user)
+	switch {
+	case err == nil:
+		known = memberAnswer{roles: m.Roles, member: true}
+	case discord.IsCode(err, discord.CodeUnknownMember, discord.CodeUnknownGuild, discord.CodeMissingAccess):
+		known = memberAnswer{}
+	default:
+		b.logger().Warn("membership not found out", "guild", guild, "user", user, "error", err)
+		return nil, false
+	}
+	known.until = time.Now().Add(memberLife)
+	b.members.mu.Lock()
+	defer b.members.mu.Unlock()
+	if b.members.by == nil || len(b.members.by) >= maxMembers {
+		b.members.by = map[memberKey]memberAnswer{}
+	}
+	b.members.by[key] = known
+	return known.roles, known.member
+}

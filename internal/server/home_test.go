@@ -1,0 +1,45 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/internal/server"
+	"clank/internal/test/check"
+)
+
+func TestAHomeIsForItsOwnerAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode    os.FileMode
+		used    bool
+		refused string
+	}{
+		"new, written by everybody":    {0o777, false, ""},
+		"used, read by everybody":      {0o755, true, ""},
+		"used, read by the group":      {0o750, true, ""},
+		"used, the owner's":            {0o700, true, ""},
+		"used, written by everybody":   {0o777, true, "run chmod 700"},
+		"used, written by the group":   {0o770, true, "run chmod 700"},
+		"used, written but not listed": {0o722, true, "run chmod 700"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "home")
+			check.Must(t, os.Mkdir(dir, 0o700))
+			if c.used {
+				check.Must(t, os.WriteFile(filepath.Join(dir, "tokens.json"), []byte("[]"), 0o600))
+			}
+			check.Must(t, os.Chmod(dir, c.mode))
+			_, err := server.OpenHome(func(key string) string { return map[string]string{"CLANK_HOME": dir}[key] })
+			if (err != nil) != (c.refused != "") || err != nil && (!strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), dir)) {
+				t.Fatalf("got %v, want %q", err, c.refused)
+			}
+			info, statErr := os.Stat(dir)
+			check.Must(t, statErr)
+			if err == nil && info.Mode().Perm() != 0o700 {
+				t.Errorf("others still have it: %v", info.Mode().Perm())
+			}
+		})
+	}
+}
