@@ -42,7 +42,7 @@ func playParent(dir string) int {
 	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
 	if err == nil {
 		var p *chrome.Process
-		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true}
+		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true, Env: os.Environ()}
 		if dir == "temporary" {
 			o.UserDataDir = ""
 		}

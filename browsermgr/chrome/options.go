@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"clank/internal/hardening"
 )
 
 // DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to
@@ -45,7 +47,7 @@ type LaunchOptions struct {
 	Proxy string
 	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
-	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
+	// Env is the environment; nil means [hardening.Environ]. Proxy variables are taken out either way: what pages may
 	// reach is settled with flags.
 	Env []string
 	// Timeout bounds the launch until the DevTools listen; zero means [DefaultLaunchTimeout].
@@ -118,7 +120,7 @@ func (o LaunchOptions) environ() []string {
 	if o.Env != nil {
 		return o.Env
 	}
-	return os.Environ()
+	return hardening.Environ()
 }
 
 // browserEnv returns the environment without proxy variables, and with the HOME that Chromium insists on.

@@ -395,6 +395,15 @@ func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
 	}
 }
 
+func TestSecretsOfTheEnvironmentDoNotReachTheBrowser(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "s3cret")
+	t.Setenv("LC_TIME", "kept")
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: program(t, "env >&2; exit 1"), Headless: true})
+	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "LC_TIME=kept") {
+		t.Errorf("environment: %v", err)
+	}
+}
+
 func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 	dir := chrome.DataDir{Path: t.TempDir(), Kind: chrome.Chrome}
 	file := filepath.Join(dir.Path, "DevToolsActivePort")
