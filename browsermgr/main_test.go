@@ -143,6 +143,18 @@ func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
 	}
 }
 
+// letOthersIn opens the DevTools ports of m's browsers for those who have the token of [guestAddress].
+func letOthersIn(m *browsermgr.Manager) {
+	configure(m, func(c *profile.Config) { c.DevToolsPort = true })
+	m.DevToolsToken = func(token string) bool { return token == "guest" }
+}
+
+// guestAddress returns where others find the browser of a profile whose manager lets them in.
+func guestAddress(t *testing.T, p *browsermgr.Profile) string {
+	t.Helper()
+	return *status(t, p).CDPURL + "?token=guest"
+}
+
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {
 	t.Helper()
 	w, _, err := m.Window(t.Context(), opts)

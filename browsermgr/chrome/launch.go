@@ -75,7 +75,7 @@ func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, e
 
 // launchOnPort tries the ports until one is free.
 func launchOnPort(ctx context.Context, o LaunchOptions, data *userData, sandbox bool) (*Process, error) {
-	if len(o.Ports) == 0 {
+	if len(o.Ports) == 0 || o.Pipe {
 		return launchOnce(ctx, o, data, 0, sandbox)
 	}
 	var busy PortError
@@ -184,7 +184,7 @@ var errDefaultDir = errors.New("Chrome does not let its own default directory be
 	"or the driver existing-session")
 
 var (
-	errEnded  = errors.New("it ended before it opened its DevTools port")
+	errEnded  = errors.New("it ended before its DevTools answered")
 	errNoPort = errors.New("it cannot listen on its DevTools port")
 )
 
@@ -195,6 +195,9 @@ func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.
 
 // awaitReady waits for the DevTools address and for the answer to a first command.
 func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
+	if p.Pipe != nil {
+		return p.awaitPipe(ctx)
+	}
 	listening, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not ready within %s", o.Timeout))
 	defer cancel()
 	url, err := p.awaitEndpoint(listening)
@@ -212,6 +215,43 @@ func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
 	}
 	p.WebSocketURL, p.Port, p.Version = url, portOf(url), version.Product
 	return nil
+}
+
+// awaitPipe waits for the answer to a first command over the pipe. How long that takes is the launch and the answer in
+// one, so ctx bounds it.
+func (p *Process) awaitPipe(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answered := make(chan error, 1)
+	go func() {
+		version, err := cdp.AskFirst[proto.BrowserGetVersionResult](ctx, p.Pipe, proto.BrowserGetVersion{})
+		if err == nil {
+			p.Version = version.Product
+		}
+		answered <- err
+	}()
+	var err error
+	select {
+	case err = <-answered:
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// Its end of the pipe is closed: mostly it has ended, or says why it will not.
+		select {
+		case <-p.exited:
+			return errEnded
+		case err := <-p.refused:
+			return err
+		case <-ctx.Done():
+			return fmt.Errorf("its DevTools pipe broke (%w): %w", err, context.Cause(ctx))
+		}
+	case err = <-p.refused:
+	case <-p.exited:
+		err = errEnded
+	}
+	cancel(err)
+	<-answered
+	return err
 }
 
 // awaitEndpoint waits for the address on stderr, or in the file that Chromium writes when it chose the port itself.

@@ -38,7 +38,11 @@ type LaunchOptions struct {
 	// NoSandbox does without Chromium's sandbox from the start. Without it the sandbox is tried, except as root, whom
 	// Chromium refuses it, and given up only if Chromium says that it cannot have it; see Process.SandboxNote.
 	NoSandbox bool
+	// Pipe has the browser speak over a pipe, which only this program has: no port is opened, so that nobody else on
+	// this machine gets in. Without it the browser listens for everybody, as one that somebody else has started.
+	Pipe bool
 	// Ports are those that the DevTools may listen on: the first that is free is taken. None lets the system choose.
+	// They do not go with Pipe.
 	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
@@ -152,8 +156,12 @@ const headlessFrameHeight = 87
 func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	const width, height = 1280, 720 // of pages in pixels, or of the window if it is not headless
 	features, args := mergeDisabledFeatures(o.Args)
+	devTools := fmt.Sprintf("--remote-debugging-port=%d", port)
+	if o.Pipe {
+		devTools = "--remote-debugging-pipe"
+	}
 	flags := []string{
-		fmt.Sprintf("--remote-debugging-port=%d", port),
+		devTools,
 		"--user-data-dir=" + dir,
 		"--no-first-run",
 		"--no-default-browser-check",

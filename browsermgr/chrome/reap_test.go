@@ -305,7 +305,9 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
 		"says garbage and exits": {program(t, "echo 'cannot load libfoo.so' >&2; exit 3"), "cannot load libfoo.so"},
 		"tells its exit status":  {program(t, "exit 3"), "exited with status 3; it said nothing"},
-		"never opens its port":   {program(t, "echo starting >&2; exec sleep 600"), "not ready within 300ms; it said:\nstarting"},
+		"never answers":          {program(t, "echo starting >&2; exec sleep 600"), "not ready within 301ms; it said:\nstarting"},
+		"shuts its pipe":         {program(t, "exec 3<&- 4>&-; exec sleep 600"), "not ready within 301ms"},
+		"answers nonsense":       {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
 		"opens no DevTools": {
 			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
 			"its DevTools port 1 is open",
@@ -325,7 +327,8 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 				timeout = 300 * time.Millisecond
 			}
 			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
-				Executable: tt.program, Headless: true, TempDir: temp, Timeout: timeout,
+				Executable: tt.program, Headless: true, Pipe: !strings.Contains(tt.want, "port"), TempDir: temp,
+				Timeout: timeout, ReadyTimeout: time.Millisecond,
 				Env: append(os.Environ(), mark+"="+temp),
 			})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -189,7 +189,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 func TestTabsTellWhereTheirDevToolsAre(t *testing.T) {
 	c := serve(t, nil)
 	opened := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})
-	conn, _, err := websocket.Dial(t.Context(), opened.str("wsUrl"), nil)
+	conn, _, err := websocket.Dial(t.Context(), opened.str("wsUrl")+"?token="+token, nil)
 	if err != nil {
 		t.Fatalf("%q: %v", opened.str("wsUrl"), err)
 	}
@@ -257,7 +257,7 @@ func personal(t *testing.T, c *client) string {
 func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version?token="+token, nil)
 	check.Must(t, err)
 	res, err := http.DefaultClient.Do(req)
 	check.Must(t, err)
@@ -266,7 +266,7 @@ func devTools(t *testing.T, c *client) string {
 	check.Must(t, json.NewDecoder(res.Body).Decode(&version))
 	u, err := url.Parse(version.WebSocketDebuggerURL)
 	check.Must(t, err)
-	return u.Port() + "\n" + u.Path
+	return u.Port() + "\n" + u.RequestURI()
 }
 
 func TestAPersonsBrowserIsSparedWhatTheContractNames(t *testing.T) {

@@ -128,6 +128,12 @@ func (p *Profile) normalize() error {
 	return nil
 }
 
+// WantsDevToolsPort reports whether other programs are to be let into the browser that we start: the settings say so, or
+// the profile names the address at which it is to be had.
+func (pl Resolved) WantsDevToolsPort() bool {
+	return pl.Mode == ModeLaunched && (pl.Config.DevToolsPort || pl.CDPURL != "")
+}
+
 // needsNoPort reports whether the profile never needs a port of its own.
 func (p Profile) needsNoPort() bool { return p.Driver == DriverExistingSession || p.CDPURL != "" }
 
@@ -138,6 +144,7 @@ type Config struct {
 	Headless         *bool    // nil: with a window, except on a Linux machine without a display
 	NoSandbox        bool     // without Chromium's sandbox even where it could be had
 	AttachOnly       bool     // browsers are joined, never started
+	DevToolsPort     bool     // other programs are let in at the profile's port, with a token
 	Color            string   // in place of [DefaultColor]
 	Args             []string // flags for Chromium besides our own
 	AllowProxyBypass bool     // Args may lead around the proxy: pages may reach everything anyway

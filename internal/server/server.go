@@ -238,6 +238,11 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
 	}
+	secrets, err := a.controlSecrets()
+	if err != nil {
+		return err
+	}
+	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
 	a.installGuards(a.Browsers)
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err
@@ -252,7 +257,7 @@ func (a *Server) browserConfig() profile.Config {
 	headless := !s.Headed // a window is asked for, by the setting or the task
 	b := s.Browser
 	return profile.Config{
-		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
+		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly, DevToolsPort: b.DevToolsPort,
 		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
 		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval},

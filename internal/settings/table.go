@@ -61,13 +61,16 @@ var browserFields = inGroup(groupBrowser,
 		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
 	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500", len("#RRGGBB"),
 		&at.Browser.Color).checked(checkColor),
+	toggle(runtimeKeys+"devToolsPort", "DevTools port", "Let other programs on this machine, such as Playwright, control "+
+		"browsers through a local port. They must send a token made with clank tokens add. Takes effect the next time a "+
+		"browser starts.", false, &at.Browser.DevToolsPort),
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
-	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its DevTools "+
-		"port in this time is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
+	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not answer its first "+
+		"command in this time and the next together is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
 		&at.Browser.LaunchTimeout),
-	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "A browser that does not answer its "+
-		"first command in this time is stopped.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
+	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "How long a browser may take to answer its "+
+		"first command, besides the time to start.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
 	duration(runtimeKeys+"remoteCdpTimeoutMs", "Remote discovery timeout", "How long a browser on another machine "+
 		"may take to report its DevTools address.", 1500*time.Millisecond, 100*time.Millisecond, time.Minute,
 		&at.Browser.RemoteTimeout),
