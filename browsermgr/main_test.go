@@ -129,7 +129,7 @@ func newManager(t *testing.T, home string) *browsermgr.Manager {
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
 	return &browsermgr.Manager{Home: home, FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
-		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 }
 

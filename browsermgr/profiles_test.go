@@ -351,7 +351,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	check.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Config = func() profile.Config {
-			return profile.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
+			return profile.Config{Disabled: off, Headless: new(true), NoSandbox: true, Executable: exe.Path, Args: []string{"--lang=de"}}
 		}
 	})
 	p := findProfile(t, m, "")

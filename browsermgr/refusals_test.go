@@ -134,7 +134,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		m.Proxy = func(context.Context, string) (string, error) { return "", errors.New("not to be asked") }
 		m.Config = func() profile.Config {
 			yes := true
-			return profile.Config{Headless: &yes, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
+			return profile.Config{Headless: &yes, NoSandbox: true, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
 		}
 	})
 	p := findProfile(t, m, "")

@@ -42,7 +42,7 @@ func playParent(dir string) int {
 	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
 	if err == nil {
 		var p *chrome.Process
-		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true, Pipe: true, Env: os.Environ()}
+		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true, NoSandbox: true, Pipe: true, Env: os.Environ()}
 		if dir == "temporary" {
 			o.UserDataDir = ""
 		}
@@ -69,7 +69,7 @@ func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	if o.Executable == "" {
 		o.Executable = browser(t)
 	}
-	o.Headless, o.Pipe = true, o.Ports == nil
+	o.Headless, o.NoSandbox, o.Pipe = true, true, o.Ports == nil
 	p, err := chrome.Launch(t.Context(), o)
 	check.Must(t, err)
 	t.Cleanup(func() { stop(t, p) })

@@ -43,34 +43,28 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	close(p.launched)
 	o.Logger.Info("browser launched", "pid", p.PID, "port", p.Port, "version", p.Version, "sandbox", p.Sandbox,
 		"took_ms", time.Since(p.StartedAt).Milliseconds())
-	if p.SandboxNote != "" {
+	if o.NoSandbox {
+		p.SandboxNote = "it is switched off"
 		o.Logger.Warn("browser runs without its sandbox", "why", p.SandboxNote)
 	}
 	return p, nil
 }
 
-// launchOn tries with the sandbox first, unless it is known to be no use.
+// ErrNoSandbox says that Chromium cannot have its sandbox, and nobody has said that it may do without.
+var ErrNoSandbox = errors.New("browsers do not start without Chromium's sandbox, which keeps a page that breaks out of its process " +
+	"from this machine's files: run clank as a user that can have it, or, where a container does the sandbox's work, switch the " +
+	"setting \"Disable the Chromium sandbox\" on or set CLANK_NO_SANDBOX=1")
+
+// launchOn refuses to do without the sandbox unless it is told to.
 func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, error) {
-	var note string
-	switch {
-	case o.NoSandbox:
-		note = "the settings say so"
-	case os.Geteuid() == 0:
-		note = "Chromium refuses its sandbox to root: run this program as another user to have it"
-	default:
-		p, err := launchOnPort(ctx, o, data, true)
-		refused, ok := errors.AsType[*sandboxError](err)
-		if !ok {
-			return p, err
-		}
-		note = "Chromium cannot have its sandbox here: " + refused.line
+	if !o.NoSandbox && os.Geteuid() == 0 {
+		return nil, fmt.Errorf("launch browser: Chromium refuses its sandbox to root: %w", ErrNoSandbox)
 	}
-	p, err := launchOnPort(ctx, o, data, false)
-	if err != nil {
-		return nil, err
+	p, err := launchOnPort(ctx, o, data, !o.NoSandbox)
+	if _, ok := errors.AsType[*sandboxError](err); ok {
+		return nil, fmt.Errorf("%w: %w", err, ErrNoSandbox)
 	}
-	p.SandboxNote = note
-	return p, nil
+	return p, err
 }
 
 // launchOnPort tries the ports until one is free.

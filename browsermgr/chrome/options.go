@@ -35,8 +35,8 @@ type LaunchOptions struct {
 	TempDir string
 	// Headless runs without a window.
 	Headless bool
-	// NoSandbox does without Chromium's sandbox from the start. Without it the sandbox is tried, except as root, whom
-	// Chromium refuses it, and given up only if Chromium says that it cannot have it; see Process.SandboxNote.
+	// NoSandbox does without Chromium's sandbox. Otherwise a launch that cannot have it, such as one as root, fails with
+	// [ErrNoSandbox].
 	NoSandbox bool
 	// Pipe has the browser speak over a pipe, which only this program has: no port is opened, so that nobody else on
 	// this machine gets in. Without it the browser listens for everybody, as one that somebody else has started.

@@ -50,7 +50,7 @@ func runTests(m *testing.M) int {
 		NewObservers: features.Observe,
 		Home:         home, FirstPort: 18820, LastPort: 18849,
 		Config: func() profile.Config {
-			return profile.Config{Executable: exe.Path, Headless: new(true), DevToolsPort: true}
+			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, DevToolsPort: true}
 		},
 		DevToolsToken: func(given string) bool { return given == token },
 	}

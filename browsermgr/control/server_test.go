@@ -164,7 +164,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	broken := filepath.Join(home, "chromium")
 	check.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
 	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
-		return profile.Config{Executable: broken, Headless: new(true)}
+		return profile.Config{Executable: broken, Headless: new(true), NoSandbox: true}
 	}}
 	check.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())

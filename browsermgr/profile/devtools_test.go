@@ -30,7 +30,7 @@ func launchPiped(t *testing.T) profile.RunningBrowser {
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
 	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
-	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, Timeout: browsertest.Patience}, page.Options{})
+	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, NoSandbox: true, Timeout: browsertest.Patience}, page.Options{})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = b.Close(t.Context()) })
 	return b

@@ -298,7 +298,7 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 
 func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
 	none := chrome.Executable{Path: filepath.Join(t.TempDir(), "none")}
-	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true}, page.Options{})
+	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true, NoSandbox: true}, page.Options{})
 	if err == nil || b.Conn != nil || b.Process != nil {
 		t.Errorf("got %+v, %v", b, err)
 	}

@@ -54,8 +54,8 @@ var browserFields = inGroup(groupBrowser,
 		"JavaScript in pages (evaluate, and wait with fn).", true, &at.Browser.EvaluateEnabled),
 	toggle(runtimeKeys+"attachOnly", "Attach only", "Never start a browser; only attach to running ones. A profile "+
 		"can override this.", false, &at.Browser.AttachOnly),
-	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox even where "+
-		"it works. Leave this off: where the sandbox cannot work, clank disables it by itself.", false,
+	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox, which keeps "+
+		"hostile pages from this machine. For containers only, where it cannot work and the container does its work.", false,
 		&at.Browser.NoSandbox),
 	longText(runtimeKeys+"extraArgs", "Extra browser flags", "Added to the browser's command line, separated by "+
 		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),

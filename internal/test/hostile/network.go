@@ -87,7 +87,9 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 		args = append(args, "--ignore-certificate-errors")
 	}
 	manager := &browsermgr.Manager{
-		Home: home, Proxy: gate.Listen, Config: func() profile.Config { return profile.Config{Headless: new(true), Args: args, DevToolsPort: true} },
+		Home: home, Proxy: gate.Listen, Config: func() profile.Config {
+			return profile.Config{Headless: new(true), NoSandbox: true, Args: args, DevToolsPort: true}
+		},
 		DevToolsToken: func(token string) bool { return token == guestToken },
 	}
 	b := &testedBrowser{close: func(ctx context.Context) error {
