@@ -19,7 +19,10 @@ help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 run: chromium build ## find or install Chromium, build, start
-	@$(BIN) serve
+	@if [ "$$(id -u)" = 0 ] && [ -z "$$CLANK_NO_SANDBOX" ]; then \
+		echo "make run: as root Chromium has no sandbox. Setting CLANK_NO_SANDBOX=1: do this in a container only, otherwise run as another user."; \
+		export CLANK_NO_SANDBOX=1; \
+	fi; exec $(BIN) serve
 
 chromium: ## find or install Chromium
 	@scripts/ensure-chromium >/dev/null

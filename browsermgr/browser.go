@@ -26,8 +26,9 @@ type browser struct {
 	guards         []page.Observer // see Manager.Guard
 	proxy          string          // that it was started with
 	tabNumbers     *tabNumbers
-	tabOwners      TabOwners // the tabs that were opened on request
-	port           int
+	tabOwners      TabOwners               // the tabs that were opened on request
+	port           int                     // of its DevTools; 0 if that is not known, or there is none
+	devTools       *profile.DevToolsServer // nil if none is wanted
 	headless       bool
 	headlessSource string
 	graphics       atomic.Pointer[profile.Graphics] // nil until it is known
@@ -208,6 +209,9 @@ func (b *browser) shutDown() {
 	}
 	if !crashed && b.resolved.Mode == profile.ModeJoined {
 		b.closeOwnTabs()
+	}
+	if b.devTools != nil {
+		b.devTools.Close()
 	}
 	_ = b.conn.Close()
 	if b.process != nil {

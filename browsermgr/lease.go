@@ -50,10 +50,10 @@ func (u *Lease) Release() { u.browser.release() }
 // Local reports whether the browser was started by us, on this machine.
 func (u *Lease) Local() bool { return u.browser.isLocal() }
 
-// WebSocketURL returns where the DevTools of the tab with that target id are reached; "" if we did not start the
-// browser, whose address may hold secrets.
+// WebSocketURL returns where the DevTools of the tab with that target id are reached, with a token; "" if no port is
+// open, or if we did not start the browser, whose address may hold secrets.
 func (u *Lease) WebSocketURL(target string) string {
-	if !u.Local() {
+	if u.browser.devTools == nil {
 		return ""
 	}
 	return fmt.Sprintf("ws://127.0.0.1:%d/devtools/page/%s", u.browser.port, target)

@@ -129,7 +129,7 @@ func newManager(t *testing.T, home string) *browsermgr.Manager {
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
 	return &browsermgr.Manager{Home: home, FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
-		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 }
 
@@ -141,6 +141,18 @@ func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
 		change(&c)
 		return c
 	}
+}
+
+// letOthersIn opens the DevTools ports of m's browsers for those who have the token of [guestAddress].
+func letOthersIn(m *browsermgr.Manager) {
+	configure(m, func(c *profile.Config) { c.DevToolsPort = true })
+	m.DevToolsToken = func(token string) bool { return token == "guest" }
+}
+
+// guestAddress returns where others find the browser of a profile whose manager lets them in.
+func guestAddress(t *testing.T, p *browsermgr.Profile) string {
+	t.Helper()
+	return *status(t, p).CDPURL + "?token=guest"
 }
 
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {

@@ -59,6 +59,9 @@ type Manager struct {
 	NewGuardObservers func(profile string, local bool) []page.Observer
 	// RefusalCount, if set, counts what the pages of a profile were refused.
 	RefusalCount func(profile string) uint64
+	// DevToolsToken says whether a token lets a program use a browser's DevTools, where a port is wanted for them; nil
+	// lets nobody.
+	DevToolsToken func(token string) bool
 	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load,
 	// as far as it is known then: pages are to be kept from it. It may be told the same one again.
 	OnDevToolsPort func(port int)

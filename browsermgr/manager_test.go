@@ -137,13 +137,13 @@ func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
 
 func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		configure(m, func(c *profile.Config) { c.LaunchTimeout = time.Millisecond })
+		configure(m, func(c *profile.Config) { c.LaunchTimeout, c.ReadyTimeout = time.Millisecond, time.Millisecond })
 	})
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if err == nil || !strings.Contains(err.Error(), "not ready within 1ms") {
+	if err == nil || !strings.Contains(err.Error(), "not ready within 2ms") {
 		t.Errorf("got %v", err)
 	}
-	configure(m, func(c *profile.Config) { c.LaunchTimeout = 0 })
+	configure(m, func(c *profile.Config) { c.LaunchTimeout, c.ReadyTimeout = 0, 0 })
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 )
 
@@ -304,9 +305,11 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) e
 	if err != nil {
 		return err
 	}
-	ports, err := m.store.Ports(pl.Profile)
-	if err != nil {
-		return err
+	var ports []int
+	if pl.WantsDevToolsPort() {
+		if ports, err = m.store.Ports(pl.Profile); err != nil {
+			return err
+		}
 	}
 	if err := m.makeRoom(ctx, p, pl.Config.MaxRunning); err != nil {
 		return err
@@ -316,17 +319,37 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) e
 	}
 	got, err := profile.Launch(ctx, executable, chrome.LaunchOptions{
 		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
-		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
+		ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
 	}, b.connectOptions())
 	if err != nil {
 		return err
 	}
-	if err := m.store.AssignPort(pl.Profile, got.Port); err != nil {
-		return errors.Join(err, got.Close(context.WithoutCancel(ctx)))
+	if len(ports) > 0 {
+		if b.devTools, err = m.serveDevTools(ctx, pl, got.Conn, ports); err != nil {
+			return errors.Join(err, got.Close(context.WithoutCancel(ctx)))
+		}
+		got.Port = b.devTools.Port
 	}
 	b.setConnection(got)
 	return nil
+}
+
+// serveDevTools opens the port of a profile for other programs.
+func (m *Manager) serveDevTools(ctx context.Context, pl profile.Resolved, conn *page.Browser, ports []int) (*profile.DevToolsServer, error) {
+	token := m.DevToolsToken
+	if token == nil {
+		token = func(string) bool { return false }
+	}
+	s, err := profile.ServeDevTools(ctx, conn, ports, token, m.Logger)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.store.AssignPort(pl.Profile, s.Port); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // setBrowser sets the profile's browser. The caller holds the turn.

@@ -84,7 +84,7 @@ func findCheck(t *testing.T, r profile.DoctorReport, id string) chrome.Check {
 func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	trash := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", trash)
-	m := manager(t, nil)
+	m := manager(t, letOthersIn)
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work", Driver: "openclaw"})
 	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil || made.Transport != "cdp" || made.IsRemote {
 		t.Errorf("made %+v", made)
@@ -172,8 +172,20 @@ func TestWrongRequestsAreToldApart(t *testing.T) {
 	}
 }
 
+func TestBrowserWithoutAPortSaysSo(t *testing.T) {
+	m := sharedManager(t)
+	window(t, m, browsermgr.WindowOptions{Key: "a"})
+	if s := ready(t, findProfile(t, m, "")); !s.CDPReady || !s.CDPHTTP || s.Version == "" || s.CDPPort != nil || s.CDPURL != nil || m.Status()[0].Port != 0 {
+		t.Errorf("status %+v", s)
+	}
+	u := use(t, findProfile(t, m, ""))
+	if at := u.WebSocketURL("x"); at != "" {
+		t.Errorf("its DevTools are at %s", at)
+	}
+}
+
 func TestStrangerOnThePortIsNamed(t *testing.T) {
-	m := manager(t, nil)
+	m := manager(t, letOthersIn)
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
 	check.Must(t, err)
@@ -240,7 +252,7 @@ func TestTwoManagersOnOneHome(t *testing.T) {
 
 func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := manager(t, letOthersIn)
 	p := findProfile(t, m, "")
 	cookie := func(url, fn string) string {
 		t.Helper()
@@ -339,7 +351,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	check.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Config = func() profile.Config {
-			return profile.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
+			return profile.Config{Disabled: off, Headless: new(true), NoSandbox: true, Executable: exe.Path, Args: []string{"--lang=de"}}
 		}
 	})
 	p := findProfile(t, m, "")

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +88,7 @@ func (g *gate) blame() string {
 func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	proxy, g := recording(t), newGate("never")
 	m := manager(t, func(m *browsermgr.Manager) {
+		letOthersIn(m)
 		m.Proxy = func(context.Context, string) (string, error) { return proxy.url, nil }
 		m.NewGuardObservers = func(profile string, local bool) []page.Observer {
 			if local {
@@ -117,8 +117,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 			t.Errorf("doctor: %+v", c)
 		}
 	}
-	port := *status(t, p).CDPPort
-	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
+	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: guestAddress(t, p)})
 	remote := findProfile(t, m, "remote")
 	check.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := guarded(remote, profile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
@@ -135,7 +134,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		m.Proxy = func(context.Context, string) (string, error) { return "", errors.New("not to be asked") }
 		m.Config = func() profile.Config {
 			yes := true
-			return profile.Config{Headless: &yes, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
+			return profile.Config{Headless: &yes, NoSandbox: true, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
 		}
 	})
 	p := findProfile(t, m, "")
@@ -192,15 +191,15 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 // elsewhere returns a second Manager that has joined the browser of a first one, as if it ran on another machine.
 func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
-	host := manager(t, nil)
+	host := manager(t, letOthersIn)
 	p := findProfile(t, host, "")
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
-	port := *status(t, p).CDPPort
+	address := guestAddress(t, p)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
 		adjust(m)
 	})
-	create(t, m, browsermgr.CreateProfileOptions{Name: "there", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
+	create(t, m, browsermgr.CreateProfileOptions{Name: "there", CDPURL: address})
 	return m
 }
 

@@ -47,11 +47,8 @@ func (p *Profile) Status(ctx context.Context) (profile.Status, error) {
 // fillStatus tells of a browser that we are connected to.
 func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	var wg sync.WaitGroup
-	at := b.resolved.Address
-	if b.resolved.Mode == profile.ModeLaunched {
-		at = profile.LocalEndpoint(b.port)
-	}
-	if !at.IsZero() && !at.IsDirect() {
+	at, launched := b.resolved.Address, b.resolved.Mode == profile.ModeLaunched
+	if !launched && !at.IsZero() && !at.IsDirect() {
 		wg.Go(func() {
 			c := profile.Connector{HTTPTimeout: profile.ProbeHTTPTimeout}
 			_, version, err := c.Discover(ctx, at)
@@ -66,9 +63,19 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	}
 	s.Running = s.CDPReady
 	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
-	s.CDPPort = &b.port
-	if s.CDPURL == nil || b.resolved.Mode == profile.ModeLaunched {
-		s.CDPURL = profile.NonBlank(profile.LocalEndpoint(b.port).String())
+	switch {
+	case launched:
+		// Its DevTools are there whether others are let in or not.
+		s.CDPHTTP, s.Version = s.CDPReady, b.process.Version
+		s.CDPPort, s.CDPURL = nil, nil
+		if b.port != 0 {
+			s.CDPPort, s.CDPURL = &b.port, profile.NonBlank(profile.LocalEndpoint(b.port).String())
+		}
+	default:
+		s.CDPPort = &b.port
+		if s.CDPURL == nil {
+			s.CDPURL = profile.NonBlank(profile.LocalEndpoint(b.port).String())
+		}
 	}
 	if pid := b.pid(); pid != 0 {
 		s.PID = &pid
@@ -143,7 +150,7 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	if b := p.current(); b != nil && b.acquire() {
 		defer b.uses.ReleaseUnused()
 		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
-		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
+		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
 			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
 		return info
@@ -176,8 +183,12 @@ func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 			continue
 		}
 		b := m.profileState(s.Profile).current()
+		var port *int
+		if s.Port != 0 {
+			port = &s.Port
+		}
 		found = append(found, profile.Info{
-			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: &s.Port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
+			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
 			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
 			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),
 		})

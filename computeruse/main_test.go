@@ -66,7 +66,7 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	}
 	b.files = &control.Features{Dir: home}
 	b.manager = &browsermgr.Manager{Home: home, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
-		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 	b.manager.NewObservers = b.files.Observe
 	mux := http.NewServeMux()

@@ -137,6 +137,15 @@ func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
 	}
 }
 
+func TestTheFirstPageSaysThatThereIsNoSandbox(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.NoSandbox = func() bool { return off } })
+		if _, body := r.ask("GET", "/", ""); strings.Contains(body, "without Chromium’s sandbox") != off {
+			t.Errorf("sandbox off %t: %s", off, body)
+		}
+	}
+}
+
 func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	r := startIn(t, dir, "127.0.0.1:0")

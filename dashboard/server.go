@@ -31,6 +31,7 @@ type Server struct {
 	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
 	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
 	Version     string
+	NoSandbox   func() bool // whether browsers run without their sandbox; nil means no
 	Manager     *sessions.Manager
 	Scopes      *cancel.Scopes   // those of the Manager
 	Questions   *approval.Queue  // what people are asked before it is done

@@ -112,9 +112,15 @@ var examplePrompts = []struct{ Label, Prompt string }{
 	{"Sort by price", `open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`},
 }
 
+// chatData is what the first page shows besides tasks.
+type chatData struct {
+	Examples  []struct{ Label, Prompt string }
+	NoSandbox bool
+}
+
 func (s *Server) chatPage(w http.ResponseWriter, _ *http.Request) error {
 	s.presence.pageRequested()
-	return s.page(w, "chat", pageData{Title: "clank", Data: examplePrompts})
+	return s.page(w, "chat", pageData{Title: "clank", Data: chatData{Examples: examplePrompts, NoSandbox: s.NoSandbox != nil && s.NoSandbox()}})
 }
 
 // pictureTypes are the media types that are served as pictures. A picture comes

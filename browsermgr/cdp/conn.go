@@ -61,11 +61,11 @@ func (ev Event) Decode(into any) bool { return json.Unmarshal(ev.Params, into) =
 // maxMessage bounds one message from the browser: a full-page picture is the largest thing that is asked for.
 const maxMessage = 256 << 20
 
-// Conn carries protocol messages over one WebSocket. Events are handled on the reading goroutine, in order with the
+// Conn carries protocol messages over one [Transport]. Events are handled on the reading goroutine, in order with the
 // answers, so that a caller that has its answer also sees the state that preceded it; handlers therefore never block.
 // It is safe for concurrent use.
 type Conn struct {
-	ws      *websocket.Conn
+	way     Transport
 	timeout time.Duration
 	sent    func(method string) // may be nil
 	clean   func([]byte) []byte // may be nil
@@ -75,6 +75,9 @@ type Conn struct {
 	pending map[int]chan []byte
 	queue   [][]byte
 	wake    chan struct{}
+
+	branches    map[string]*Branch // by session
+	branchCalls map[int]branchCall
 
 	closing sync.Once
 	done    chan struct{}
@@ -103,10 +106,16 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redactURL(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
+	return New(socket{ws}, opts), nil
+}
+
+// New makes a connection of a way to a browser, which it then owns. Nothing is sent or read before [Conn.Start].
+func New(way Transport, opts Options) *Conn {
 	return &Conn{
-		ws: ws, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact,
+		way: way, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}, nil
+		branches: map[string]*Branch{}, branchCalls: map[int]branchCall{},
+	}
 }
 
 // redactURL removes what may be a secret from an endpoint's address.
@@ -120,7 +129,7 @@ func redactURL(wsURL string) string {
 }
 
 // Start begins reading and writing; it is called once. onEvent runs on the reading goroutine and must not wait for the
-// browser. Both goroutines end when Close is called or the socket fails.
+// browser. Both goroutines end when Close is called or the way to the browser fails.
 func (c *Conn) Start(onEvent func(Event)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
@@ -130,7 +139,7 @@ func (c *Conn) Start(onEvent func(Event)) {
 
 func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 	for {
-		_, data, err := c.ws.Read(ctx)
+		data, err := c.way.Read(ctx)
 		if err != nil {
 			return err
 		}
@@ -143,7 +152,12 @@ func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 			if err := json.Unmarshal(data, &ev); err != nil {
 				return fmt.Errorf("read protocol message: %w", err)
 			}
-			onEvent(ev)
+			if !c.passEvent(ev, data) {
+				onEvent(ev)
+			}
+			continue
+		}
+		if c.passAnswer(id, data) {
 			continue
 		}
 		c.mu.Lock()
@@ -188,7 +202,7 @@ func (c *Conn) write(ctx context.Context) error {
 		c.queue = nil
 		c.mu.Unlock()
 		for _, data := range batch {
-			if err := c.ws.Write(ctx, websocket.MessageText, data); err != nil {
+			if err := c.way.Write(ctx, data); err != nil {
 				return err
 			}
 		}
@@ -200,7 +214,7 @@ func (c *Conn) fail(err error) {
 		c.err = err
 		close(c.done)
 		c.cancel()
-		_ = c.ws.CloseNow()
+		_ = c.way.Close()
 	})
 }
 
@@ -258,15 +272,20 @@ func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 	if answer {
 		c.pending[id] = ch
 	}
-	c.queue = append(c.queue, data)
+	c.enqueue(data)
 	if c.sent != nil {
 		c.sent(req.ProtoReq())
 	}
+	return id, ch, nil
+}
+
+// enqueue has a message sent. The caller holds mu.
+func (c *Conn) enqueue(data []byte) {
+	c.queue = append(c.queue, data)
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
-	return id, ch, nil
 }
 
 func (c *Conn) forgetCall(id int) {

@@ -42,7 +42,7 @@ func playParent(dir string) int {
 	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
 	if err == nil {
 		var p *chrome.Process
-		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true}
+		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true, NoSandbox: true, Pipe: true, Env: os.Environ()}
 		if dir == "temporary" {
 			o.UserDataDir = ""
 		}
@@ -63,13 +63,13 @@ func browser(t *testing.T) string {
 	return exe.Path
 }
 
-// launch launches a headless browser that the test's end stops.
+// launch launches a headless browser that the test's end stops, with a pipe unless ports are named.
 func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	t.Helper()
 	if o.Executable == "" {
 		o.Executable = browser(t)
 	}
-	o.Headless = true
+	o.Headless, o.NoSandbox, o.Pipe = true, true, o.Ports == nil
 	p, err := chrome.Launch(t.Context(), o)
 	check.Must(t, err)
 	t.Cleanup(func() { stop(t, p) })
@@ -169,13 +169,20 @@ type command struct {
 func (c command) ProtoReq() string             { return c.method }
 func (c command) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 
-// call sends one DevTools command to the browser and returns what it answers.
+// call sends one DevTools command to the browser and returns what it answers. A pipe takes one call.
 func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
 	t.Helper()
-	conn, err := cdp.Dial(t.Context(), p.WebSocketURL, cdp.Options{CallTimeout: time.Minute})
-	check.Must(t, err)
+	options := cdp.Options{CallTimeout: time.Minute}
+	var conn *cdp.Conn
+	if p.Pipe != nil {
+		conn = cdp.New(p.Pipe, options) // ends with the browser
+	} else {
+		var err error
+		conn, err = cdp.Dial(t.Context(), p.WebSocketURL, options)
+		check.Must(t, err)
+		defer conn.Close()
+	}
 	conn.Start(func(cdp.Event) {})
-	defer conn.Close()
 	answer, err := cdp.Ask[json.RawMessage](t.Context(), conn.Session("", cdp.ErrGone), command{method, params})
 	check.Must(t, err)
 	return answer

@@ -92,16 +92,17 @@ func (m Machine) sandbox(s MachineSubject) Check {
 	}
 	switch {
 	case s.NoSandbox:
-		c.Status, c.Summary = CheckInfo, "switched off in the settings"
+		c.Status, c.Summary = CheckWarn, "switched off: a page that breaks out of its process has the rights of this program"
+		c.FixHint = "unless a container does its work, run clank as another user than root, switch \"Disable the Chromium sandbox\" off and unset CLANK_NO_SANDBOX"
 	case m.EUID == 0:
-		c.Status, c.Summary = CheckWarn, "this program runs as root, to whom Chromium refuses its sandbox; browsers run without it"
-		c.FixHint = "run it as another user, or set noSandbox to say that this is as it should be"
+		c.Status, c.Summary = CheckFail, "this program runs as root, to whom Chromium refuses its sandbox; browsers do not start"
+		c.FixHint = "run it as another user; or, in a container, set noSandbox or CLANK_NO_SANDBOX=1 to do without"
 	case forbidden != "" && !m.hasHelper(s.Executable):
-		c.Status, c.Summary = CheckWarn, forbidden+"; browsers run without the sandbox"
+		c.Status, c.Summary = CheckFail, forbidden+"; browsers do not start without the sandbox"
 		c.FixHint = "install Google Chrome or your system's own package, which come with a profile or a helper for it; or add an AppArmor " +
-			"profile with \"userns,\" for " + cmp.Or(s.Executable, "the browser") + "; or set noSandbox to say that this is as it should be"
+			"profile with \"userns,\" for " + cmp.Or(s.Executable, "the browser") + "; or, in a container, set noSandbox or CLANK_NO_SANDBOX=1 to do without"
 	case m.inContainer() != "" && strings.Contains(m.readText("/proc/self/status"), "Seccomp:\t2"):
-		c.Status, c.Summary = CheckInfo, "system calls are filtered here (seccomp), which often forbids the sandbox; it is tried, and given up if Chromium says so"
+		c.Status, c.Summary = CheckInfo, "system calls are filtered here (seccomp), which often forbids the sandbox; browsers do not start then"
 		c.FixHint = "start the container with a seccomp profile that allows user namespaces"
 	}
 	return c

@@ -51,14 +51,14 @@ func TestUsualCausesAreFound(t *testing.T) {
 		summary string
 		hint    string
 	}{
-		"root":                 {id: "linux-sandbox", status: chrome.CheckWarn, summary: "runs as root", hint: "noSandbox"},
-		"root by choice":       {id: "linux-sandbox", status: chrome.CheckInfo, summary: "switched off", adjust: func(s *chrome.MachineSubject) { s.NoSandbox = true }},
-		"Ubuntu's restriction": {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "AppArmor", hint: "userns", files: map[string]string{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"}},
+		"root":                 {id: "linux-sandbox", status: chrome.CheckFail, summary: "runs as root", hint: "noSandbox"},
+		"root by choice":       {id: "linux-sandbox", status: chrome.CheckWarn, summary: "switched off", adjust: func(s *chrome.MachineSubject) { s.NoSandbox = true }},
+		"Ubuntu's restriction": {euid: 1000, id: "linux-sandbox", status: chrome.CheckFail, summary: "AppArmor", hint: "userns", files: map[string]string{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"}},
 		"restricted but with a profile": {euid: 1000, id: "linux-sandbox", status: chrome.CheckPass, files: map[string]string{
 			"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1", "/etc/apparmor.d/browser": "profile /opt/browser { userns, }",
 		}},
-		"no user namespaces": {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "max_user_namespaces", files: map[string]string{"/proc/sys/user/max_user_namespaces": "0"}},
-		"Debian's switch":    {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "unprivileged_userns_clone", files: map[string]string{"/proc/sys/kernel/unprivileged_userns_clone": "0"}},
+		"no user namespaces": {euid: 1000, id: "linux-sandbox", status: chrome.CheckFail, summary: "max_user_namespaces", files: map[string]string{"/proc/sys/user/max_user_namespaces": "0"}},
+		"Debian's switch":    {euid: 1000, id: "linux-sandbox", status: chrome.CheckFail, summary: "unprivileged_userns_clone", files: map[string]string{"/proc/sys/kernel/unprivileged_userns_clone": "0"}},
 		"seccomp": {euid: 1000, id: "linux-sandbox", status: chrome.CheckInfo, summary: "seccomp", files: map[string]string{
 			"/.dockerenv": "", "/proc/self/status": "Name:\tx\nSeccomp:\t2\n",
 		}},
@@ -120,7 +120,7 @@ func TestDirectoryOfSomebodyElseIsTold(t *testing.T) {
 }
 
 func TestThisMachineRunsBrowsers(t *testing.T) {
-	for _, c := range chrome.ThisMachine().Checks(chrome.MachineSubject{Executable: "/usr/bin/chromium", DataDir: t.TempDir(), TempDir: os.TempDir()}) {
+	for _, c := range chrome.ThisMachine().Checks(chrome.MachineSubject{NoSandbox: os.Geteuid() == 0, Executable: "/usr/bin/chromium", DataDir: t.TempDir(), TempDir: os.TempDir()}) {
 		if c.Status == chrome.CheckFail && c.ID != "disk-space" {
 			t.Errorf("%+v", c)
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"clank/internal/hardening"
 )
 
 // BrowserKind is the family of a Chromium executable.
@@ -194,6 +196,7 @@ func runSystemTool(ctx context.Context, name string, args ...string) (string, er
 	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = hardening.Environ()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {

@@ -43,39 +43,33 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	close(p.launched)
 	o.Logger.Info("browser launched", "pid", p.PID, "port", p.Port, "version", p.Version, "sandbox", p.Sandbox,
 		"took_ms", time.Since(p.StartedAt).Milliseconds())
-	if p.SandboxNote != "" {
+	if o.NoSandbox {
+		p.SandboxNote = "it is switched off"
 		o.Logger.Warn("browser runs without its sandbox", "why", p.SandboxNote)
 	}
 	return p, nil
 }
 
-// launchOn tries with the sandbox first, unless it is known to be no use.
+// ErrNoSandbox says that Chromium cannot have its sandbox, and nobody has said that it may do without.
+var ErrNoSandbox = errors.New("browsers do not start without Chromium's sandbox, which keeps a page that breaks out of its process " +
+	"from this machine's files: run clank as a user that can have it, or, where a container does the sandbox's work, switch the " +
+	"setting \"Disable the Chromium sandbox\" on or set CLANK_NO_SANDBOX=1")
+
+// launchOn refuses to do without the sandbox unless it is told to.
 func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, error) {
-	var note string
-	switch {
-	case o.NoSandbox:
-		note = "the settings say so"
-	case os.Geteuid() == 0:
-		note = "Chromium refuses its sandbox to root: run this program as another user to have it"
-	default:
-		p, err := launchOnPort(ctx, o, data, true)
-		refused, ok := errors.AsType[*sandboxError](err)
-		if !ok {
-			return p, err
-		}
-		note = "Chromium cannot have its sandbox here: " + refused.line
+	if !o.NoSandbox && os.Geteuid() == 0 {
+		return nil, fmt.Errorf("launch browser: Chromium refuses its sandbox to root: %w", ErrNoSandbox)
 	}
-	p, err := launchOnPort(ctx, o, data, false)
-	if err != nil {
-		return nil, err
+	p, err := launchOnPort(ctx, o, data, !o.NoSandbox)
+	if _, ok := errors.AsType[*sandboxError](err); ok {
+		return nil, fmt.Errorf("%w: %w", err, ErrNoSandbox)
 	}
-	p.SandboxNote = note
-	return p, nil
+	return p, err
 }
 
 // launchOnPort tries the ports until one is free.
 func launchOnPort(ctx context.Context, o LaunchOptions, data *userData, sandbox bool) (*Process, error) {
-	if len(o.Ports) == 0 {
+	if len(o.Ports) == 0 || o.Pipe {
 		return launchOnce(ctx, o, data, 0, sandbox)
 	}
 	var busy PortError
@@ -184,7 +178,7 @@ var errDefaultDir = errors.New("Chrome does not let its own default directory be
 	"or the driver existing-session")
 
 var (
-	errEnded  = errors.New("it ended before it opened its DevTools port")
+	errEnded  = errors.New("it ended before its DevTools answered")
 	errNoPort = errors.New("it cannot listen on its DevTools port")
 )
 
@@ -195,6 +189,9 @@ func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.
 
 // awaitReady waits for the DevTools address and for the answer to a first command.
 func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
+	if p.Pipe != nil {
+		return p.awaitPipe(ctx)
+	}
 	listening, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not ready within %s", o.Timeout))
 	defer cancel()
 	url, err := p.awaitEndpoint(listening)
@@ -212,6 +209,43 @@ func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
 	}
 	p.WebSocketURL, p.Port, p.Version = url, portOf(url), version.Product
 	return nil
+}
+
+// awaitPipe waits for the answer to a first command over the pipe. How long that takes is the launch and the answer in
+// one, so ctx bounds it.
+func (p *Process) awaitPipe(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answered := make(chan error, 1)
+	go func() {
+		version, err := cdp.AskFirst[proto.BrowserGetVersionResult](ctx, p.Pipe, proto.BrowserGetVersion{})
+		if err == nil {
+			p.Version = version.Product
+		}
+		answered <- err
+	}()
+	var err error
+	select {
+	case err = <-answered:
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// Its end of the pipe is closed: mostly it has ended, or says why it will not.
+		select {
+		case <-p.exited:
+			return errEnded
+		case err := <-p.refused:
+			return err
+		case <-ctx.Done():
+			return fmt.Errorf("its DevTools pipe broke (%w): %w", err, context.Cause(ctx))
+		}
+	case err = <-p.refused:
+	case <-p.exited:
+		err = errEnded
+	}
+	cancel(err)
+	<-answered
+	return err
 }
 
 // awaitEndpoint waits for the address on stderr, or in the file that Chromium writes when it chose the port itself.

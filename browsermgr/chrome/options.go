@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"clank/internal/hardening"
 )
 
 // DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to
@@ -33,10 +35,14 @@ type LaunchOptions struct {
 	TempDir string
 	// Headless runs without a window.
 	Headless bool
-	// NoSandbox does without Chromium's sandbox from the start. Without it the sandbox is tried, except as root, whom
-	// Chromium refuses it, and given up only if Chromium says that it cannot have it; see Process.SandboxNote.
+	// NoSandbox does without Chromium's sandbox. Otherwise a launch that cannot have it, such as one as root, fails with
+	// [ErrNoSandbox].
 	NoSandbox bool
+	// Pipe has the browser speak over a pipe, which only this program has: no port is opened, so that nobody else on
+	// this machine gets in. Without it the browser listens for everybody, as one that somebody else has started.
+	Pipe bool
 	// Ports are those that the DevTools may listen on: the first that is free is taken. None lets the system choose.
+	// They do not go with Pipe.
 	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
@@ -45,7 +51,7 @@ type LaunchOptions struct {
 	Proxy string
 	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
-	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
+	// Env is the environment; nil means [hardening.Environ]. Proxy variables are taken out either way: what pages may
 	// reach is settled with flags.
 	Env []string
 	// Timeout bounds the launch until the DevTools listen; zero means [DefaultLaunchTimeout].
@@ -118,7 +124,7 @@ func (o LaunchOptions) environ() []string {
 	if o.Env != nil {
 		return o.Env
 	}
-	return os.Environ()
+	return hardening.Environ()
 }
 
 // browserEnv returns the environment without proxy variables, and with the HOME that Chromium insists on.
@@ -150,8 +156,12 @@ const headlessFrameHeight = 87
 func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	const width, height = 1280, 720 // of pages in pixels, or of the window if it is not headless
 	features, args := mergeDisabledFeatures(o.Args)
+	devTools := fmt.Sprintf("--remote-debugging-port=%d", port)
+	if o.Pipe {
+		devTools = "--remote-debugging-pipe"
+	}
 	flags := []string{
-		fmt.Sprintf("--remote-debugging-port=%d", port),
+		devTools,
 		"--user-data-dir=" + dir,
 		"--no-first-run",
 		"--no-default-browser-check",

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"clank/browsermgr/cdp"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -23,9 +25,11 @@ import (
 type Process struct {
 	// PID is the main process's, and the id of its process group.
 	PID int
-	// WebSocketURL is the browser's own DevTools target: ws://127.0.0.1:port/devtools/browser/….
+	// Pipe is the way to the browser's DevTools, for one connection; nil if the browser listens on a port. Stop closes it.
+	Pipe *cdp.Pipe
+	// WebSocketURL is the browser's own DevTools target: ws://127.0.0.1:port/devtools/browser/…; "" with a pipe.
 	WebSocketURL string
-	// Port is the DevTools port.
+	// Port is the DevTools port; 0 with a pipe.
 	Port int
 	// Version is the browser's name and version as it says itself, e.g. "Chrome/156.0.8078.79".
 	Version string
@@ -86,27 +90,74 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 		address: make(chan string, 1), refused: make(chan error, 1),
 		exited: make(chan struct{}), launched: make(chan struct{}), done: make(chan struct{}),
 	}
+	theirs := []*os.File{write}
+	if o.Pipe {
+		ends, err := p.openPipe()
+		if err != nil {
+			_, _ = read.Close(), write.Close()
+			return nil, fmt.Errorf("launch browser: %w", err)
+		}
+		theirs = append(theirs, ends...)
+	}
 	started := make(chan error, 1)
-	go p.supervise(ctx, started, read, write)
+	go p.supervise(ctx, started, read, theirs)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
 	return p, nil
 }
 
+// openPipe makes the two pipes of --remote-debugging-pipe, which the child finds as its descriptors 3 and 4, and returns
+// the child's ends.
+func (p *Process) openPipe() (theirs []*os.File, err error) {
+	requests, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	from, answers, err := os.Pipe()
+	if err != nil {
+		_, _ = requests.Close(), to.Close()
+		return nil, err
+	}
+	p.Pipe = cdp.NewPipe(from, to)
+	theirs = []*os.File{requests, answers}
+	for _, f := range theirs {
+		// Chromium's threads wait in read and write; they take "try again" for the end.
+		if err := syscall.SetNonblock(int(f.Fd()), false); err != nil {
+			_, _ = requests.Close(), answers.Close()
+			p.closePipe()
+			return nil, err
+		}
+	}
+	p.cmd.ExtraFiles = theirs
+	return theirs, nil
+}
+
+func (p *Process) closePipe() {
+	if p.Pipe != nil {
+		_ = p.Pipe.Close()
+	}
+}
+
 // supervise starts the program, waits until it ends, and clears up. It keeps its thread for all that time: on Linux the
 // child dies with the thread that started it, see tether.
-func (p *Process) supervise(ctx context.Context, started chan<- error, read, write *os.File) {
+//
+// theirs are the child's ends of pipes, which are closed here once it has them.
+func (p *Process) supervise(ctx context.Context, started chan<- error, read *os.File, theirs []*os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer read.Close()
 	tether := newTether(p.cmd)
 	err := p.cmd.Start()
-	_ = write.Close()
+	for _, f := range theirs {
+		_ = f.Close()
+	}
 	if err != nil {
+		p.closePipe()
 		started <- err
 		return
 	}
+	defer p.closePipe()
 	p.PID = p.cmd.Process.Pid
 	err = tether.attach(p.PID)
 	if err != nil {
@@ -185,6 +236,10 @@ func (p *Process) Stop(ctx context.Context) error {
 }
 
 func (p *Process) askToClose(ctx context.Context) {
+	if p.Pipe != nil {
+		p.closePipe()
+		return
+	}
 	if _, err := askBrowser[struct{}](ctx, p.WebSocketURL, proto.BrowserClose{}); err != nil {
 		p.logger.Debug("browser was asked to close", "error", err)
 	}

@@ -118,7 +118,7 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	singleton(t, dir, fmt.Sprintf("%s-%d", host, cmd.Process.Pid))
-	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Headless: true, UserDataDir: dir})
+	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Headless: true, NoSandbox: true, UserDataDir: dir})
 	var locked *chrome.LockedError
 	if !errors.As(err, &locked) || locked.Holder.PID != cmd.Process.Pid {
 		t.Errorf("got %v, want who has it", err)
@@ -181,8 +181,8 @@ func TestLaunchTakesTheNextFreePortAndStopLeavesNothing(t *testing.T) {
 	if err := p.Err(); err != nil {
 		t.Errorf("Err of a running browser: %v", err)
 	}
-	if os.Geteuid() == 0 && (p.Sandbox || !strings.Contains(p.SandboxNote, "root")) {
-		t.Errorf("as root: sandbox %t, note %q", p.Sandbox, p.SandboxNote)
+	if p.Sandbox || p.SandboxNote == "" {
+		t.Errorf("sandbox %t, note %q", p.Sandbox, p.SandboxNote)
 	}
 	if len(group(t, p.PID)) == 0 {
 		t.Error("the browser has no process group of its own")
@@ -205,7 +205,7 @@ func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testin
 	call(t, p, "Storage.setCookies", map[string]any{"cookies": []map[string]any{{
 		"name": "login", "value": "kept", "url": "https://shop.example/", "expires": time.Now().Add(time.Hour).Unix(),
 	}}})
-	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, UserDataDir: o.UserDataDir})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, NoSandbox: true, UserDataDir: o.UserDataDir})
 	if locked, ok := errors.AsType[*chrome.LockedError](err); !ok || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
 		t.Errorf("a second one: got %v, want the holder", err)
 	}
@@ -286,7 +286,7 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 func TestOccupiedPortSaysByWhom(t *testing.T) {
 	temp, port := t.TempDir(), taken(t)
 	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
-		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
+		Executable: browser(t), Headless: true, NoSandbox: true, TempDir: temp, Ports: []int{port},
 	})
 	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -305,7 +305,9 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
 		"says garbage and exits": {program(t, "echo 'cannot load libfoo.so' >&2; exit 3"), "cannot load libfoo.so"},
 		"tells its exit status":  {program(t, "exit 3"), "exited with status 3; it said nothing"},
-		"never opens its port":   {program(t, "echo starting >&2; exec sleep 600"), "not ready within 300ms; it said:\nstarting"},
+		"never answers":          {program(t, "echo starting >&2; exec sleep 600"), "not ready within 301ms; it said:\nstarting"},
+		"shuts its pipe":         {program(t, "exec 3<&- 4>&-; exec sleep 600"), "not ready within 301ms"},
+		"answers nonsense":       {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
 		"opens no DevTools": {
 			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
 			"its DevTools port 1 is open",
@@ -325,7 +327,8 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 				timeout = 300 * time.Millisecond
 			}
 			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
-				Executable: tt.program, Headless: true, TempDir: temp, Timeout: timeout,
+				Executable: tt.program, Headless: true, NoSandbox: true, Pipe: !strings.Contains(tt.want, "port"), TempDir: temp,
+				Timeout: timeout, ReadyTimeout: time.Millisecond,
 				Env: append(os.Environ(), mark+"="+temp),
 			})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -348,7 +351,7 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 		cancel(stopped)
 	}()
 	_, err := chrome.Launch(ctx, chrome.LaunchOptions{
-		Executable: program(t, "sleep 600 & touch "+fifo+"; wait"), Headless: true, TempDir: temp,
+		Executable: program(t, "sleep 600 & touch "+fifo+"; wait"), Headless: true, NoSandbox: true, TempDir: temp,
 		Env: append(os.Environ(), mark+"="+temp),
 	})
 	if !errors.Is(err, stopped) {
@@ -366,31 +369,46 @@ func TestWindowWithoutADisplayIsRefused(t *testing.T) {
 	}
 }
 
-func TestSandboxIsGivenUpOnlyWhenChromiumSaysSo(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("Chromium refuses its sandbox to root before anything else")
-	}
+// As root Chromium refuses its sandbox before anything else.
+func TestNoBrowserStartsWithoutItsSandboxUnlessToldTo(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	fake := program(t, `case "$*" in
 	*--no-sandbox*) echo without >>`+seen+`; exit 4;;
 	*) echo with >>`+seen+`; echo 'FATAL: No usable sandbox! see the wiki' >&2; exit 1;;
 esac`)
 	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true})
-	if err == nil || !strings.Contains(err.Error(), "status 4") {
-		t.Errorf("got %v, want the failure of the second attempt", err)
+	if !errors.Is(err, chrome.ErrNoSandbox) || !strings.Contains(err.Error(), "CLANK_NO_SANDBOX=1") {
+		t.Errorf("got %v, want that it is refused, and what to do", err)
 	}
-	if got := read(t, filepath.Dir(seen), "seen"); got != "with\nwithout\n" {
-		t.Errorf("attempts: %q", got)
+	want := "with\nwithout\n"
+	if os.Geteuid() == 0 {
+		want = "without\n"
+	}
+	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true, NoSandbox: true})
+	if err == nil || !strings.Contains(err.Error(), "status 4") {
+		t.Errorf("told to: got %v", err)
+	}
+	if got := read(t, filepath.Dir(seen), "seen"); got != want {
+		t.Errorf("attempts: %q, want %q", got, want)
 	}
 }
 
 func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
 	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
-		Executable: program(t, "env >&2; exit 1"), Headless: true,
+		Executable: program(t, "env >&2; exit 1"), Headless: true, NoSandbox: true,
 		Env: []string{"HTTPS_PROXY=http://proxy.example", "http_proxy=http://proxy.example", "KEPT=1"},
 	})
 	if err == nil || strings.Contains(err.Error(), "proxy.example") || !strings.Contains(err.Error(), "KEPT=1") ||
 		!strings.Contains(err.Error(), "HOME=") {
+		t.Errorf("environment: %v", err)
+	}
+}
+
+func TestSecretsOfTheEnvironmentDoNotReachTheBrowser(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "s3cret")
+	t.Setenv("LC_TIME", "kept")
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: program(t, "env >&2; exit 1"), Headless: true, NoSandbox: true})
+	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "LC_TIME=kept") {
 		t.Errorf("environment: %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"syscall"
+
+	"clank/internal/hardening"
 )
 
 // tether ties the life of a child to that of this program where the kernel offers nothing for it: a small shell waits
@@ -25,6 +27,7 @@ func newTether(cmd *exec.Cmd) *tether {
 // attach starts the watcher of a process group that has just come to life.
 func (t *tether) attach(pgid int) error {
 	watcher := exec.Command("/bin/sh", "-c", fmt.Sprintf("read -r word || kill -KILL -%d", pgid)) //nolint:noctx // ends with its pipe
+	watcher.Env = hardening.Environ()
 	watcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := watcher.StdinPipe()
 	if err != nil {

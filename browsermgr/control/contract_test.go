@@ -49,7 +49,7 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	features := &control.Features{Dir: home, Held: true}
 	m := &browsermgr.Manager{
 		Home: home, Config: func() profile.Config {
-			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), LaunchTimeout: time.Minute}
+			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 		},
 		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
 		NewObservers: features.Observe, Proxy: gate.Listen, WatchRefusals: gate.Watch, ExplainFailure: gate.ExplainDocument, RefusalCount: gate.RefusalCount,

@@ -49,7 +49,10 @@ func runTests(m *testing.M) int {
 	shared = &browsermgr.Manager{
 		NewObservers: features.Observe,
 		Home:         home, FirstPort: 18820, LastPort: 18849,
-		Config: func() profile.Config { return profile.Config{Executable: exe.Path, Headless: new(true)} },
+		Config: func() profile.Config {
+			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, DevToolsPort: true}
+		},
+		DevToolsToken: func(given string) bool { return given == token },
 	}
 	if err := shared.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

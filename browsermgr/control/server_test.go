@@ -164,7 +164,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	broken := filepath.Join(home, "chromium")
 	check.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
 	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
-		return profile.Config{Executable: broken, Headless: new(true)}
+		return profile.Config{Executable: broken, Headless: new(true), NoSandbox: true}
 	}}
 	check.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())
@@ -189,13 +189,17 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 func TestTabsTellWhereTheirDevToolsAre(t *testing.T) {
 	c := serve(t, nil)
 	opened := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})
-	conn, _, err := websocket.Dial(t.Context(), opened.str("wsUrl"), nil)
+	conn, _, err := websocket.Dial(t.Context(), opened.str("wsUrl")+"?token="+token, nil)
 	if err != nil {
 		t.Fatalf("%q: %v", opened.str("wsUrl"), err)
 	}
 	_ = conn.CloseNow()
-	if got := c.listed()[0]["wsUrl"]; got != opened.str("wsUrl") || got == "" {
-		t.Errorf("listed with %v", got)
+	found := false
+	for _, tab := range c.listed() {
+		found = found || tab["wsUrl"] == opened.str("wsUrl")
+	}
+	if !found {
+		t.Errorf("%s is not listed", opened.str("wsUrl"))
 	}
 }
 
@@ -257,7 +261,7 @@ func personal(t *testing.T, c *client) string {
 func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version?token="+token, nil)
 	check.Must(t, err)
 	res, err := http.DefaultClient.Do(req)
 	check.Must(t, err)
@@ -266,7 +270,7 @@ func devTools(t *testing.T, c *client) string {
 	check.Must(t, json.NewDecoder(res.Body).Decode(&version))
 	u, err := url.Parse(version.WebSocketDebuggerURL)
 	check.Must(t, err)
-	return u.Port() + "\n" + u.Path
+	return u.Port() + "\n" + u.RequestURI()
 }
 
 func TestAPersonsBrowserIsSparedWhatTheContractNames(t *testing.T) {

@@ -76,7 +76,7 @@ type Event struct {
 	Tab  *Tab
 }
 
-// Browser is one connection to a running Chromium. It owns its goroutines and the WebSocket, not the process.
+// Browser is one connection to a running Chromium. It owns its goroutines and the way to it, not the process.
 // It is safe for concurrent use.
 type Browser struct {
 	conn        *cdp.Conn
@@ -102,20 +102,40 @@ type Browser struct {
 // Connect opens the browser's WebSocket (ws://…/devtools/browser/…), attaches to the tabs that exist and to those that
 // come, and returns when the tabs that exist are known. A frozen tab does not delay it.
 func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) {
+	opts = opts.withDefaults()
+	c, err := cdp.Dial(ctx, wsURL, opts.connOptions())
+	if err != nil {
+		return nil, err
+	}
+	return attach(ctx, c, opts)
+}
+
+// ConnectPipe does the same over the pipe of a browser that was started here, which it then owns.
+func ConnectPipe(ctx context.Context, pipe *cdp.Pipe, opts Options) (*Browser, error) {
+	opts = opts.withDefaults()
+	return attach(ctx, cdp.New(pipe, opts.connOptions()), opts)
+}
+
+func (opts Options) withDefaults() Options {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.CallTimeout <= 0 {
 		opts.CallTimeout = 10 * time.Second
 	}
+	return opts
+}
+
+func (opts Options) connOptions() cdp.Options {
+	return cdp.Options{
+		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient,
+		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
+	}
+}
+
+func attach(ctx context.Context, c *cdp.Conn, opts Options) (*Browser, error) {
 	b := &Browser{
 		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		clipboards:  clipboards{started: opts.Started, onScreen: opts.OnScreen, joined: opts.Joined},
 		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
-	}
-	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
-		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient, HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
-	})
-	if err != nil {
-		return nil, err
 	}
 	b.conn = c
 	b.rootSession = c.Session("", cdp.ErrGone)
@@ -126,8 +146,8 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		return nil, err
 	}
 	discover := b.rootSession.Begin(proto.TargetSetDiscoverTargets{Discover: true})
-	attach := b.rootSession.Begin(autoAttach("page"))
-	for _, call := range []*cdp.Call{discover, attach} {
+	follow := b.rootSession.Begin(autoAttach("page"))
+	for _, call := range []*cdp.Call{discover, follow} {
 		if err := call.Wait(ctx, nil); err != nil {
 			_ = b.Close()
 			return nil, fmt.Errorf("attach to the browser: %w", err)

@@ -34,6 +34,11 @@ type WorkerObserver interface {
 // RootSession returns the session of the browser itself.
 func (b *Browser) RootSession() *cdp.Session { return b.rootSession }
 
+// Branch lets another client use the connection, see [cdp.Conn.Branch].
+func (b *Browser) Branch(ctx context.Context, target string, deliver func(message []byte)) (*cdp.Branch, error) {
+	return b.conn.Branch(ctx, target, deliver)
+}
+
 // Browser returns the connection that the tab belongs to.
 func (t *Tab) Browser() *Browser { return t.browser }
 

@@ -59,7 +59,7 @@ func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 
 // otherHolders says who else has the profile's port or directory.
 func otherHolders(ctx context.Context, pl Resolved, dir string) (port, holder string) {
-	if pl.CDPPort != 0 && !chrome.PortFree(ctx, pl.CDPPort) {
+	if pl.CDPPort != 0 && pl.WantsDevToolsPort() && !chrome.PortFree(ctx, pl.CDPPort) {
 		port = "port " + chrome.FindPortHolder(pl.CDPPort).String()
 	}
 	if h, runs := chrome.LastLockHolder(dir); runs && h.PID != os.Getpid() {

@@ -21,30 +21,32 @@ type RunningBrowser struct {
 	Conn       *page.Browser
 	Process    *chrome.Process // nil if somebody else started it
 	Executable chrome.Executable
-	Port       int // of its DevTools on this machine; 0 if that is not known
+	Port       int // of its DevTools on this machine; 0 if that is not known, or there is none
 }
 
 // Close closes the connection, and ends the browser if it was started here.
 func (b RunningBrowser) Close(ctx context.Context) error {
-	_ = b.Conn.Close()
 	if b.Process == nil {
-		return nil
+		return b.Conn.Close()
 	}
-	return b.Process.Stop(ctx)
+	err := b.Process.Stop(ctx)
+	_ = b.Conn.Close()
+	return err
 }
 
-// Launch starts a process of executable as opts say, whose own Executable is not looked at, and connects to it.
+// Launch starts a process of executable as opts say, whose own Executable is not looked at, and connects to it over a
+// pipe.
 func Launch(ctx context.Context, executable chrome.Executable, opts chrome.LaunchOptions, conn page.Options) (RunningBrowser, error) {
-	opts.Executable = executable.Path
+	opts.Executable, opts.Pipe = executable.Path, true
 	process, err := chrome.Launch(ctx, opts)
 	if err != nil {
 		return RunningBrowser{}, err
 	}
-	c, err := page.Connect(ctx, process.WebSocketURL, conn)
+	c, err := page.ConnectPipe(ctx, process.Pipe, conn)
 	if err != nil {
 		return RunningBrowser{}, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
 	}
-	return RunningBrowser{Conn: c, Process: process, Executable: executable, Port: process.Port}, nil
+	return RunningBrowser{Conn: c, Process: process, Executable: executable}, nil
 }
 
 // Attach connects to a browser that runs already, here or elsewhere.

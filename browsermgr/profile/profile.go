@@ -139,6 +139,12 @@ func (p *Profile) normalize() error {
 	return nil
 }
 
+// WantsDevToolsPort reports whether other programs are to be let into the browser that we start: the settings say so, or
+// the profile names the address at which it is to be had.
+func (pl Resolved) WantsDevToolsPort() bool {
+	return pl.Mode == ModeLaunched && (pl.Config.DevToolsPort || pl.CDPURL != "")
+}
+
 // needsNoPort reports whether the profile never needs a port of its own.
 func (p Profile) needsNoPort() bool { return p.Driver == DriverExistingSession || p.CDPURL != "" }
 
@@ -150,6 +156,7 @@ type Config struct {
 	NoSandbox        bool     // without Chromium's sandbox even where it could be had
 	AttachOnly       bool     // browsers are joined, never started
 	MaxRunning       int      // browsers that are started here and run at once; 0 = any number
+	DevToolsPort     bool     // other programs are let in at the profile's port, with a token
 	Color            string   // in place of [DefaultColor]
 	Args             []string // flags for Chromium besides our own
 	AllowProxyBypass bool     // Args may lead around the proxy: pages may reach everything anyway

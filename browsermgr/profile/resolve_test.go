@@ -279,18 +279,9 @@ func works(t *testing.T, conn *page.Browser) {
 
 func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
-	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
-	check.Must(t, err)
-	b, err := profile.Launch(ctx, exe, chrome.LaunchOptions{Headless: true, Timeout: browsertest.Patience}, page.Options{})
-	check.Must(t, err)
-	if b.Executable != exe || b.Port != b.Process.Port {
-		t.Errorf("got %+v", b)
-	}
+	b := launchPiped(t)
 	if _, err := b.Conn.NewTab(ctx, page.TabOptions{}); err != nil {
 		t.Error(err)
-	}
-	if !chrome.IsListening(ctx, b.Port) {
-		t.Error("nothing listens on its port")
 	}
 	if err := b.Close(ctx); err != nil {
 		t.Error(err)
@@ -300,14 +291,14 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("it runs on")
 	}
-	if chrome.IsListening(ctx, b.Port) {
-		t.Error("something listens on its port")
+	if err := b.Process.Err(); err != nil {
+		t.Errorf("it ended otherwise: %v", err)
 	}
 }
 
 func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
 	none := chrome.Executable{Path: filepath.Join(t.TempDir(), "none")}
-	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true}, page.Options{})
+	b, err := profile.Launch(t.Context(), none, chrome.LaunchOptions{Headless: true, NoSandbox: true}, page.Options{})
 	if err == nil || b.Conn != nil || b.Process != nil {
 		t.Errorf("got %+v, %v", b, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"clank/internal/hardening"
 )
 
 // MoveToTrash puts a file or folder into the person's trash and returns where it is now; to is empty if the system's
@@ -164,7 +166,9 @@ func moveToMacTrash(ctx context.Context, path, home string) (string, error) {
 	if tool, err := exec.LookPath("trash"); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 		defer cancel()
-		if exec.CommandContext(ctx, tool, path).Run() == nil {
+		cmd := exec.CommandContext(ctx, tool, path)
+		cmd.Env = hardening.Environ()
+		if cmd.Run() == nil {
 			return "", nil
 		}
 	}

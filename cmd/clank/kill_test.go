@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"clank/internal/test/check"
 )
 
 const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
@@ -37,7 +42,7 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	site := newTestSite(t)
-	server := startServer(t, home, environ)
+	server := startServer(t, home, append(environ, "AWS_SECRET_ACCESS_KEY="+environmentSecret))
 	if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
 		t.Fatalf("browse through the server: exit code %d: %s", code, told)
 	}
@@ -46,7 +51,7 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitDone || first.SessionID == "" {
 		t.Fatalf("exit code %d, %v: %s%s", code, err, out, told)
 	}
-	browserOf(t, home)
+	checkNoSecretLeaves(t, server.cmd.Process.Pid, browserOf(t, home).pid)
 	server.interrupt(t)
 	if got := server.exitCode(t); got != exitDone {
 		t.Errorf("exit code = %d, want %d", got, exitDone)
@@ -107,6 +112,26 @@ func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 				t.Errorf("the next task: exit code %d, answer %q", code, out)
 			}
 		})
+	}
+}
+
+// environmentSecret is in the environment of a server, and is none of its browser's business.
+const environmentSecret = "s3cret-of-the-environment"
+
+// checkNoSecretLeaves fails unless neither program may dump its memory, and the browser's environment has no secret.
+func checkNoSecretLeaves(t *testing.T, server, browser int) {
+	t.Helper()
+	for _, pid := range []int{server, browser} {
+		limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+		check.Must(t, err)
+		if !regexp.MustCompile(`Max core file size +0 +0 `).Match(limits) {
+			t.Errorf("process %d may dump its memory:\n%s", pid, limits)
+		}
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", browser))
+	check.Must(t, err)
+	if !bytes.Contains(environ, []byte("HOME=")) || bytes.Contains(environ, []byte(environmentSecret)) {
+		t.Errorf("the browser's environment: %q", bytes.Split(environ, []byte{0}))
 	}
 }
 

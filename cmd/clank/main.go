@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"clank/cancel"
+	"clank/internal/hardening"
 
 	"github.com/spf13/cobra"
 )
@@ -30,6 +31,9 @@ import (
 var version = "dev"
 
 func main() {
+	if err := hardening.DisableCoreDumps(); err != nil {
+		fmt.Fprintln(os.Stderr, "warning:", err)
+	}
 	ctx, hurry := notifySignals()
 	e := &commandEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal, AbortContext: hurry}
 	os.Exit(runCommandLine(ctx, e, os.Args[1:]))

@@ -154,7 +154,7 @@ func newServerFixture(tb testing.TB) *serverFixture {
 	dir, _ := newTestHome(tb)
 	vars := map[string]string{
 		"CLANK_HOME": dir, "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
-		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, server.AllowedHostsEnv: "127.0.0.1",
+		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
 	}
 	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
 	h, err := server.OpenHome(r.env.Getenv)

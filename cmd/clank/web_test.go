@@ -223,8 +223,8 @@ func ownDoorsAreNoPages(t *testing.T, c *sharedServer) {
 	api := newControlAPI(t, c.home)
 	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": c.site.URL + "/"})
 	target := answer["targetId"]
-	_, answer = api.do("GET", "/", nil)
-	port := int(answer["cdpPort"].(float64))
+	_, answer = api.do("GET", "/profiles", nil)
+	port := int(answer["profiles"].([]any)[0].(map[string]any)["cdpPort"].(float64))
 	for name, address := range map[string]string{"the control API": api.call.URL + "/", "the DevTools": "http://127.0.0.1:" + strconv.Itoa(port) + "/json/version"} {
 		fetch := map[string]any{"kind": "evaluate", "targetId": target, "fn": "fetch('" + address + "', {mode: 'no-cors'}).then((r) => r.type, () => 'none')"}
 		before := refusalCount(api)

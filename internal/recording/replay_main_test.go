@@ -39,7 +39,7 @@ func withBrowser(m *testing.M) (code int, err error) {
 	}
 	defer os.RemoveAll(home)
 	shared = &browsermgr.Manager{Home: home, FirstPort: 18630, LastPort: 18639, Config: func() profile.Config {
-		return profile.Config{Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 	if err := shared.Open(context.Background()); err != nil {
 		return 1, err

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"os"
 
 	"clank/browsermgr/chrome"
 	"clank/cancel"
@@ -66,6 +67,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Tokens:       a.tokens,
 		LocalSecret:  a.LocalSecret,
 		Version:      a.version,
+		NoSandbox:    a.noSandbox,
 		Manager:      a.Sessions,
 		Scopes:       &a.scopes,
 		Questions:    a.Approver.Approvals,
@@ -97,6 +99,12 @@ func (a *Server) browserStatus(ctx context.Context) string {
 	found, err := chrome.Find(ctx, a.Settings.Current().BrowserPath)
 	if err != nil {
 		return "none: " + err.Error()
+	}
+	switch {
+	case a.noSandbox():
+		return found.Path + ", WITHOUT ITS SANDBOX, starts with the first task"
+	case os.Geteuid() == 0:
+		return "does not start: " + chrome.ErrNoSandbox.Error()
 	}
 	return found.Path + ", starts with the first task"
 }

@@ -261,6 +261,11 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
 	}
+	secrets, err := a.controlSecrets()
+	if err != nil {
+		return err
+	}
+	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
 	a.installGuards(a.Browsers)
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err
@@ -269,14 +274,23 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	return nil
 }
 
+// NoSandboxEnv names the switch of the environment that lets browsers start without their sandbox.
+const NoSandboxEnv = "CLANK_NO_SANDBOX"
+
+// noSandbox reports whether browsers do without their sandbox: the settings or the environment say so.
+func (a *Server) noSandbox() bool {
+	return a.Settings.Current().Browser.NoSandbox || a.getenv(NoSandboxEnv) == "1"
+}
+
 // browserConfig returns how browsers are started, as the settings have it now.
 func (a *Server) browserConfig() profile.Config {
 	s := a.Settings.Current()
 	headless := !s.Headed // a window is asked for, by the setting or the task
 	b := s.Browser
 	return profile.Config{
-		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
-		MaxRunning: b.MaxRunning, Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
+		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: a.noSandbox(), AttachOnly: b.AttachOnly,
+		DevToolsPort: b.DevToolsPort, MaxRunning: b.MaxRunning,
+		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
 		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval},
 	}

@@ -53,6 +53,7 @@ type Settings struct {
 type Browser struct {
 	EvaluateEnabled  bool // scripts of clients may run in pages
 	NoSandbox        bool
+	DevToolsPort     bool
 	AttachOnly       bool   // browsers are joined, never started
 	ExtraArgs        string // one flag a line, see [Browser.Args]
 	Color            string // #RRGGBB, of the default profile

@@ -54,8 +54,8 @@ var browserFields = inGroup(groupBrowser,
 		"JavaScript in pages (evaluate, and wait with fn).", true, &at.Browser.EvaluateEnabled),
 	toggle(runtimeKeys+"attachOnly", "Attach only", "Never start a browser; only attach to running ones. A profile "+
 		"can override this.", false, &at.Browser.AttachOnly),
-	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox even where "+
-		"it works. Leave this off: where the sandbox cannot work, clank disables it by itself.", false,
+	toggle(runtimeKeys+"noSandbox", "Disable the Chromium sandbox", "Start browsers without their sandbox, which keeps "+
+		"hostile pages from this machine. For containers only, where it cannot work and the container does its work.", false,
 		&at.Browser.NoSandbox),
 	longText(runtimeKeys+"extraArgs", "Extra browser flags", "Added to the browser's command line, separated by "+
 		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
@@ -64,13 +64,16 @@ var browserFields = inGroup(groupBrowser,
 	number(runtimeKeys+"maxRunning", "Running browsers", "How many browsers run at once: one for each Discord server, "+
 		"person in private and profile that is in use. Above this number, the one unused the longest is stopped; it starts "+
 		"again with its pages when it is used.", 8, 1, 90, &at.Browser.MaxRunning),
+	toggle(runtimeKeys+"devToolsPort", "DevTools port", "Let other programs on this machine, such as Playwright, control "+
+		"browsers through a local port. They must send a token made with clank tokens add. Takes effect the next time a "+
+		"browser starts.", false, &at.Browser.DevToolsPort),
 	number(runtimeKeys+"cdpPortRangeStart", "First DevTools port", "New profiles use one of the 100 ports starting "+
 		"here, never 9222. Takes effect the next time clank starts.", 18800, 1024, 65436, &at.Browser.FirstPort),
-	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not open its DevTools "+
-		"port in this time is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
+	duration(runtimeKeys+"localLaunchTimeoutMs", "Browser start timeout", "A browser that does not answer its first "+
+		"command in this time and the next together is stopped and the start fails.", 15*time.Second, time.Second, 2*time.Minute,
 		&at.Browser.LaunchTimeout),
-	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "A browser that does not answer its "+
-		"first command in this time is stopped.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
+	duration(runtimeKeys+"localCdpReadyTimeoutMs", "Browser response timeout", "How long a browser may take to answer its "+
+		"first command, besides the time to start.", 8*time.Second, time.Second, 2*time.Minute, &at.Browser.ReadyTimeout),
 	duration(runtimeKeys+"remoteCdpTimeoutMs", "Remote discovery timeout", "How long a browser on another machine "+
 		"may take to report its DevTools address.", 1500*time.Millisecond, 100*time.Millisecond, time.Minute,
 		&at.Browser.RemoteTimeout),

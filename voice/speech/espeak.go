@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"clank/internal/hardening"
 	"clank/llm/transport"
 	"clank/voice"
 )
@@ -91,6 +92,7 @@ func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool)
 	ctx, cancel := context.WithTimeoutCause(outer, s.timeout, errESpeakTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.program, s.args...)
+	cmd.Env = hardening.Environ()
 	cmd.Stdin = strings.NewReader(espeakText(text) + "\n")
 	var told bytes.Buffer
 	cmd.Stderr = &limitedWriter{to: &told, left: 2048}

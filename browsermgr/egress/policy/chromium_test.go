@@ -93,7 +93,7 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 	if err != nil {
 		t.Fatal("this test needs Chromium:", err)
 	}
-	process, err := chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, Timeout: 45 * time.Second})
+	process, err := chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, NoSandbox: true, Timeout: 45 * time.Second})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = process.Stop(context.Background()) })
 	browser, err := page.Connect(ctx, process.WebSocketURL, page.Options{})

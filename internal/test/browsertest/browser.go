@@ -78,7 +78,7 @@ func launch(args []string) (*chrome.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
+	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, NoSandbox: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
 }
 
 // Kill ends the browser at once, as a crash would.

@@ -114,11 +114,13 @@ func peerCases() []testCase {
 func runPeer(s *suite) (p *npm.Playwright, url string) {
 	dir, _, err := npm.InstallPlaywright(s.ctx(), s.cache)
 	s.check(err)
+	s.changeSetting("devToolsPort", true)
+	s.call("POST", "/stop", nil, nil)
 	s.closeOtherTabs()
 	s.openPage("/form")
 	var status struct{ CDPPort int }
 	s.call("GET", "/", nil, &status)
-	p, err = npm.StartPlaywright(s.ctx(), dir, fmt.Sprintf("http://127.0.0.1:%d", status.CDPPort))
+	p, err = npm.StartPlaywright(s.ctx(), dir, fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/clank?token=%s", status.CDPPort, s.Token))
 	s.check(err)
 	return p, s.Site.URL + "/form"
 }

@@ -30,7 +30,7 @@ func openTestBrowser(t *testing.T) *browsermgr.Manager {
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
-		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {

@@ -93,7 +93,10 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 		args = append(args, "--ignore-certificate-errors")
 	}
 	manager := &browsermgr.Manager{
-		Home: home, Proxy: gate.Listen, Config: func() profile.Config { return profile.Config{Headless: new(true), Args: args} },
+		Home: home, Proxy: gate.Listen, Config: func() profile.Config {
+			return profile.Config{Headless: new(true), NoSandbox: true, Args: args, DevToolsPort: true}
+		},
+		DevToolsToken: func(token string) bool { return token == guestToken },
 	}
 	b := &testedBrowser{close: func(ctx context.Context) error {
 		return errors.Join(manager.Close(ctx), gate.Close(ctx), os.RemoveAll(home))
@@ -107,7 +110,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if n := len(manager.Status()); n != 1 {
 		return nil, errors.Join(fmt.Errorf("find the guarded browser: %d are running", n), b.close(ctx))
 	}
-	if b.devtools, err = devToolsURL(ctx, manager.Status()[0].Port); err != nil {
+	if b.devtools, err = devToolsURL(ctx, manager.Status()[0].Port, guestToken); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
 	return b, nil
@@ -147,9 +150,16 @@ func (p *rangePass) resolver() *net.Resolver {
 	}}
 }
 
+// guestToken lets the attackers' side into the guarded browser.
+const guestToken = "guest"
+
 // devToolsURL asks a browser of this machine for the address of its DevTools.
-func devToolsURL(ctx context.Context, port int) (string, error) {
-	t, _, err := profile.Connector{}.Discover(ctx, profile.LocalEndpoint(port))
+func devToolsURL(ctx context.Context, port int, token string) (string, error) {
+	at, err := profile.ParseEndpoint(fmt.Sprintf("http://127.0.0.1:%d?token=%s", port, token))
+	if err != nil {
+		return "", err
+	}
+	t, _, err := profile.Connector{}.Discover(ctx, at)
 	if err != nil {
 		return "", fmt.Errorf("find the guarded browser: %w", err)
 	}

@@ -123,6 +123,7 @@ func (r *rangeReport) runJoinedPass(ctx context.Context, o RangeOptions, all []r
 const (
 	privateSetting = "agentStack.runtimeConfig.browser.ssrfPolicy.dangerouslyAllowPrivateNetwork"
 	flagsSetting   = "agentStack.runtimeConfig.browser.extraArgs"
+	portSetting    = "agentStack.runtimeConfig.browser.devToolsPort"
 )
 
 // attackOwnListeners starts the real program, and has first a bare browser and then the program's own knock at its
@@ -147,6 +148,9 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 	if err := owner.set(ctx, flagsSetting, flags); err != nil {
 		return err
 	}
+	if err := owner.set(ctx, portSetting, "true"); err != nil {
+		return err
+	}
 	doors, err := owner.listListeners(ctx, program)
 	if err != nil {
 		return err
@@ -165,7 +169,7 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		}
 		with, err := runPass(ctx, o, []string{"k", "l"}[i], uint16(26200+200*i), cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
 			tap.Watch(p.recordLoopbackPacket)
-			devtools, err := devToolsURL(ctx, int(doors.devtools.Port()))
+			devtools, err := devToolsURL(ctx, int(doors.devtools.Port()), program.Token)
 			return &testedBrowser{devtools: devtools, close: func(context.Context) error { return nil }}, err
 		})
 		if err != nil {

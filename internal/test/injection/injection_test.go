@@ -247,7 +247,9 @@ func runTests(m *testing.M) int {
 	manager = &browsermgr.Manager{
 		NewObservers: features.Observe,
 		Home:         home, FirstPort: 18930, LastPort: 18939,
-		Config: func() profile.Config { return profile.Config{Executable: exe.Path, Headless: new(true)} },
+		Config: func() profile.Config {
+			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true}
+		},
 	}
 	server := &control.Server{Manager: manager, Features: features, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
 	if err := errors.Join(manager.Open(ctx), server.Open(ctx)); err != nil {

@@ -87,7 +87,7 @@ func startChromium(ctx context.Context) (*chrome.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: found.Path, Headless: true})
+	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: found.Path, Headless: true, NoSandbox: true})
 }
 
 func stopChromium(ctx context.Context, p *chrome.Process) {

@@ -47,7 +47,7 @@ func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 	headless := true
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
 		return profile.Config{
-			Executable: exe.Path, Headless: &headless, LaunchTimeout: time.Minute,
+			Executable: exe.Path, Headless: &headless, NoSandbox: true, LaunchTimeout: time.Minute,
 			Args: []string{fmt.Sprintf("--force-device-scale-factor=%v", factor)},
 		}
 	}}

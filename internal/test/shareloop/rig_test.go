@@ -182,7 +182,7 @@ func browse(t *testing.T) *browsermgr.Window {
 	}))
 	t.Cleanup(site.Close)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
-		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+		return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/internal/hardening"
 	"clank/voice"
 )
 
@@ -37,6 +38,7 @@ func (s *Spotter) startRecognizer(ctx context.Context) (*recognizer, error) {
 	cmd := exec.CommandContext(ctx, s.program,
 		"-infile", "/dev/stdin", "-hmm", s.model, "-logfn", "/dev/null", "-time", "yes",
 		"-dict", filepath.Join(s.dir, dictFile), "-kws", filepath.Join(s.dir, listFile))
+	cmd.Env = hardening.Environ()
 	cmd.Dir = s.dir
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()

@@ -1,0 +1,113 @@
+package cdp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-rod/rod/lib/cdp"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Transport carries the messages of one connection, whole and in order. One goroutine reads and one writes; anybody may
+// close it, which ends both. It keeps what Write is given.
+type Transport interface {
+	Read(ctx context.Context) (message []byte, err error)
+	Write(ctx context.Context, message []byte) error
+	Close() error
+}
+
+type socket struct{ ws *websocket.Conn }
+
+func (s socket) Read(ctx context.Context) ([]byte, error) {
+	_, data, err := s.ws.Read(ctx)
+	return data, err
+}
+
+func (s socket) Write(ctx context.Context, message []byte) error {
+	return s.ws.Write(ctx, websocket.MessageText, message)
+}
+
+func (s socket) Close() error { return s.ws.CloseNow() }
+
+// Pipe is the way to a browser that was started with --remote-debugging-pipe: two pipes that nobody but its parent has.
+// Each message ends with a NUL. When it is closed, the browser closes itself as by Browser.close.
+type Pipe struct {
+	in       *bufio.Reader
+	from, to *os.File
+}
+
+// NewPipe returns the way over two pipes, which it then owns.
+func NewPipe(from, to *os.File) *Pipe {
+	return &Pipe{in: bufio.NewReaderSize(from, 64<<10), from: from, to: to}
+}
+
+var errTooLong = fmt.Errorf("the browser sent a message of more than %d MiB", maxMessage>>20)
+
+// Read returns the next message. It ends with Close, not with ctx.
+func (p *Pipe) Read(context.Context) ([]byte, error) {
+	var message []byte
+	for {
+		part, err := p.in.ReadSlice(0)
+		if len(message)+len(part) > maxMessage {
+			return nil, errTooLong
+		}
+		message = append(message, part...)
+		switch {
+		case err == nil:
+			return message[:len(message)-1], nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// Write sends a message. It ends with Close, not with ctx.
+func (p *Pipe) Write(_ context.Context, message []byte) error {
+	_, err := p.to.Write(append(message, 0))
+	return err
+}
+
+// Close closes both pipes. It may be called more than once.
+func (p *Pipe) Close() error {
+	err := errors.Join(p.to.Close(), p.from.Close())
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// AskFirst sends a command before any connection is made of the pipe, and returns the answer. After an error the pipe
+// is of no use.
+func AskFirst[R any](ctx context.Context, p *Pipe, req proto.Request) (R, error) {
+	answer := struct {
+		Result R          `json:"result"`
+		Error  *cdp.Error `json:"error"`
+	}{}
+	defer context.AfterFunc(ctx, func() { _ = p.from.SetReadDeadline(time.Unix(1, 0)) })()
+	data, err := json.Marshal(cdp.Request{ID: 1, Method: req.ProtoReq(), Params: req})
+	if err == nil {
+		err = p.Write(ctx, data)
+	}
+	if err == nil {
+		data, err = p.Read(ctx)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return answer.Result, context.Cause(ctx)
+	case err != nil:
+		return answer.Result, err
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return answer.Result, fmt.Errorf("decode answer to %s: %w", req.ProtoReq(), err)
+	}
+	if answer.Error != nil {
+		return answer.Result, answer.Error
+	}
+	return answer.Result, nil
+}

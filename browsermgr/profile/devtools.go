@@ -1,0 +1,219 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+	"clank/sessions/access"
+
+	"github.com/coder/websocket"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// DevToolsServer lets other programs of this machine use a browser that we speak to over a pipe, as if it listened
+// itself: /json/version, /json/list, /devtools/browser/… and /devtools/page/…. Each request shows a token, as
+// "Authorization: Bearer" or in the query, comes under a loopback name, and is no web page's.
+type DevToolsServer struct {
+	// Port is where it listens, on 127.0.0.1.
+	Port int
+
+	browser *page.Browser
+	token   func(string) bool
+	http    *http.Server
+	end     context.CancelFunc
+	work    sync.WaitGroup
+}
+
+// ServeDevTools listens on the first of the ports that is free. token says whether one is good. If none is free the
+// error is a *[chrome.PortError].
+func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, token func(string) bool, logger *slog.Logger) (*DevToolsServer, error) {
+	var busy chrome.PortError
+	for _, port := range ports {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			busy.Busy = append(busy.Busy, chrome.FindPortHolder(port))
+			continue
+		}
+		ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+		s := &DevToolsServer{Port: port, browser: browser, token: token, end: end}
+		s.http = &http.Server{
+			Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+			ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		}
+		s.work.Go(func() {
+			if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				logger.Warn("the DevTools port is not served any more", "error", err)
+			}
+		})
+		return s, nil
+	}
+	return nil, fmt.Errorf("open a DevTools port: %w", &busy)
+}
+
+// Close ends the listener and all its clients, and waits for them.
+func (s *DevToolsServer) Close() {
+	s.end()
+	_ = s.http.Close()
+	s.work.Wait()
+}
+
+func (s *DevToolsServer) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, end := range []string{"", "/{$}"} {
+		mux.HandleFunc("GET /json/version"+end, s.version)
+		mux.HandleFunc("GET /json/list"+end, s.list)
+		mux.HandleFunc("GET /json"+end, s.list)
+	}
+	mux.HandleFunc("GET /devtools/browser/{id}", func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, "") })
+	mux.HandleFunc("GET /devtools/page/{id}", func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, r.PathValue("id")) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.work.Add(1)
+		defer s.work.Done()
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok {
+			given = r.URL.Query().Get("token")
+		}
+		switch {
+		case !access.IsKnownHost(r), r.Header.Get("Origin") != "", r.Header.Get("Sec-Fetch-Site") != "":
+			http.Error(w, "this is for programs of this machine, not for web pages: ask for 127.0.0.1, without an Origin", http.StatusForbidden)
+		case given == "" || !s.token(given):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, `no token, or one that is not valid: make one with "clank tokens add NAME" and send it as "Authorization: Bearer TOKEN" or as ?token=TOKEN`,
+				http.StatusUnauthorized)
+		default:
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// webSocketURL returns an address here. It has the token if the request had it in its own.
+func webSocketURL(r *http.Request, path string) string {
+	u := url.URL{Scheme: "ws", Host: r.Host, Path: path}
+	if token := r.URL.Query().Get("token"); token != "" {
+		u.RawQuery = url.Values{"token": {token}}.Encode()
+	}
+	return u.String()
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func (s *DevToolsServer) version(w http.ResponseWriter, r *http.Request) {
+	v, err := cdp.Ask[proto.BrowserGetVersionResult](r.Context(), s.browser.RootSession(), proto.BrowserGetVersion{})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	writeJSON(w, map[string]string{
+		"Browser": v.Product, "Protocol-Version": v.ProtocolVersion, "User-Agent": v.UserAgent, "V8-Version": v.JsVersion,
+		"webSocketDebuggerUrl": webSocketURL(r, "/devtools/browser/clank"),
+	})
+}
+
+func (s *DevToolsServer) list(w http.ResponseWriter, r *http.Request) {
+	all, err := cdp.Ask[proto.TargetGetTargetsResult](r.Context(), s.browser.RootSession(), proto.TargetGetTargets{})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	list := []map[string]string{}
+	for _, t := range all.TargetInfos {
+		list = append(list, map[string]string{
+			"id": string(t.TargetID), "type": string(t.Type), "title": t.Title, "url": t.URL,
+			"webSocketDebuggerUrl": webSocketURL(r, "/devtools/page/"+string(t.TargetID)),
+		})
+	}
+	writeJSON(w, list)
+}
+
+// maxBehind is how much a client may leave unread, in bytes, before it is given up.
+const maxBehind = 256 << 20
+
+// outbox holds what a client has not read yet. It is safe for concurrent use.
+type outbox struct {
+	mu    sync.Mutex
+	queue [][]byte
+	bytes int
+	wake  chan struct{}
+	full  context.CancelFunc
+}
+
+func (o *outbox) add(message []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.queue, o.bytes = append(o.queue, message), o.bytes+len(message)
+	if o.bytes > maxBehind {
+		o.full()
+	}
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (o *outbox) take() [][]byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	batch := o.queue
+	o.queue, o.bytes = nil, 0
+	return batch
+}
+
+// connect serves one client until it, the browser or the server ends. target, if not empty, is the page that messages
+// without a session are for.
+func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target string) {
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	out := &outbox{wake: make(chan struct{}, 1), full: end}
+	branch, err := s.browser.Branch(ctx, target, out.add)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	defer branch.Close()
+	ws, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // it has answered
+	}
+	defer func() { _ = ws.CloseNow() }()
+	ws.SetReadLimit(maxBehind)
+	s.work.Go(func() {
+		defer end()
+		for {
+			select {
+			case <-out.wake:
+			case <-s.browser.Done():
+				return
+			case <-ctx.Done():
+				return
+			}
+			for _, message := range out.take() {
+				if ws.Write(ctx, websocket.MessageText, message) != nil {
+					return
+				}
+			}
+		}
+	})
+	for {
+		_, message, err := ws.Read(ctx)
+		if err != nil || branch.Send(message) != nil {
+			return
+		}
+	}
+}
