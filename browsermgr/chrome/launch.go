@@ -244,7 +244,7 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 		err = errEnded
 	}
 	cancel(err)
-	<-answered
+	_ = <-answered // ended by cancel
 	return err
 }
 

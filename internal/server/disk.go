@@ -93,7 +93,9 @@ func (k *diskKeeper) Tidy(now time.Time) {
 	slices.SortFunc(all, func(a, b keptFile) int { return cmp.Or(a.changed.Compare(b.changed), strings.Compare(a.path, b.path)) })
 	for _, f := range all {
 		age := now.Sub(f.changed)
-		if !(limits.Age > 0 && age >= limits.Age) && !(limits.Total > 0 && k.used > limits.Total && age >= recentFile) {
+		outdated := limits.Age > 0 && age >= limits.Age
+		tooMuch := limits.Total > 0 && k.used > limits.Total && age >= recentFile
+		if !outdated && !tooMuch {
 			continue
 		}
 		if err := os.Remove(f.path); err != nil {

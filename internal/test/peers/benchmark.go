@@ -184,9 +184,7 @@ func (r *benchmark) actionCases() []benchmarkCase {
 		}
 		return nil
 	}
-	act := func(action func(i int) map[string]any) func(context.Context, int) error {
-		return func(ctx context.Context, i int) error { return r.clank.act(ctx, action(i)) }
-	}
+	act := r.clank.repeated
 	country := func(i int) string { return []string{"Peru", "Norway"}[i%2] }
 	return []benchmarkCase{
 		{

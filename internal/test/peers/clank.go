@@ -63,3 +63,8 @@ func findRef(snapshot, role, name string) (string, error) {
 func (c *clank) act(ctx context.Context, action map[string]any) error {
 	return c.Call(ctx, "POST", "/act", action, nil)
 }
+
+// repeated returns a function that does the action of each round.
+func (c *clank) repeated(action func(i int) map[string]any) func(context.Context, int) error {
+	return func(ctx context.Context, i int) error { return c.act(ctx, action(i)) }
+}
