@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"clank/voice/discord/dave"
-
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
@@ -24,7 +22,6 @@ const (
 
 const (
 	counterSize    = 4
-	firstNonce     = 1 << 31 // the server encrypts with the same key: the lower half is its, as Discord's own clients have it
 	rtpHeaderSize  = 12
 	rtcpHeaderSize = 8
 	minRTCPHeader  = 4 // some send RTCP with less of it readable
@@ -74,9 +71,7 @@ func NewCipher(mode string, key []byte) (*Cipher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the encryption of packets: %w", err)
 	}
-	made := &Cipher{aead: aead}
-	made.counter.Store(firstNonce)
-	return made, nil
+	return &Cipher{aead: aead}, nil
 }
 
 // Seal appends the encrypted form of a packet of RTP or RTCP to dst. The packet stays as it is.
@@ -126,32 +121,6 @@ func (c *Cipher) open(dst, packet []byte, control int) ([]byte, error) {
 		return nil, errNotAuthentic
 	}
 	return dst, nil
-}
-
-// replayGuard knows what came from each source, and control packets together, by the counter that they were encrypted with. End-to-end
-// encryption tells repeated frames itself; this is for calls without it.
-type replayGuard map[uint64]*dave.ReplayWindow
-
-// replayed notes an authentic packet, and reports whether it came before.
-func (g replayGuard) replayed(sealed, plain []byte) bool {
-	of := uint64(1 << 32)
-	if !isRTCP(plain) {
-		of = uint64(binary.BigEndian.Uint32(plain[8:]))
-	}
-	w := g[of]
-	if w == nil {
-		if len(g) >= maxSources {
-			return false
-		}
-		w = &dave.ReplayWindow{}
-		g[of] = w
-	}
-	count := uint64(binary.LittleEndian.Uint32(sealed[len(sealed)-counterSize:]))
-	if w.Seen(count) {
-		return true
-	}
-	w.Mark(count)
-	return false
 }
 
 // isRTCP tells control packets from media on a socket that carries both (RFC 5761).

@@ -19,48 +19,6 @@ func send(t *testing.T, s *dave.Stream, c dave.Codec, frame []byte) []byte {
 	return sent
 }
 
-func TestAWindowKnowsWhatCameBeforeAndTakesWhatIsTooOldForIt(t *testing.T) {
-	t.Parallel()
-	var w dave.ReplayWindow
-	for _, c := range []struct {
-		count uint64
-		seen  bool
-	}{
-		{0, false},
-		{0, true},
-		{5, false},
-		{4, false},
-		{4, true},
-		{5, true},
-		{1023, false},
-		{1024, false},
-		{1, false},
-		{1, true},
-		{0, true},
-		{2047, false},
-		{1024, true},
-		{1025, false},
-		{1023, true},
-		{9000, false},
-		{9000 - 1023, false},
-		{9000 - 1024, true},
-		{8999, false},
-		{8999, true},
-		{10024, false},
-		{9000, true},
-		{1 << 40, false},
-		{1<<40 - 1, false},
-		{10024, true},
-	} {
-		if got := w.Seen(c.count); got != c.seen {
-			t.Errorf("%d was seen: %v, want %v", c.count, got, c.seen)
-		}
-		if !c.seen {
-			w.Mark(c.count)
-		}
-	}
-}
-
 func TestAKeyFrameOfVP8HasItsHeaderReadable(t *testing.T) {
 	t.Parallel()
 	s := dave.NewStream()

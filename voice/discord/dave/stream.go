@@ -44,6 +44,7 @@ func (o *frameEncryptor) encrypt(c Codec, frame []byte) ([]byte, error) {
 const (
 	keyRetention     = 10 * time.Second // how long keys are kept that should not be needed any more
 	maxGenerationGap = 250              // generations that a frame may be ahead of those before it
+	replayWindow     = 1024             // frames that may come out of order
 	maxKeys          = 8                // ciphers that are kept; whoever sends makes a new one every 2^24 frames
 )
 
@@ -57,7 +58,9 @@ var (
 type frameDecryptor struct {
 	keys    *ratchet
 	ciphers map[uint64]*expiringCipher // by generation
-	frames  ReplayWindow               // those that were authentic: generation and count
+	newest  uint64                     // of the frames that were authentic: generation and count
+	seen    [replayWindow / 64]uint64
+	begun   bool
 }
 
 // expiringCipher is a cipher, and when it is to be forgotten; never if that is zero.
@@ -72,7 +75,7 @@ func newFrameDecryptor(secret []byte) *frameDecryptor {
 
 func (in *frameDecryptor) decrypt(p parsedFrame, now time.Time) ([]byte, error) {
 	count := in.unwrap(p.nonce)
-	if in.frames.Seen(count) {
+	if in.wasSeen(count) {
 		return nil, errReplayed
 	}
 	in.dropExpired(now)
@@ -81,7 +84,7 @@ func (in *frameDecryptor) decrypt(p parsedFrame, now time.Time) ([]byte, error) 
 	made := make(map[uint64]*gcm8)
 	c := in.cipher(generation)
 	if c == nil {
-		if generation < in.keys.next || generation > in.frames.newest>>generationBits+maxGenerationGap {
+		if generation < in.keys.next || generation > in.newest>>generationBits+maxGenerationGap {
 			return nil, errKeyUnavailable
 		}
 		for ahead.next <= generation {
@@ -118,21 +121,42 @@ func (in *frameDecryptor) cipher(generation uint64) *gcm8 {
 // unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the newest frame.
 func (in *frameDecryptor) unwrap(nonce uint32) uint64 {
 	const wrap = 1 << 32
-	count := in.frames.newest&^(wrap-1) | uint64(nonce)
+	count := in.newest&^(wrap-1) | uint64(nonce)
 	switch {
-	case count+wrap/2 < in.frames.newest:
+	case count+wrap/2 < in.newest:
 		return count + wrap
-	case count > in.frames.newest+wrap/2 && count >= wrap:
+	case count > in.newest+wrap/2 && count >= wrap:
 		return count - wrap
 	}
 	return count
 }
 
+func (in *frameDecryptor) wasSeen(count uint64) bool {
+	switch {
+	case !in.begun || count > in.newest:
+		return false
+	case in.newest-count >= replayWindow:
+		return true // too old to know
+	}
+	at := count % replayWindow
+	return in.seen[at/64]&(1<<(at%64)) != 0
+}
+
 // markSeen remembers an authentic frame. The keys of generations before the newest are for stragglers, and get their time.
 func (in *frameDecryptor) markSeen(count uint64, now time.Time) {
-	in.frames.Mark(count)
+	if !in.begun || count > in.newest {
+		from := in.newest + 1
+		if !in.begun || count-in.newest > replayWindow {
+			from = count - min(count, replayWindow-1)
+		}
+		for c := from; c <= count; c++ {
+			in.seen[c%replayWindow/64] &^= 1 << (c % 64)
+		}
+		in.newest, in.begun = count, true
+	}
+	in.seen[count%replayWindow/64] |= 1 << (count % 64)
 	for g, a := range in.ciphers {
-		if g < in.frames.newest>>generationBits && a.until.IsZero() {
+		if g < in.newest>>generationBits && a.until.IsZero() {
 			a.until = now.Add(keyRetention)
 		}
 	}
