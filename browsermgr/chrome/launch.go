@@ -244,7 +244,7 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 		err = errEnded
 	}
 	cancel(err)
-	_ = <-answered // ended by cancel
+	<-answered //nolint:errcheck // it was ended by cancel
 	return err
 }
 
