@@ -116,6 +116,7 @@ func runPeer(s *suite) (p *npm.Playwright, url string) {
 	s.check(err)
 	s.changeSetting("devToolsPort", true)
 	s.call("POST", "/stop", nil, nil)
+	s.newTab("/form", "") // starts the browser, which has a tab of its own
 	s.closeOtherTabs()
 	s.openPage("/form")
 	var status struct{ CDPPort int }
