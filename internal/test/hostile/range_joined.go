@@ -148,7 +148,7 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 	if err := owner.set(ctx, flagsSetting, flags); err != nil {
 		return err
 	}
-	if err := owner.set(ctx, portSetting, "true"); err != nil {
+	if err := owner.set(ctx, portSetting, true); err != nil {
 		return err
 	}
 	doors, err := owner.listListeners(ctx, program)
@@ -235,14 +235,14 @@ func newOperatorClient(program *running.Clank) (operatorClient, error) {
 }
 
 // set changes a setting.
-func (w operatorClient) set(ctx context.Context, key, value string) error {
+func (w operatorClient) set(ctx context.Context, key string, value any) error {
 	var now struct {
 		Version string `json:"version"`
 	}
 	if err := w.call(ctx, http.MethodGet, nil, &now); err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	change := map[string]any{"version": now.Version, "changes": map[string]string{key: value}}
+	change := map[string]any{"version": now.Version, "changes": map[string]any{key: value}}
 	if err := w.call(ctx, http.MethodPut, change, &now); err != nil {
 		return fmt.Errorf("change the setting %s: %w", key, err)
 	}
