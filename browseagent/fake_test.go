@@ -165,6 +165,8 @@ func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Pa
 	return p, true, nil
 }
 
+func (*browser) Rest(string) {}
+
 func (b *browser) Close(_ context.Context, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

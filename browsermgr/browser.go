@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -135,6 +136,18 @@ func (b *browser) windowCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.windows)
+}
+
+// hasWorkingWindows reports whether a window that does not rest has tabs here.
+func (b *browser) hasWorkingWindows() bool {
+	b.mu.Lock()
+	list := slices.Collect(maps.Keys(b.windows))
+	b.mu.Unlock()
+	return slices.ContainsFunc(list, func(w *Window) bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return !w.resting
+	})
 }
 
 // run follows the browser's tabs until it ends, and then sees to it that nothing is left. The Manager waits for it.

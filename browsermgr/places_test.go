@@ -270,6 +270,15 @@ func TestBrowsersThatAreNotUsedMakeRoom(t *testing.T) {
 		t.Errorf("after a window was closed: %v", err)
 	}
 	runs("clank@person-1", "clank@server-3")
+	rested := open("c", "clank@person-1")
+	rested.Rest()
+	check.Must(t, begin("clank@server-1")) // which stops the one whose task has ended
+	runs("clank@server-1", "clank@server-3")
+	if err := rested.WithTab(t.Context(), func(*page.Tab) error { return nil }); err != nil {
+		t.Errorf("a window goes on in a browser that made room: %v", err)
+	}
+	runs("clank@person-1", "clank@server-3")
+	check.Must(t, rested.Close(t.Context()))
 	stop(t, findProfile(t, m, "clank@person-1"))
 	var started sync.WaitGroup
 	for _, name := range []string{"clank@server-4", "clank@server-5", "clank@server-6"} { // at once

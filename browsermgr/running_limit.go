@@ -13,7 +13,7 @@ import (
 // errNoRoom says that as many browsers run as may, and that all of them are in use.
 var errNoRoom = errors.New("no more browsers may run at once")
 
-// inUseFor is how long a browser with open windows counts as in use after each use: a task thinks between its actions.
+// inUseFor is how long a browser with working windows counts as in use after each use: a task thinks between its actions.
 const inUseFor = time.Minute
 
 // makeRoom sees to it that a browser may be started: of as many as may run, it stops the one that was unused the
@@ -69,8 +69,8 @@ func (m *Manager) launched(besides *profileState) (count int, running []*browser
 	return count, running
 }
 
-// stopUnused begins to end one that is not in use, if there is one: without windows before with, the one unused the
-// longest first. One that is ending already will do.
+// stopUnused begins to end one that is not in use, if there is one: those without working windows before others, the one
+// unused the longest first. One that is ending already will do.
 func stopUnused(list []*browser) *browser {
 	slices.SortFunc(list, func(a, b *browser) int { return a.uses.LastUse().Compare(b.uses.LastUse()) })
 	for _, b := range list {
@@ -82,7 +82,7 @@ func stopUnused(list []*browser) *browser {
 	}
 	for _, idle := range []time.Duration{time.Nanosecond, inUseFor} {
 		for _, b := range list {
-			if (idle == inUseFor || b.windowCount() == 0) && !b.hasUnownedPages() && b.uses.TryEnd(idle) {
+			if (idle == inUseFor || !b.hasWorkingWindows()) && !b.hasUnownedPages() && b.uses.TryEnd(idle) {
 				return b
 			}
 		}

@@ -23,6 +23,7 @@ type Window struct {
 	headed    bool
 	ephemeral bool
 	closed    bool
+	resting   bool     // its last task has ended, and nobody has used it since
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
 	tabs      windowTabs
@@ -52,6 +53,7 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, closed, headed := w.browser, w.closed, w.headed
+	w.resting = false
 	w.mu.Unlock()
 	if closed {
 		return tabLease{}, false, errWindowClosed
@@ -84,6 +86,14 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	}
 	b.tabOwners.Touch(tab.TargetID())
 	return tabLease{browser: b, tab: tab}, restored, nil
+}
+
+// Rest says that nobody needs the window for now: its browser may be stopped to make room for another. The next use ends
+// that.
+func (w *Window) Rest() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.resting = !w.ephemeral // whose cookies would be lost
 }
 
 // switchBrowser lets go of the tabs of a browser that is gone.

@@ -132,6 +132,8 @@ func (w windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Pag
 	return w.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 }
 
+func (windows) Rest(string) {}
+
 func (w windows) Close(ctx context.Context, key string) error {
 	if window, ok := w.manager.Lookup(key); ok {
 		return window.Close(ctx)

@@ -76,6 +76,7 @@ type sessionState struct {
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
+		defer a.Browser.Rest(s.ID)
 		load := func() (*sessionState, error) { return loadState(s) }
 		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
 			if s.URL != "" { // another backend may have worked the page since

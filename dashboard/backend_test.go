@@ -50,6 +50,8 @@ func (b *script) typed() (typed []bool) {
 
 func (b *script) letGo() { close(b.gate()) }
 
+func (*script) Rest(string) {}
+
 func (b *script) Close(context.Context, string) error { return nil }
 
 func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {

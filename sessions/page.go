@@ -20,6 +20,8 @@ type Browser interface {
 	// Open returns the page of a session. If it is not open any more it is opened anew; restored says that happened.
 	// Open is called before each action and must be cheap for an open page.
 	Open(ctx context.Context, o PageRequest) (p Page, restored bool, err error)
+	// Rest says that a task in session key has ended: its page may be put away, to be opened anew, where room is needed.
+	Rest(key string)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
 }

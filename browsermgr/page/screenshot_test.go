@@ -266,6 +266,8 @@ func (a agentTab) Open(context.Context, sessions.PageRequest) (sessions.Page, bo
 	return a, false, nil
 }
 
+func (agentTab) Rest(string) {}
+
 func (a agentTab) Close(context.Context, string) error { return nil }
 
 // typist is a model that opens a page, types into the first field it is shown, and is done.

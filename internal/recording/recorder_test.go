@@ -276,6 +276,8 @@ func (b *fakeBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page
 	return &b.page, false, nil
 }
 
+func (*fakeBrowser) Rest(string) {}
+
 func (b *fakeBrowser) Close(context.Context, string) error { return nil }
 
 // script is a model that says one reply after the other.

@@ -59,6 +59,8 @@ func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page,
 	return win, restored, nil
 }
 
+func (windows) Rest(string) {}
+
 func (windows) Close(ctx context.Context, key string) error {
 	if win, ok := shared.Lookup(key); ok {
 		return win.Close(ctx)

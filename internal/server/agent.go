@@ -31,6 +31,13 @@ func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessio
 	})
 }
 
+// Rest implements [sessions.Browser].
+func (w WindowBrowser) Rest(key string) {
+	if win, ok := w.Manager.Lookup(key); ok {
+		win.Rest()
+	}
+}
+
 // Close implements [sessions.Browser].
 func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	w.OnClose(key)

@@ -198,6 +198,9 @@ func (b *Browser) openScreen(ctx context.Context, o sessions.PageRequest) (*Scre
 	return s, nil
 }
 
+// Rest implements [sessions.Browser].
+func (*Browser) Rest(string) {}
+
 // Close implements [sessions.Browser].
 func (b *Browser) Close(_ context.Context, key string) error {
 	b.mu.Lock()

@@ -117,6 +117,9 @@ func (b *windowTracker) page() *browsermgr.Window {
 	return b.last
 }
 
+// Rest implements [sessions.Browser].
+func (b *windowTracker) Rest(string) {}
+
 // Close closes the page of a session.
 func (b *windowTracker) Close(ctx context.Context, key string) error {
 	if w, ok := b.manager.Lookup(key); ok {

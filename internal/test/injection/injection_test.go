@@ -287,6 +287,8 @@ func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page,
 	return w, restored, nil
 }
 
+func (windows) Rest(string) {}
+
 func (windows) Close(ctx context.Context, key string) error {
 	w, ok := manager.Lookup(key)
 	if !ok {

@@ -37,6 +37,8 @@ func (s screen) Open(context.Context, sessions.PageRequest) (sessions.Page, bool
 	return s.Window, false, nil
 }
 
+func (screen) Rest(string) {}
+
 func (screen) Close(context.Context, string) error { return nil }
 
 // window opens a window of a browser of its own, whose screen has factor pixels for each CSS pixel.
