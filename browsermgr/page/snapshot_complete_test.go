@@ -41,6 +41,10 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- link "Link" [ref]`, `- group "Bar" [ref] [listener]`},
 		},
 		{
+			"fields under another role", `<input type=range role=scrollbar aria-label=Zoom><select role=menu aria-label=Pick></select><audio controls aria-label=Song></audio>`,
+			[]string{`- scrollbar "Zoom" [ref]: 50`, `- menu "Pick" [ref]`, `- generic "Song" [ref] [controls]`}, nil,
+		},
+		{
 			"texts of a drawing that listens", `<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,
 			[]string{`- generic [ref] [listener]:`, `  - generic "Mon" [ref] [item]`, `  - generic "Tue" [ref] [item]`},
 			[]string{`- generic "Mon" [ref] [item]`},

@@ -55,7 +55,11 @@ const MARKERS = [
   'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete',
 ];
 const STATES = ['aria-haspopup', 'aria-expanded', 'aria-pressed', 'aria-selected', 'aria-checked'];
-const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable', 'draggable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',');
+const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable', 'draggable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',') +
+  ', audio[controls], video[controls]';
+
+// Fields stay what they are, whatever role markup gives them.
+const isControl = (role, tag) => INTERACTIVE.has(role) || FIELDS.has(tag);
 
 // Who listens for what is in it, and what that is then. DELEGATED is how many levels below a listener the parts may be.
 const DELEGATES = new Set('generic grid group list listbox menu row rowgroup table tablist toolbar tree treegrid'.split(' '));
@@ -91,6 +95,7 @@ function marksOf(element, reasons) {
   if (element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
   if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
   if (element.getAttribute('draggable') === 'true') reasons.push('draggable');
+  if (element instanceof HTMLMediaElement && element.controls) reasons.push('controls');
   if (reasons.length > 0) return;
   const mark = MARKERS.find((name) => element.hasAttribute(name)) ??
     STATES.find((name) => element.hasAttribute(name) && !(name === 'aria-haspopup' && element.getAttribute(name) === 'false'));
@@ -211,7 +216,7 @@ class Walk {
     const tag = root.localName;
     const style = getComputedStyle(root);
     const role = roleOf(root, tag);
-    const itself = INTERACTIVE.has(role) || role === 'Iframe' || promotion(root, tag, style.cursor, '', false, false) !== '' ||
+    const itself = isControl(role, tag) || role === 'Iframe' || promotion(root, tag, style.cursor, '', false, false) !== '' ||
       (root.firstElementChild === null && shadowOf(root, tag) === null);
     this.within(root.ownerDocument, 0, (scope) => {
       if (itself) this.element(root, scope, '', false);
@@ -268,7 +273,7 @@ class Walk {
       if (reason) this.node(element, tag, role, scope, 'pointer', inside, false, reason);
       return;
     }
-    const control = INTERACTIVE.has(role);
+    const control = isControl(role, tag);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.
       this.node(element, tag, role, scope, 'pointer', inside, true, dropping.has(element) ? 'drop' : '');
