@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -25,13 +26,19 @@ type Question struct {
 
 // Note is something said to a task that runs.
 type Note struct {
-	By   string // who said it, as people read it
-	Text string
-	At   time.Time
+	By       string // who said it, as people read it
+	Text     string
+	TookOver bool // nothing was said: By has worked the page meanwhile
+	At       time.Time
 }
 
 // String returns the note as people read it: "@ada says: the red one".
-func (n Note) String() string { return n.By + " says: " + n.Text }
+func (n Note) String() string {
+	if n.TookOver {
+		return n.By + " has worked the page; what is open there now may be something else"
+	}
+	return n.By + " says: " + n.Text
+}
 
 // Inbox holds what was said to a running task until its [Backend] takes it before its next question to the model. Its
 // methods are safe for concurrent use; a nil Inbox is always empty.
@@ -55,6 +62,17 @@ func (i *Inbox) Len() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.notes)
+}
+
+// TookOver reports whether somebody has worked the page and the backend does not know it yet. What its model has decided
+// before must not be done then.
+func (i *Inbox) TookOver() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.ContainsFunc(i.notes, func(n Note) bool { return n.TookOver })
 }
 
 // Drain returns what was not yet taken, in the order in which it was said.

@@ -22,6 +22,7 @@ type queuedTask struct {
 	requestedModel   string // that was asked for
 	inboxClosed      bool   // nothing that is said to it reaches the backend any more; guarded by the Manager's lock
 	totals           runTotals
+	clock            *taskClock // nil if it may take as long as it likes
 
 	position            int   // in line, from 1
 	unreportedPositions []int // that it has had and nobody was told of
@@ -63,7 +64,7 @@ func (m *Manager) dispatch() {
 func (m *Manager) nextStartable(order []*queuedTask, lim Limits) int {
 	wanted := 0 // pages that tasks further ahead wait for
 	for i, j := range order {
-		if !m.queue.allowsStart(j, lim) || j.live.busy != nil {
+		if !m.queue.allowsStart(j, lim) || j.live.busy != nil || j.live.control != nil {
 			continue
 		}
 		if j.live.mayHoldPage || lim.Sessions <= 0 || m.openPages() < lim.Sessions {

@@ -52,10 +52,7 @@ func (m *Manager) setSessionRuntime(j *queuedTask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	j.live.switchRuntime(j.rec.Runtime)
-	if j.live.usedRuntimes == nil {
-		j.live.usedRuntimes = make(map[string]bool)
-	}
-	j.live.usedRuntimes[j.rec.Runtime] = true
+	j.live.useRuntime(j.rec.Runtime)
 }
 
 // switchRuntime makes runtime the one that works the session. Each keeps its memory.
@@ -100,8 +97,14 @@ func (m *Manager) runBackend(ctx context.Context, j *queuedTask, s Session, t Ta
 	t.Inbox = j.inbox
 	p := newStepPuller(ctx, m.Backends[t.Runtime], s, t)
 	defer p.stop()
+	thinks := false
 	for {
-		step, err := p.next(ctx)
+		var step Step
+		err := m.awaitPage(ctx, j, thinks)
+		if err == nil {
+			step, err = p.next(ctx)
+		}
+		thinks = step.Kind == StepThink && step.Phase == PhaseBegun
 		if err == nil && step.Kind == StepAnswer {
 			err = m.recordLateNotes(ctx, j, &step)
 		}

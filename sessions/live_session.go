@@ -20,6 +20,10 @@ type liveSession struct {
 	busy        chan struct{} // not nil: it is worked at, or being closed; closed when it is free again
 	tasks       []*queuedTask // in line or running
 	pins        int           // calls that hold it; not forgotten meanwhile
+	touched     bool          // a task may be using the page
+	control     *Control      // of the person who holds the page, or waits for the step that runs
+	// controlChanged is closed when control changes; nil if nobody waits for that.
+	controlChanged chan struct{}
 	// usedRuntimes are the runtimes whose backends may hold something for it.
 	usedRuntimes map[string]bool
 
@@ -43,9 +47,24 @@ func (l *liveSession) stopAll(c *cancel.Cause) {
 	}
 }
 
+// endControl ends the hold on the page, if there is one. The Manager's lock is held.
+func (l *liveSession) endControl(err error) {
+	if l.control != nil {
+		l.control.end(err)
+	}
+}
+
+// useRuntime notes that a runtime's backend may hold something for the session.
+func (l *liveSession) useRuntime(runtime string) {
+	if l.usedRuntimes == nil {
+		l.usedRuntimes = make(map[string]bool)
+	}
+	l.usedRuntimes[runtime] = true
+}
+
 // parkable reports whether the session can be parked now.
 func (l *liveSession) parkable() bool {
-	return l.mayHoldPage && l.busy == nil && !l.Shared && len(l.tasks) == 0
+	return l.mayHoldPage && l.busy == nil && !l.Shared && l.control == nil && len(l.tasks) == 0
 }
 
 // parkIdle parks the sessions that nothing has used for long enough.
@@ -159,7 +178,7 @@ func closeBackend(ctx context.Context, b Backend, id string) (err error) {
 
 // dropUnused drops a session that is neither open nor waited for. The lock is held.
 func (m *Manager) dropUnused(l *liveSession) {
-	if l.busy == nil && !l.mayHoldPage && len(l.tasks) == 0 && l.pins == 0 {
+	if l.busy == nil && !l.mayHoldPage && len(l.tasks) == 0 && l.pins == 0 && l.control == nil {
 		delete(m.live, l.ID)
 	}
 }
@@ -275,6 +294,7 @@ func (m *Manager) markClosed(l *liveSession, by cancel.Actor) error {
 	}
 	l.State, l.Shared = SessionClosed, false
 	l.stopAll(&cancel.Cause{Reason: cancel.Stopped, By: by.Name, Detail: "the session was closed"})
+	l.endControl(errSessionClosed)
 	return nil
 }
 

@@ -101,6 +101,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	close(m.quit)
 	for _, l := range m.live {
 		l.stopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+		l.endControl(ErrShuttingDown)
 	}
 	m.mu.Unlock()
 
@@ -222,6 +223,8 @@ type Limits struct {
 
 	Sessions    int           // sessions that are open (idle or running) at once
 	SessionIdle time.Duration // an open session is parked when nothing has used it for so long
+
+	ControlIdle time.Duration // how long a person may hold a page without doing anything; 0 = [DefaultControlIdle]
 
 	MaxSteps    int           // for a task that does not say; also the most one may ask for, unless StepCeiling is higher
 	StepCeiling int           // the most steps a task may ask for

@@ -178,6 +178,8 @@ func describe(ev sessions.Event) string {
 		return fmt.Sprintf("%s %d %s", ev.Step.Phase, ev.Step.N, ev.Step.Label)
 	case ev.Record.State == sessions.TaskQueued:
 		return fmt.Sprintf("queued %d", ev.Record.Position)
+	case ev.Record.HeldBy != "":
+		return "held by " + ev.Record.HeldBy
 	}
 	return string(ev.Record.State)
 }

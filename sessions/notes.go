@@ -115,7 +115,10 @@ func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *St
 	notes := j.inbox.Drain()
 	m.mu.Unlock()
 	for _, n := range notes {
-		text := n.String() + " (too late for this task; ask for it in session " + j.rec.SessionID + ")"
+		text := n.String()
+		if !n.TookOver {
+			text += " (too late for this task; ask for it in session " + j.rec.SessionID + ")"
+		}
 		if err := m.recordStep(ctx, j, &Step{N: answer.N, Kind: StepNotice, Label: text, Text: text}); err != nil {
 			return err
 		}

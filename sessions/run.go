@@ -79,9 +79,13 @@ type runOutcome struct {
 // runTask runs a task whose turn has come, until it is over or ctx ends.
 func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	if limit := m.Limits().TaskTimeout; limit > 0 {
-		var done context.CancelFunc
-		ctx, done = context.WithTimeoutCause(ctx, limit, &cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + limit.String()})
-		defer done()
+		limited, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		j.clock = startClock(limit, func() {
+			end(&cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + limit.String()})
+		})
+		defer j.clock.pause()
+		ctx = limited
 	}
 	j.rec.State, j.rec.Started = TaskRunning, m.Now()
 	if err := m.bindToSession(j); err != nil {
@@ -179,9 +183,13 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	case l.State == SessionClosed:
 	case closed:
 		l.State, l.Shared = SessionClosed, false
+		l.endControl(errSessionClosed)
 		l.stopAll(&cancel.Cause{Reason: cancel.Stopped, Detail: "the task before it closed the session"})
 	case j.started && out.released == nil:
 		l.State = SessionIdle
+	}
+	if out.released == nil {
+		l.releasePage()
 	}
 	if j.started {
 		l.LastUsed = j.rec.Ended
@@ -215,6 +223,7 @@ func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan s
 	if j.live.State == SessionRunning {
 		j.live.State = SessionIdle
 	}
+	j.live.releasePage()
 	m.mu.Unlock()
 	if err := m.saveSession(ctx, j.live); err != nil {
 		m.Logger.Error("saving a session failed", "session", id, "err", err)
