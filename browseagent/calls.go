@@ -36,6 +36,9 @@ func (r *run) runCalls(ctx context.Context, calls []llm.ToolCall) error {
 		case r.closed:
 			r.skipCall(c, "not executed: the browser was closed")
 			continue
+		case r.tookOver():
+			r.skipCall(c, agent.TookOverText)
+			continue
 		case i >= maxCalls:
 			r.skipCall(c, fmt.Sprintf("not executed: more than %d calls in one reply", maxCalls))
 			continue
@@ -46,6 +49,10 @@ func (r *run) runCalls(ctx context.Context, calls []llm.ToolCall) error {
 	}
 	return nil
 }
+
+// tookOver reports whether the model has not seen yet what a person has made of the page. One that does what is written
+// word for word goes on.
+func (r *run) tookOver() bool { return !r.caps.Literal && r.task.Inbox.TookOver() }
 
 func (r *run) skipCall(c llm.ToolCall, why string) {
 	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: why, IsError: true}, "", "")
@@ -68,9 +75,12 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 		return err
 	}
 	var o callOutcome
-	if wrong != nil {
+	switch {
+	case wrong != nil:
 		o = *wrong
-	} else {
+	case r.tookOver():
+		o = *invalidCall(agent.TookOverText)
+	default:
 		var err error
 		if o, err = r.performTool(ctx, t, a); err != nil {
 			return err

@@ -393,3 +393,28 @@ func (thinker) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta))
 	}
 	return next(ctx, req)
 }
+
+func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
+	b := newBench()
+	b.task.Inbox = &sessions.Inbox{}
+	over := func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		p := b.page(t)
+		p.mu.Lock()
+		p.state = `- heading "Account" [ref=e2]`
+		p.mu.Unlock()
+		b.task.Inbox.Add(sessions.Note{By: "@ada", TookOver: true})
+		return call("click", `{"ref":"e2"}`, "click", `{"ref":"e3"}`)(t.Context(), req)
+	}
+	b.script(call("open", `{"url":"http://shop.test/"}`), over, call("click", `{"ref":"e2"}`), say("done"))
+	_, steps := b.answer(t)
+	if acts := strings.Join(b.page(t).done()[1:], "; "); acts != "click ref=e2" {
+		t.Errorf("the page got %q: what was decided before must not be done, what is decided after must", acts)
+	}
+	if got := labels(steps); strings.Count(got, "@ada has worked the page") != 1 {
+		t.Errorf("steps: %s", got)
+	}
+	if heard := lastWords(b.model.asked(t, 2)); !strings.Contains(heard, "Account") {
+		t.Errorf("the model does not see what the page is now: %q", heard)
+	}
+	checkAnswered(t, b.model.asked(t, -1).Messages)
+}

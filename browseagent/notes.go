@@ -20,13 +20,35 @@ const toolHandOver = "hand_over"
 // see [run.continueAfterAnswer].
 func (r *run) deliverNotes(ctx context.Context) error {
 	if r.caps.Literal {
+		for _, n := range r.task.Inbox.DrainTakeOvers() {
+			if err := r.notice(ctx, n.String()); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
-	return r.readNotes(ctx, func(notes []sessions.Note) {
+	looks := r.tookOver()
+	err := r.readNotes(ctx, func(notes []sessions.Note) {
 		for _, n := range notes {
-			r.state.history.addUserText(fmt.Sprintf("[%s, while you work] %s", agent.SpeakerName(n.By), n.Text))
+			text := fmt.Sprintf("[%s, while you work] %s", agent.SpeakerName(n.By), n.Text)
+			if n.TookOver {
+				text = fmt.Sprintf("[%s has worked the page by hand]", agent.SpeakerName(n.By))
+			}
+			r.state.history.addUserText(text)
 		}
 	})
+	if err != nil || !looks {
+		return err
+	}
+	page, notes, err := r.openSessionPage(ctx)
+	if err != nil {
+		return err
+	}
+	o := callOutcome{notes: notes}
+	r.observe(ctx, page, &o)
+	now, _ := o.text(r.n)
+	r.state.history.addUserText(now)
+	return agent.ContextError(ctx, nil)
 }
 
 // readNotes takes what was said, tells people that it was heard, and gives it to take, if there is any.

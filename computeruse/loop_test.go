@@ -295,6 +295,30 @@ func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	}
 }
 
+func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
+	b := newBench(t)
+	b.task.Inbox = &sessions.Inbox{}
+	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+		switch n {
+		case 0:
+			b.task.Inbox.Add(sessions.Note{By: "@ada", TookOver: true})
+			return do(click(1, 1)), nil
+		case 1:
+			return do(click(2, 2)), nil
+		}
+		return say("done"), nil
+	}
+	b.answer(t)
+	if got := b.acts(); strings.Contains(got, "x=1") || !strings.Contains(got, "x=2") {
+		t.Errorf("the screen got %q: what was decided before must not be done, what is decided after must", got)
+	}
+	told := b.told(t, 1)
+	if !strings.Contains(strings.Join(told.Says, " "), "[@ada has worked the page by hand]") || told.Shot == nil ||
+		!strings.Contains(told.Outcomes[0].Err, "a person has worked the page") {
+		t.Errorf("the model was told %+v", told)
+	}
+}
+
 func TestHandingOverEndsTheStepsWhereTheSettingAllowsIt(t *testing.T) {
 	call := use(computeruse.ToolHandOver, `{"runtime":"local_browser_agent","brief":"fill in the form"}`)
 	b := newBench(t, call, say("then I do it myself"))

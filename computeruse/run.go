@@ -323,14 +323,28 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 
 // readNotes takes what people say to the running task, and reports whether anybody did.
 func (r *run) readNotes(ctx context.Context) (heard bool, err error) {
+	looks := false
 	for _, note := range r.task.Inbox.Drain() {
 		heard = true
-		r.state.memory.Next.addUserText("[" + agent.SpeakerName(note.By) + "] " + note.Text)
+		text := "[" + agent.SpeakerName(note.By) + "] " + note.Text
+		if note.TookOver {
+			looks = true
+			text = "[" + agent.SpeakerName(note.By) + " has worked the page by hand]"
+		}
+		r.state.memory.Next.addUserText(text)
 		if err := r.notice(ctx, note.String()); err != nil {
 			return true, err
 		}
 	}
-	return heard, nil
+	if looks {
+		s, err := r.open(ctx)
+		if err != nil {
+			return true, err
+		}
+		r.screenshotCurrent = false
+		r.capture(ctx, s)
+	}
+	return heard, agent.ContextError(ctx, nil)
 }
 
 // endIfSpent ends the task with what was found so far if err says that the budget allows no further call; else it

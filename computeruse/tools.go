@@ -252,7 +252,10 @@ func (r *run) runToolCall(ctx context.Context, c llm.ToolCall, last bool) (res l
 		return res, err
 	}
 	err = r.recordStep(ctx, step, func() error {
-		d := r.runTool(ctx, s, in, c.Name)
+		d := actionResult{refused: agent.TookOverText}
+		if !r.task.Inbox.TookOver() {
+			d = r.runTool(ctx, s, in, c.Name)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -176,7 +176,10 @@ func (r *run) runAction(ctx context.Context, s sessions.Page, p plannedAction, i
 	}
 	step := r.newStep(p.redacted(on), on, intent)
 	return r.recordStep(ctx, step, func() error {
-		d := r.perform(ctx, s, p, o)
+		d := actionResult{refused: agent.TookOverText}
+		if !r.task.Inbox.TookOver() {
+			d = r.perform(ctx, s, p, o)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

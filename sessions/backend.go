@@ -75,6 +75,22 @@ func (i *Inbox) TookOver() bool {
 	return slices.ContainsFunc(i.notes, func(n Note) bool { return n.TookOver })
 }
 
+// DrainTakeOvers returns, of what was not yet taken, the take-overs.
+func (i *Inbox) DrainTakeOvers() (notes []Note) {
+	if i == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.notes = slices.DeleteFunc(i.notes, func(n Note) bool {
+		if n.TookOver {
+			notes = append(notes, n)
+		}
+		return n.TookOver
+	})
+	return notes
+}
+
 // Drain returns what was not yet taken, in the order in which it was said.
 func (i *Inbox) Drain() []Note {
 	if i == nil {

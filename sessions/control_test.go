@@ -179,7 +179,7 @@ func TestWhatEndsAHold(t *testing.T) {
 		want string
 	}{
 		"nothing is done": {func(*testing.T, *rig, string) { pass(sessions.DefaultControlIdle + time.Second) }, "nothing was done"},
-		"a stop": {func(_ *testing.T, r *rig, _ string) { r.Scopes.Stop(r.scope(), ada, false) }, "stopped by @ada"},
+		"a stop":          {func(_ *testing.T, r *rig, _ string) { r.Scopes.Stop(r.scope(), ada, false) }, "stopped by @ada"},
 		"the session is closed": {func(t *testing.T, r *rig, id string) {
 			t.Helper()
 			check.Must(t, r.CloseSession(t.Context(), id, ada))

@@ -126,6 +126,7 @@ type Step struct {
 // when its consumer stops ranging; it never yields a Done act after that. A Backend keeps what it needs to continue a
 // session (conversation, page) until Close; a stopped or failed task leaves the session usable. Before each question
 // to its model it takes what was put into t.Inbox, yields a notice for each note ([Note.String]) and tells the model.
+// An act that its model decided on before [Inbox.TookOver] is not done.
 // If its last error is a [HandOverError], another runtime goes on.
 //
 // Close releases what is held for the session with that id. Closing an unknown session is no error. A later Run of

@@ -129,3 +129,6 @@ func SystemPrompt(instructions string, now time.Time, places map[string]string, 
 	}
 	return b.String()
 }
+
+// TookOverText tells a model that a call was not done, since a person had worked the page after it was made.
+const TookOverText = "Not executed: a person has worked the page meanwhile. Look at it again before you go on."
