@@ -6,5 +6,6 @@
 // finding names by itself, and WebRTC is held by policy flag, preference and no mDNS names. HTTP exchanges are made
 // here instead of by http.Transport, because the kernel then splices bodies and tunnels. clank's own listeners are
 // refused whatever the rules say. With an upstream proxy, names are still resolved and judged here, unless that proxy
-// must resolve them, which is weaker. The package reads no encrypted traffic.
+// must resolve them, which is weaker. A listener serves programs of its own account alone, where the system tells whose
+// a connection is (Linux). The package reads no encrypted traffic.
 package egress

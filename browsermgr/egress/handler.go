@@ -38,6 +38,7 @@ func (d *profileProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	switch {
+	case d.refusesPeer(w, r):
 	case r.Method == http.MethodConnect && r.URL.Path == "":
 		d.connect(w, r)
 	case r.URL.IsAbs() && r.URL.Host != "" && r.Method != http.MethodConnect:

@@ -69,8 +69,9 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	d.proxy.mu.Unlock()
 	const header, idle = 256 << 10, 5 * time.Minute
 	d.server = &http.Server{
-		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header, ConnState: d.limitConns,
-		DisableGeneralOptionsHandler: true, ErrorLog: log.New(io.Discard, "", 0), // its talk of broken connections
+		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header,
+		ConnState: d.limitConns, ConnContext: withPeerCheck, DisableGeneralOptionsHandler: true,
+		ErrorLog: log.New(io.Discard, "", 0), // its talk of broken connections
 	}
 	d.serving.Go(func() {
 		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
