@@ -37,6 +37,9 @@ type BrowseAnswer struct {
 type MCPServer struct {
 	Tool    *Tool
 	Browser TaskBrowser
+	// NewTool returns the tool as the settings have it at a call; nil leaves it as it was at the start. What it fails
+	// with is told to the client.
+	NewTool func(ctx context.Context) (*Tool, error)
 	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until
 	// leave is called; nil leaves them as they are.
 	Approval func(ctx context.Context, ask AskFunc) (call context.Context, leave func())
@@ -110,11 +113,7 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 				defer leave()
 				ctx = call
 			}
-			res, err := own.browser.Run(ctx, req.Params.Arguments)
-			if err != nil {
-				return nil, err
-			}
-			return mcpResult(res), nil
+			return s.step(ctx, own.browser, req.Params.Arguments)
 		})
 	}
 	if s.Browser != nil {
@@ -129,6 +128,22 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 		})
 	}
 	return srv
+}
+
+// step carries out one call of the tool, as it is to be now.
+func (s *MCPServer) step(ctx context.Context, browser *Session, input json.RawMessage) (*mcp.CallToolResult, error) {
+	tool := s.Tool
+	if s.NewTool != nil {
+		var err error
+		if tool, err = s.NewTool(ctx); err != nil {
+			return mcpError(err.Error()), nil // the client is told
+		}
+	}
+	res, err := browser.RunAs(ctx, tool, nil, input)
+	if err != nil {
+		return nil, err
+	}
+	return mcpResult(res), nil
 }
 
 // mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and structured

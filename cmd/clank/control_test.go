@@ -174,21 +174,25 @@ func holds(t *testing.T, home, secret string) {
 
 func mcpIsHeldToTheSettings(t *testing.T, c *sharedServer) {
 	t.Helper()
-	const key = "interaction.tool.browser.allowHostControl"
-	set := func(to string) {
-		t.Helper()
-		if code, _, stderr := runInProcess(t, c.environ, "config", "set", key, to); code != 0 {
-			t.Fatalf("config set %s %s: %s", key, to, stderr)
+	mcpFollowsTheSettings(t, c.environ, mcpClient(t, c.environ, nil))
+}
+
+// mcpFollowsTheSettings changes a setting between the calls of clients.
+func mcpFollowsTheSettings(t *testing.T, environ []string, clients ...*mcp.ClientSession) {
+	t.Helper()
+	for _, to := range []string{"off", "on", "off", "on"} {
+		code, _, stderr := runInProcess(t, environ, "config", "set", "interaction.tool.browser.allowHostControl", to)
+		if code != 0 {
+			t.Fatalf("config set: %s", stderr)
 		}
-	}
-	set("off")
-	defer set("on")
-	s := mcpClient(t, c.environ, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "tabs"}})
-	if err != nil || !res.IsError {
-		t.Errorf("this machine's browser is worked though the settings keep it: %+v, %v", res, err)
+		for i, s := range clients {
+			tabs := &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "tabs"}}
+			res, err := s.CallTool(testDeadline(t), tabs)
+			check.Must(t, err)
+			if res.IsError != (to == "off") {
+				t.Errorf("client %d works this machine's browser though the setting is %s: %+v", i, to, res.Content[0])
+			}
+		}
 	}
 }
 

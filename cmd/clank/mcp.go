@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -46,12 +45,14 @@ func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
 			fmt.Fprintln(e.Stderr, "clank mcp:", err)
 		}
 	}()
-	tool, err := place.tools.NewTool(ctx)
+	tool, err := place.newTool(ctx)
 	if err != nil {
 		return err
 	}
-	tool.Records = true
-	s := &browsertool.MCPServer{Tool: tool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller, Version: version, Log: e.newLogger("warn")}
+	s := &browsertool.MCPServer{
+		Tool: tool, NewTool: place.newTool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller,
+		Version: version, Log: e.newLogger("warn"),
+	}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
 	}
@@ -80,9 +81,22 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 
 // mcpBackend is where the browsers are: in a server that runs, or in this process.
 type mcpBackend struct {
-	home   *server.Home
-	runner taskRunner
-	tools  *server.BrowserTools
+	home     *server.Home
+	runner   taskRunner
+	tools    *server.BrowserTools
+	settings *settings.Manager // the server's, or those of the home; read again for each call
+}
+
+// newTool returns the tool as the stored settings have it now.
+func (p mcpBackend) newTool(ctx context.Context) (*browsertool.Tool, error) {
+	if err := p.settings.Reload(ctx); err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	tool, err := p.tools.NewTool(ctx)
+	if err == nil {
+		tool.Records = true
+	}
+	return tool, err
 }
 
 func (p mcpBackend) close(ctx context.Context) error {
@@ -117,7 +131,7 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 		if _, err := local.server.OpenControl(ctx, "127.0.0.1:0"); err != nil {
 			return mcpBackend{}, err
 		}
-		p.tools = local.server.Tools
+		p.tools, p.settings = local.server.Tools, local.server.Settings
 		return p, nil
 	}
 	found, err := client.Discover(h.Dir)
@@ -125,9 +139,10 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 		return mcpBackend{}, err
 	}
 	p.tools = server.NewBrowserTools(h.Dir, found.URL, found.Token)
-	if p.tools.Settings, err = serverSettings(ctx, e, r); err != nil {
-		return mcpBackend{}, err
+	if remote, ok := r.(remoteRunner); ok {
+		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error")}
 	}
+	p.tools.Settings = func() settings.Settings { return serverSettings(p.settings.Current()) }
 	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
 	p.tools.Model = func(context.Context, string) (llm.Model, error) {
 		return nil, errors.New("pictures are described by the server only")
@@ -137,34 +152,10 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 
 // serverSettings returns what the settings of the server that runs say of the tool. What only the server itself can do,
 // such as lending and having pictures described, is left at its default.
-func serverSettings(ctx context.Context, e *commandEnv, r taskRunner) (func() settings.Settings, error) {
+func serverSettings(now settings.Settings) settings.Settings {
 	s := settings.Defaults()
-	if remote, ok := r.(remoteRunner); ok {
-		view, err := remote.client.Settings(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read the settings of the server: %w", err)
-		}
-		there := settings.Manager{Store: storedSettings(view.Intent), Log: e.newLogger("error")}
-		if err := there.Open(ctx); err != nil {
-			return nil, err
-		}
-		now := there.Current()
-		s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
-	}
-	return func() settings.Settings { return s }, nil
-}
-
-// storedSettings are settings that are read alone.
-type storedSettings map[string]json.RawMessage
-
-// LoadSettings implements [settings.Store].
-func (s storedSettings) LoadSettings(context.Context) (map[string]json.RawMessage, string, error) {
-	return s, "", nil
-}
-
-// SaveSettings implements [settings.Store].
-func (storedSettings) SaveSettings(context.Context, map[string]json.RawMessage, string) (string, error) {
-	return "", errors.New("the settings are the server's to change")
+	s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
+	return s
 }
 
 // mcpBrowser sends the agent out for an MCP client.

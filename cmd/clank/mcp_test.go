@@ -96,6 +96,7 @@ func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 	mcpHasBoth(t, environ, site, func(s *mcp.ClientSession) {
 		checkPurchase(t, s, site, false, "set interaction.consent.buy to allow")
 		browseBuysNothing(t, s, site)
+		mcpFollowsTheSettings(t, environ, s, mcpClient(t, environ, nil)) // the second one beside the first
 	})
 	checkNothingLeft(t, home)
 }

@@ -96,9 +96,6 @@ func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []
 		return recording.ReplaySummary{}, err
 	}
 	defer func() { err = errors.Join(err, a.Close(e.AbortContext)) }()
-	if err := a.CopySettings(ctx, h); err != nil {
-		return recording.ReplaySummary{}, err
-	}
 	defer localRunner{a, e}.startQuestions(ctx)()
 	p.Places(a.NamedPages()) // the demo shop is elsewhere while a server runs
 	return p.Replay(ctx, a.ReplayBackend(p, allow), "replay", found)

@@ -229,7 +229,7 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
+func TestWhatKeepsNothingUsesTheSettingsOfTheHome(t *testing.T) {
 	t.Parallel()
 	dir, environ := newTestHome(t)
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
@@ -239,7 +239,6 @@ func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 	e := envFromList(t, environ)
 	a, end := openServer(t, e, true)
 	defer end()
-	check.Must(t, a.CopySettings(t.Context(), a.Home))
 	if got := a.Settings.Current().MaxSteps; got != 23 {
 		t.Errorf("at most %d steps, want the 23 of the home", got)
 	}

@@ -2,17 +2,12 @@ package server
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"runtime"
 
 	"clank/browseagent"
 	"clank/computeruse"
 	"clank/internal/recording"
-	"clank/internal/sqlite"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -33,26 +28,6 @@ func (a *Server) NewRecorder() *recording.Recorder {
 		r.Clean = a.Vault.ScrubJSON
 	}
 	return r
-}
-
-// CopySettings has an app that keeps nothing use the settings of the home: which hosts pages may reach, for one.
-func (a *Server) CopySettings(ctx context.Context, h *Home) (err error) {
-	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	db, err := sqlite.Open(ctx, h.DatabaseFile())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	values, _, err := db.LoadSettings(ctx)
-	if err != nil || len(values) == 0 {
-		return err
-	}
-	if _, _, err := a.Settings.Update(ctx, values, a.Settings.State().Version); err != nil {
-		return fmt.Errorf("use the settings of %s: %w", h.Dir, err)
-	}
-	return nil
 }
 
 // ReplayBackend returns the backend that worked the run, with the player as its model: the

@@ -166,7 +166,14 @@ func (a *Server) openDatabase(ctx context.Context) error {
 	}
 	a.Db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.Settings = &settings.Manager{Store: db, Log: a.logger, Providers: ModelProviders(), Check: CheckReach}
+	kept := db
+	if a.Ephemeral { // what it does is forgotten; what it may do is settled
+		if kept, err = sqlite.Open(ctx, a.Home.DatabaseFile()); err != nil {
+			return err
+		}
+		a.onClose(func(context.Context) error { return kept.Close() })
+	}
+	a.Settings = &settings.Manager{Store: kept, Log: a.logger, Providers: ModelProviders(), Check: CheckReach}
 	return a.Settings.Open(ctx)
 }
 

@@ -66,6 +66,17 @@ func (l *Manager) Open(ctx context.Context) error {
 	return nil
 }
 
+// Reload takes over what another process has saved since.
+func (l *Manager) Reload(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st, err := l.load(ctx)
+	if err == nil {
+		l.state.Store(st)
+	}
+	return err
+}
+
 // Current returns the settings as they are. It takes no lock. Before Open it returns the defaults.
 func (l *Manager) Current() Settings { return l.State().Settings }
 
