@@ -339,6 +339,26 @@ func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
 	}
 }
 
+func TestFlagsThatTakeAProtectionAwayAreFound(t *testing.T) {
+	for flag, want := range map[string]bool{
+		"--disable-web-security": true, "-No-Sandbox": true, "--disable-gpu-sandbox": true,
+		"--disable-site-isolation-trials": true, "--disable-features=Translate,IsolateOrigins": true,
+		"--disable-features=NetworkServiceSandbox": true, "--single-process": true, "--renderer-cmd-prefix=sh": true,
+		"--ignore-certificate-errors-spki-list=x": true, "--allow-running-insecure-content": true,
+		"--unsafely-treat-insecure-origin-as-secure=http://a": true, "--allow-file-access-from-files": true,
+		"--ssl-key-log-file=/tmp/x": true, "--browser-subprocess-path=/tmp/x": true, "--no-zygote": true,
+		"--gpu-launcher=sh": true, "--log-net-log=/tmp/x": true, "--use-fake-ui-for-media-stream": true,
+		"--auto-accept-camera-and-microphone-capture": true,
+		"--lang=de": false, "--site-per-process": false, "--isolate-origins=https://a.example": false,
+		"--disable-features=Translate": false, "--enable-features=IsolateOrigins": false, "--disable-extensions": false,
+		"--force-dark-mode": false, "--mute-audio": false,
+	} {
+		if got := chrome.ProtectionWeakeningFlag([]string{"--lang=fr", flag}); (got == flag) != want {
+			t.Errorf("%s: found %q", flag, got)
+		}
+	}
+}
+
 // place writes files below root; those that end in "!" can be started.
 func place(t *testing.T, root string, files map[string]string) {
 	t.Helper()

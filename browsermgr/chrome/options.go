@@ -289,12 +289,34 @@ var devToolsFlags = []string{
 // us from them; "" if there is none.
 func DevToolsExposingFlag(args []string) string { return firstFlagAmong(args, devToolsFlags) }
 
-// ProtectionWeakeningFlag returns the first of a browser's flags that take from pages what they trust in: that other
-// pages cannot read them; "" if there is none.
+// ErrProtectionWeakened says that a flag of the operator's would leave pages, and this machine, less protected.
+var ErrProtectionWeakened = errors.New("a flag would take away what keeps pages from each other and from this " +
+	"machine; take it out of the flags for the browser (the sandbox has a setting of its own)")
+
+// weakeningWords are parts of the names of flags by which pages read each other or files, break out more easily, are
+// granted what nobody was asked about, or connections and their keys are written down. With parts of names, flags of
+// later versions are found, too.
+var weakeningWords = []string{
+	"sandbox", "disable-site-isolation", "web-security", "certificate-errors", "insecure-", "unsafely-", "file-access",
+	"single-process", "zygote", "subprocess-path", "cmd-prefix", "-launcher", "key-log", "net-log", "fake-ui-for",
+	"auto-accept-", "auto-grant-", "auto-select-",
+}
+
+// ProtectionWeakeningFlag returns the first of a browser's flags that take from pages, or from this machine, what
+// protects them; "" if there is none.
 func ProtectionWeakeningFlag(args []string) string {
-	return firstFlagAmong(args, []string{
-		"--disable-web-security", "--disable-site-isolation-trials", "--ignore-certificate-errors", "--allow-running-insecure-content",
+	i := slices.IndexFunc(args, func(arg string) bool {
+		name, value, _ := strings.Cut(strings.ToLower(arg), "=")
+		if strings.TrimLeft(name, "-") == "disable-features" {
+			parts := []string{"isolat", "siteperprocess", "sandbox"}
+			return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(value, part) })
+		}
+		return slices.ContainsFunc(weakeningWords, func(word string) bool { return strings.Contains(name, word) })
 	})
+	if i < 0 {
+		return ""
+	}
+	return args[i]
 }
 
 // ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there

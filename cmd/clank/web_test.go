@@ -319,6 +319,10 @@ func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
 	if bad := server.CheckReach(s); len(bad) != 1 || bad[0].Value != "--remote-allow-origins=*" {
 		t.Errorf("a flag that opens DevTools: %+v", bad)
 	}
+	s.Browser.ExtraArgs = "--lang=de --disable-web-security"
+	if bad := server.CheckReach(s); len(bad) != 1 || bad[0].Value != "--disable-web-security" {
+		t.Errorf("a flag that lets pages read each other: %+v", bad)
+	}
 }
 
 func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {

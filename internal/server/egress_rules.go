@@ -145,6 +145,10 @@ func CheckReach(s settings.Settings) []settings.FieldError {
 	if flag := chrome.DevToolsExposingFlag(s.Browser.Args()); flag != "" {
 		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: chrome.ErrDevToolsExposed.Error()})
 	}
+	if flag := chrome.ProtectionWeakeningFlag(s.Browser.Args()); flag != "" {
+		why := chrome.ErrProtectionWeakened.Error()
+		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: why})
+	}
 	return bad
 }
 

@@ -58,7 +58,9 @@ var browserFields = inGroup(groupBrowser,
 		"hostile pages from this machine. For containers only, where it cannot work and the container does its work.", false,
 		&at.Browser.NoSandbox),
 	longText(runtimeKeys+"extraArgs", "Extra browser flags", "Added to the browser's command line, separated by "+
-		"spaces or new lines. Takes effect the next time a browser starts.", &at.Browser.ExtraArgs),
+		"spaces or new lines. Flags that switch off protections are refused. Takes effect the next time a browser "+
+		"starts.",
+		&at.Browser.ExtraArgs),
 	text(runtimeKeys+"color", "Colour", "Window colour of the default profile, as #RRGGBB.", "#FF4500", len("#RRGGBB"),
 		&at.Browser.Color).checked(checkColor),
 	number(runtimeKeys+"maxRunning", "Running browsers", "How many browsers run at once: one for each Discord server, "+
