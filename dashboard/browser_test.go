@@ -1,6 +1,9 @@
 package dashboard_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -237,7 +240,7 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 	link := r.server.LoginURL()
 	tb := c.open(link, 1000, 700, "light")
 	tb.waitFor(`location.pathname === "/"`)
-	tb.ClearCookies()
+	tb.Eval(`localStorage.clear()`)
 	tb.goTo(link)
 	tb.waitFor(`!document.getElementById("login-form").hidden`)
 	if got, _ := tb.Eval(`document.getElementById("login-text").textContent`).(string); !strings.Contains(got, "used already") {
@@ -299,4 +302,67 @@ func TestTheSettingsPage(t *testing.T) {
 		t.Errorf("the page is %v wide", got)
 	}
 	tb.Eval(`window.scrollTo(0, document.body.scrollHeight)`)
+}
+
+// TestAnotherPortOfThisMachineGetsNothingOfASignIn has the operator's browser come to a server of another account,
+// which is of the same site.
+func TestAnotherPortOfThisMachineGetsNothingOfASignIn(t *testing.T) {
+	r, c, tb := arrive(t, 1280, 860, "light")
+	r.finish(`{"prompt":"find the lamps"}`)
+	_, port, _ := strings.Cut(strings.TrimPrefix(r.server.URL(), "http://"), ":")
+	seen := make(chan http.Header, 100)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		seen <- q.Header.Clone()
+		http.SetCookie(w, &http.Cookie{Name: "clank_" + port, Value: "theirs", Path: "/"})
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>theirs</title>")
+	}))
+	t.Cleanup(other.Close)
+	tb.Eval(`location.href = "` + other.URL + `"`)
+	tb.waitFor(`document.title === "theirs"`)
+	for _, try := range []string{
+		`fetch("PAGE/api/tasks", { credentials: "include" }).then((r) => r.text())`,
+		`fetch("PAGE/api/stop", { method: "POST", body: "{}", credentials: "include" }).then((r) => r.text())`,
+		`new Promise((got) => {
+			const frame = document.createElement("iframe");
+			frame.onload = () => got(frame.contentDocument?.title);
+			frame.src = "PAGE/";
+			document.body.append(frame);
+		})`,
+		`new Promise((got, no) => {
+			const image = new Image();
+			Object.assign(image, { onload: () => got("shown"), onerror: no, src: "PAGE/api/tasks/x/images/0" });
+		})`,
+		`Promise.resolve(Object.keys(localStorage).join())`,
+	} {
+		got := tb.Eval(strings.ReplaceAll(try, "PAGE", r.server.URL()) + `.then((got) => got || "", () => "")`)
+		if got != "" {
+			t.Errorf("%s gives %q", try, got)
+		}
+	}
+	other.Close()
+	close(seen)
+	asked := 0
+	for h := range seen {
+		asked++
+		as := func(q *http.Request) { q.Header = h.Clone(); q.Header.Set("Origin", r.server.URL()) }
+		if status, body := r.ask("GET", "/api/tasks", "", as); status != http.StatusUnauthorized {
+			t.Errorf("with what the browser sent to another port, the tasks are answered %d %s", status, body)
+		}
+		if _, body := r.ask("GET", "/settings", "", as); !strings.Contains(body, "opening") {
+			t.Errorf("with what the browser sent to another port, a page is shown:\n%s", body)
+		}
+	}
+	if asked == 0 {
+		t.Error("the browser did not come to the other port")
+	}
+
+	tb.Eval("history.back()")
+	tb.waitFor(`document.getElementById("prompt") && document.querySelectorAll(".session").length === 1`)
+	tb.reload()
+	tb.waitFor(`document.querySelectorAll(".session").length === 1`)
+	tb.click(".session")
+	tb.waitFor(`document.querySelector(".thumb img")?.naturalWidth > 0`)
+	second := c.open(r.server.URL()+"/settings", 1280, 860, "light")
+	second.waitFor(`document.querySelector("form")`)
 }

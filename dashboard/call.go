@@ -4,7 +4,6 @@ import "net/http"
 
 // callPage shows the page on which the operator talks with clank.
 func (s *Server) callPage(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
 	return s.page(w, "call", pageData{Title: "Call · clank"})
 }
 

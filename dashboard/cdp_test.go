@@ -73,9 +73,7 @@ func (c *chromium) open(url string, width, height int, scheme string) *tab {
 func (tb *tab) goTo(url string) {
 	tb.t.Helper()
 	tb.Navigate(url)
-	eventually(tb.t, "the page is loaded", func() bool {
-		return tb.Eval(`location.href !== "about:blank" && document.readyState === "complete"`) == true
-	})
+	tb.awaitPage()
 }
 
 // reload loads the page again.
@@ -83,7 +81,20 @@ func (tb *tab) reload() {
 	tb.t.Helper()
 	tb.Eval("window.before = true")
 	tb.Reload()
-	tb.waitFor(`!window.before && document.readyState === "complete"`)
+	tb.awaitPage()
+}
+
+// awaitPage waits until another page is there, not only the one that opens it with the key, and its scripts have run.
+func (tb *tab) awaitPage() {
+	tb.t.Helper()
+	eventually(tb.t, "the page is loaded", func() bool {
+		return tb.Eval(`(async () => {
+			if (window.before || location.href === "about:blank" || document.readyState !== "complete") return false;
+			if (document.body?.classList.contains("opening") ?? true) return false;
+			for (const script of document.querySelectorAll("script[type=module]")) await import(script.src);
+			return true;
+		})()`) == true
+	})
 }
 
 // waitFor waits until a JavaScript expression is true.

@@ -542,9 +542,8 @@ func TestTheChatTellsTheRunningTask(t *testing.T) {
 func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
 	r := start(t)
 	tb := r.arrive(launch(t), 1280, 860, "light")
-	tb.Eval(`location.href = "/settings"`)
+	tb.goTo(r.server.URL() + "/settings")
 	field := `document.querySelector("[data-key='interaction.tasks.maxAtOnce'] input")`
-	tb.waitFor(`location.pathname === "/settings" && document.readyState === "complete" && ` + field)
 	tb.Eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	preset := `document.querySelector("[data-key='agentStack.preset'] select")`

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -38,6 +39,8 @@ func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
 	r := start(t)
 	forged := "9999999999." + strings.Repeat("0", 64)
 	_, port, _ := strings.Cut(strings.TrimPrefix(r.server.URL(), "http://"), ":")
+	_, empty := r.ask("GET", "/", "", header("Authorization", ""))
+	check.Contains(t, empty, "opening")
 	for _, who := range []struct {
 		name   string
 		change change
@@ -51,13 +54,17 @@ func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
 	} {
 		for _, rt := range routes {
 			res := r.do(rt.method, rt.path, rt.body, who.change)
-			res.Body.Close()
-			if strings.HasPrefix(rt.path, "/api/") {
-				if res.StatusCode != http.StatusUnauthorized {
-					t.Errorf("%s: %s %s = %d", who.name, rt.method, rt.path, res.StatusCode)
-				}
-			} else if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/login" {
-				t.Errorf("%s: %s = %d to %q", who.name, rt.path, res.StatusCode, res.Header.Get("Location"))
+			body, err := io.ReadAll(res.Body)
+			check.Must(t, errors.Join(err, res.Body.Close()))
+			want := http.StatusUnauthorized
+			if !strings.HasPrefix(rt.path, "/api/") && res.Request.Header.Get("Authorization") == "" {
+				want = http.StatusOK // what asks again, with the key
+			}
+			if res.StatusCode != want {
+				t.Errorf("%s: %s %s = %d, want %d", who.name, rt.method, rt.path, res.StatusCode, want)
+			}
+			if want == http.StatusOK && string(body) != empty {
+				t.Errorf("%s is shown of %s:\n%s", who.name, rt.path, body)
 			}
 		}
 	}
@@ -146,7 +153,7 @@ func TestTheFirstPageSaysThatThereIsNoSandbox(t *testing.T) {
 	}
 }
 
-func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
+func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	r := startIn(t, dir, "127.0.0.1:0")
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
@@ -157,46 +164,42 @@ func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
 	}
 	stranger := header("Authorization", "")
 	res := r.do("POST", "/api/login", `{"code":"`+code+`"}`, stranger)
-	res.Body.Close()
-	if res.StatusCode != http.StatusNoContent || len(res.Cookies()) != 1 {
-		t.Fatalf("sign in: %d, cookies %v", res.StatusCode, res.Cookies())
-	}
-	c := res.Cookies()[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.MaxAge <= 0 {
-		t.Errorf("cookie = %+v", c)
+	answer, err := io.ReadAll(res.Body)
+	check.Must(t, errors.Join(err, res.Body.Close()))
+	key := decode[map[string]string](t, string(answer))["key"]
+	if res.StatusCode != http.StatusOK || len(res.Cookies()) != 0 || len(key) < 40 {
+		t.Fatalf("sign in: %d, cookies %v, key %q", res.StatusCode, res.Cookies(), key)
 	}
 	for _, body := range []string{`{"code":"` + code + `"}`, `{"code":""}`, `{"token":""}`, `{"token":"wrong"}`, `{}`} {
 		if got, _ := r.ask("POST", "/api/login", body, stranger); got != http.StatusUnauthorized {
 			t.Errorf("sign in with %s = %d", body, got)
 		}
 	}
-	if got, _ := r.ask("POST", "/api/login", `{"token":" `+r.token+` "}`, stranger); got != http.StatusNoContent {
+	if got, _ := r.ask("POST", "/api/login", `{"token":" `+r.token+` "}`, stranger); got != http.StatusOK {
 		t.Errorf("sign in with the token = %d", got)
 	}
-	with := func(q *http.Request) { q.Header.Del("Authorization"); q.AddCookie(c) }
+	with := header("Authorization", "Bearer "+key)
 	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
-		t.Errorf("with the cookie: %d", got)
+		t.Errorf("with the key: %d", got)
 	}
 	r.close()
 	again := startIn(t, dir, addr)
 	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
-		t.Errorf("with the cookie after a restart: %d", got)
+		t.Errorf("with the key after a restart: %d", got)
 	}
 	for want, who := range map[string]change{`{"signed_in":true}`: with, `{"signed_in":false}`: stranger} {
 		if _, got := again.ask("GET", "/api/me", "", who); strings.TrimSpace(got) != want {
 			t.Errorf("me = %s, want %s", got, want)
 		}
 	}
-	if strings.Contains(r.log.String(), code) || strings.Contains(r.log.String(), c.Value) {
+	if strings.Contains(r.log.String(), code) || strings.Contains(r.log.String(), key) {
 		t.Error("a secret is in the log")
 	}
-	res = again.do("POST", "/api/logout", "{}", with)
-	res.Body.Close()
-	if got := res.Cookies(); len(got) != 1 || got[0].MaxAge >= 0 {
-		t.Errorf("sign out sets %v", got)
+	if got, _ := again.ask("POST", "/api/logout", "{}", with); got != http.StatusNoContent {
+		t.Errorf("sign out: %d", got)
 	}
 	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusUnauthorized {
-		t.Errorf("with the cookie of a browser that has signed out: %d", got)
+		t.Errorf("with the key of a browser that has signed out: %d", got)
 	}
 }
 

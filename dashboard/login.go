@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,41 +10,48 @@ import (
 	"clank/sessions/access"
 )
 
-// cookieName differs by port: cookies do not know ports, and two pages on one machine must not sign each other out.
-func (s *Server) cookieName() string {
-	_, port, _ := net.SplitHostPort(s.listen.Addr().String())
-	return "clank_" + port
-}
-
-// isSignedIn reports whether r comes from somebody who has signed in.
-func (s *Server) isSignedIn(r *http.Request) bool {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return s.isToken(strings.TrimSpace(token))
+// bearer returns the secret that a request brings; "" if it brings none.
+func bearer(r *http.Request) string {
+	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return ""
 	}
-	c, err := r.Cookie(s.cookieName())
-	return err == nil && s.Tokens.Valid(c.Value, access.ScopeSignIn)
+	return strings.TrimSpace(secret)
 }
 
-// requireLogin lets those pass who have signed in, and shows others the way.
+// isSignedIn reports whether r comes from a program with a token, or from a page with the key of a sign-in. There are
+// no cookies: they know no ports, so that each server on any port of this machine is sent all of them, and may replace
+// them. A page keeps its key in the storage of its origin, which has a port.
+func (s *Server) isSignedIn(r *http.Request) bool {
+	secret := bearer(r)
+	return s.isToken(secret) || s.Tokens.Valid(secret, access.ScopeSignIn)
+}
+
+// requireLogin lets those pass who have signed in. A browser that opens an address cannot bring the key: it is given an
+// empty page, whose script asks again with it.
 func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case s.isSignedIn(r):
 			next(w, r)
-		case strings.HasPrefix(r.URL.Path, "/api/"):
+		case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
 			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started")
 		default:
-			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			s.answerWith(s.openingPage)(w, r)
 		}
 	}
+}
+
+func (s *Server) openingPage(w http.ResponseWriter, _ *http.Request) error {
+	return s.page(w, "open", pageData{Title: "clank"})
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) error {
 	return s.page(w, "login", pageData{Title: "Sign in"})
 }
 
-// login signs a browser in, by a one-time code or by the token.
+// login signs a browser in, by a one-time code or by a token, and gives it the key of its sign-in.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Code  string `json:"code"`
@@ -61,19 +67,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed("sign in", err)
 	}
-	s.setCookie(w, secret, int(loginLifetime.Seconds()))
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
 }
 
-// logout ends the sign-in of a browser, here as well as there.
+// logout ends the sign-in of a browser.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
-	if c, err := r.Cookie(s.cookieName()); err == nil {
-		if err := s.Tokens.SignOut(c.Value); err != nil {
-			return failed("sign out", err)
-		}
+	if err := s.Tokens.SignOut(bearer(r)); err != nil {
+		return failed("sign out", err)
 	}
-	s.setCookie(w, "", -1)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -81,13 +82,6 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 // sessionStatus says whether whoever asks has signed in.
 func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.isSignedIn(r)})
-}
-
-func (s *Server) setCookie(w http.ResponseWriter, value string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: s.cookieName(), Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-	})
 }
 
 // loginLifetime is how long a browser stays signed in.

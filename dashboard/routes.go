@@ -10,7 +10,7 @@ import (
 type routeAccess int
 
 const (
-	accessSignedIn routeAccess = iota // with the cookie or the token
+	accessSignedIn routeAccess = iota // with a token, or the key of a sign-in
 	accessPublic                      // anybody who can reach it; it tells and changes nothing of worth
 )
 

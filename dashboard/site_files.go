@@ -63,7 +63,7 @@ func loadSiteFiles() (*siteFiles, error) {
 		st.assets[e.Name()] = data
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "settings", "watches", "budget", "call", "login"} {
+	for _, name := range []string{"chat", "settings", "watches", "budget", "call", "login", "open"} {
 		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
@@ -82,6 +82,8 @@ func (s *Server) page(w http.ResponseWriter, name string, sh pageData) error {
 		return refuse(http.StatusInternalServerError, "this page could not be made; clank's log says why")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	// The same for all pages: the one that opens them stays the document.
+	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
 	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
 	return nil
 }
@@ -118,7 +120,7 @@ type chatData struct {
 	NoSandbox bool
 }
 
-func (s *Server) chatPage(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested()
 	return s.page(w, "chat", pageData{Title: "clank", Data: chatData{Examples: examplePrompts, NoSandbox: s.NoSandbox != nil && s.NoSandbox()}})
 }

@@ -680,7 +680,11 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	awaitAfterNavigation(t, tab, `location.pathname === "/"`)
 	browsertest.Navigate(t, tab, board.URL()+"/call")
 	awaitAfterNavigation(t, tab, `document.getElementById("join")`)
-	browsertest.JS(t, tab, `() => { document.getElementById("name").value = "Ada"; document.getElementById("join").click() }`)
+	browsertest.JS(t, tab, `async () => {
+		await import(document.querySelector("script[type=module]").src); // it listens then
+		document.getElementById("name").value = "Ada";
+		document.getElementById("join").click();
+	}`)
 	awaitPageState(t, tab, "in")
 	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
 	if rec := <-stopped; rec.State != sessions.TaskStopped {

@@ -8,23 +8,62 @@ export class APIError extends Error {
   }
 }
 
-export async function api(method, path, body) {
-  let response;
-  try {
-    response = await fetch(path, {
-      method,
-      headers: method === "GET" ? {} : { "Content-Type": "application/json" },
-      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
-      signal: AbortSignal.timeout(30_000),
-    });
-  } catch {
+// The key that opens clank lies in the storage of this address and port. A cookie would be sent to whatever listens on
+// any port of this machine.
+const keyName = "clank-key";
+export const keepKey = (key) => localStorage.setItem(keyName, key);
+
+// send fetches with the key.
+function send(path, options = {}) {
+  const key = localStorage.getItem(keyName) ?? "";
+  return fetch(path, { ...options, headers: { ...options.headers, Authorization: `Bearer ${key}` } });
+}
+
+// request sends and returns the answer, or throws why there is none.
+async function request(path, options) {
+  const response = await send(path, options).catch(() => {
     throw new Error("clank cannot be reached. Is it still running?");
+  });
+  if (response.status === 401 && !location.pathname.startsWith("/login")) location.replace("/login");
+  if (!response.ok) throw new APIError(response.status, await response.json().catch(() => null));
+  return response;
+}
+
+export async function api(method, path, body) {
+  const response = await request(path, {
+    method,
+    headers: method === "GET" ? {} : { "Content-Type": "application/json" },
+    body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
+    signal: AbortSignal.timeout(30_000),
+  });
+  return response.status === 204 ? null : response.json();
+}
+
+// load returns what is at a path, such as a picture: an element that is given the path would ask without the key.
+export const load = async (path) => (await request(path)).blob();
+
+// readPage returns the HTML of a page.
+export const readPage = async (path) => (await request(path)).text();
+
+// follow reads a stream of events for as long as the page lives. After a break it goes on from where it was. heard is
+// given the name and the data of each event, online whether there is a connection.
+export async function follow(path, heard, online) {
+  for (let last = ""; ; await new Promise((again) => setTimeout(again, 2000))) {
+    try {
+      const { body } = await request(path, { headers: last ? { "Last-Event-ID": last } : {} });
+      online(true);
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        const events = (rest + part.value).split("\n\n");
+        rest = events.pop();
+        for (const event of events) {
+          const { id, event: name, data } = Object.fromEntries(event.split("\n").map((line) => line.split(/: ?(.*)/)));
+          last = id ?? last;
+          if (data) queueMicrotask(() => heard(name, JSON.parse(data))); // what fails in there does not end the stream
+        }
+      }
+    } catch { /* it is tried again */ }
+    online(false);
   }
-  if (response.status === 204) return null;
-  const answer = await response.json().catch(() => null);
-  if (response.status === 401 && !location.pathname.startsWith("/login")) {
-    location.href = "/login";
-  }
-  if (!response.ok) throw new APIError(response.status, answer);
-  return answer;
 }

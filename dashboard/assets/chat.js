@@ -1,6 +1,6 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
-import { api } from "./api.js";
+import { api, follow } from "./api.js";
 import { retryPictures } from "./dom.js";
 import { answered, ask, askAll } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
@@ -255,23 +255,18 @@ function onSnapshot(snapshot) {
   load().catch((error) => say(error.message, true));
 }
 
-function listen() {
-  const stream = new EventSource("/api/events");
-  const on = (name, handle) => stream.addEventListener(name, (event) => handle(JSON.parse(event.data)));
-  on("snapshot", onSnapshot);
-  on("task", onTask);
-  on("step", onStep);
-  on("question", (event) => (event.over ? answered(event) : ask(event.question)));
-  stream.addEventListener("open", () => { $("offline").hidden = true; });
-  stream.addEventListener("error", () => {
-    setTimeout(() => { $("offline").hidden = stream.readyState === EventSource.OPEN; }, 1000);
-    if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
-    setTimeout(async () => {
-      const me = await api("GET", "/api/me").catch(() => null);
-      if (me && !me.signed_in) location.href = "/login";
-      else listen();
-    }, 3000);
-  });
+const handlers = {
+  snapshot: onSnapshot,
+  task: onTask,
+  step: onStep,
+  question: (event) => (event.over ? answered(event) : ask(event.question)),
+};
+
+let lost;
+function onConnection(there) {
+  clearTimeout(lost);
+  if (there) $("offline").hidden = true;
+  else lost = setTimeout(() => { $("offline").hidden = false; }, 1000);
 }
 
 // ---- Events of the page
@@ -308,4 +303,4 @@ addEventListener("popstate", () => choose(fromAddress(), false));
 setInterval(draw, 60_000); // the times at the side
 
 choose(fromAddress(), false);
-listen();
+follow("/api/events", (name, data) => handlers[name]?.(data), onConnection);

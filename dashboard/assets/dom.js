@@ -1,4 +1,5 @@
 // Small makers of elements. Text is always set as text.
+import { load } from "./api.js";
 
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -62,19 +63,36 @@ function balanced(text) {
   return text.split(pairs[last]).length >= text.split(last).length;
 }
 
-// picture shows an image; where it cannot be had, its place stays empty.
-export function picture(src, lazy = false) {
-  const image = el("img", { src, alt: "", decoding: "async", loading: lazy ? "lazy" : false });
-  image.addEventListener("error", () => image.classList.add("gone"));
+// fill shows the picture at a path in an image; where it cannot be had, its place stays empty.
+export async function fill(image, path) {
+  image.dataset.path = path;
+  const url = await load(path).then(URL.createObjectURL, () => "");
+  if (image.dataset.path !== path) return; // another one was wanted meanwhile
+  image.classList.toggle("gone", !url);
+  if (!url) return;
+  image.addEventListener("load", () => URL.revokeObjectURL(url), { once: true });
+  image.src = url;
+}
+
+const inView = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    inView.unobserve(target);
+    fill(target, target.dataset.path);
+  }
+}, { rootMargin: "1000px", scrollMargin: "1000px" });
+
+// picture makes an image of what is at a path, which is loaded at once, or when it comes near to what is seen.
+export function picture(path, lazy = false) {
+  const image = el("img", { alt: "", decoding: "async", "data-path": path });
+  if (lazy) inView.observe(image);
+  else fill(image, path);
   return image;
 }
 
-// retry asks again for the pictures that could not be had.
+// retryPictures asks again for the pictures that could not be had.
 export function retryPictures() {
-  for (const image of document.querySelectorAll("img.gone")) {
-    image.classList.remove("gone");
-    image.src = image.src;
-  }
+  for (const image of document.querySelectorAll("img.gone")) fill(image, image.dataset.path);
 }
 
 // ago says how long ago a time was, shortly.

@@ -1,5 +1,5 @@
 // Signs in with the one-time code after the # of the address.
-import { api } from "./api.js";
+import { api, keepKey } from "./api.js";
 
 const text = document.getElementById("login-text");
 const form = document.getElementById("login-form");
@@ -15,11 +15,15 @@ function ask(message) {
   form.hidden = false;
 }
 
+async function signIn(proof) {
+  keepKey((await api("POST", "/api/login", proof)).key);
+  location.replace("/");
+}
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
-    await api("POST", "/api/login", { token: form.token.value });
-    location.replace("/");
+    await signIn({ token: form.token.value });
   } catch (error) {
     text.textContent = error.status === 401 ? "That token does not open this page." : error.message;
     form.token.select();
@@ -32,8 +36,7 @@ if (await signedIn()) {
   ask("Open the link that clank printed when it started.");
 } else {
   try {
-    await api("POST", "/api/login", { code });
-    location.replace("/");
+    await signIn({ code });
   } catch (error) {
     ask(error.status === 401 ? "This link has been used already. Each one works once; clank prints a new one when it starts." : error.message);
   }

@@ -1,6 +1,6 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
 import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
-import { recordLink } from "./record.js";
+import { recordButton } from "./record.js";
 
 // age says how far a state is: none comes back.
 const age = (state) => ({ queued: 0, running: 1 })[state] ?? 2;
@@ -145,7 +145,7 @@ export class Turn {
     this.reason.classList.toggle("bad", bad);
     this.drawAnswer();
     if (!this.running && !this.record && [...this.steps.values()].some((e) => e.row)) {
-      this.record = recordLink(task.id);
+      this.record = recordButton(task.id);
       this.root.append(this.record);
     }
   }

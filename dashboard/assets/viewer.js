@@ -1,4 +1,5 @@
 // Shows pictures large, one after the other.
+import { fill } from "./dom.js";
 
 const dialog = document.getElementById("viewer");
 const image = document.getElementById("viewer-img");
@@ -12,7 +13,7 @@ let at = 0;
 
 function draw() {
   const picture = pictures[at];
-  image.src = picture.src;
+  fill(image, picture.src);
   image.alt = picture.text;
   text.textContent = picture.text;
   place.textContent = pictures.length > 1 ? `${at + 1} of ${pictures.length}` : "";
@@ -40,7 +41,10 @@ dialog.addEventListener("keydown", (event) => {
   if (event.key === "ArrowLeft") go(-1);
   if (event.key === "ArrowRight") go(1);
 });
-dialog.addEventListener("close", () => image.removeAttribute("src"));
+dialog.addEventListener("close", () => {
+  image.dataset.path = "";
+  image.removeAttribute("src");
+});
 dialog.addEventListener("click", (event) => {
   if (!event.target.closest("img, button, figcaption")) dialog.close();
 });

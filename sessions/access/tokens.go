@@ -30,8 +30,11 @@ type Scope string
 const (
 	ScopeControl Scope = "control" // the browser's control API, and the browser over MCP
 	ScopePage    Scope = "page"    // the operator's page and its API
-	ScopeSignIn  Scope = "sign-in" // a browser that is signed in to the page
+	ScopeSignIn  Scope = "browser" // a browser that is signed in to the page
 )
+
+// scopeCookie was that of a sign-in whose secret was in a cookie, which other ports could learn. It opens nothing.
+const scopeCookie Scope = "sign-in"
 
 var (
 	// ErrTokenExists says that there is a token of that name.
@@ -208,7 +211,7 @@ func (s *TokenStore) reload() error {
 	if f.Version != tokenFileVersion {
 		return fmt.Errorf("read the tokens in %s: its version is %d, and this program knows %d; use the newer program", s.path, f.Version, tokenFileVersion)
 	}
-	s.fileInfo, s.list = info, f.Tokens
+	s.fileInfo, s.list = info, slices.DeleteFunc(f.Tokens, func(t Token) bool { return t.Scope == scopeCookie })
 	return nil
 }
 

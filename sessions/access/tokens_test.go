@@ -137,6 +137,19 @@ func TestSignInsAreBoundedAndEndBySigningOut(t *testing.T) {
 	}
 }
 
+func TestSignInsByCookieHaveEnded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	secret := issue(t, open(t, path, nil), "a browser", access.ScopeSignIn, time.Hour)
+	data, err := os.ReadFile(path)
+	check.Must(t, err)
+	before := strings.Replace(string(data), `"scope": "`+string(access.ScopeSignIn)+`"`, `"scope": "sign-in"`, 1)
+	check.Must(t, os.WriteFile(path, []byte(before), 0o600))
+	s := open(t, path, nil)
+	if list, err := s.List(); s.Valid(secret, access.ScopeSignIn) || err != nil || len(list) != 0 {
+		t.Errorf("a cookie that was kept elsewhere still opens the page; listed %v, %v", list, err)
+	}
+}
+
 func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	s := open(t, path, nil)

@@ -88,12 +88,6 @@ func (w *View) Reload() {
 	w.do(proto.PageReload{})
 }
 
-// ClearCookies forgets the cookies of the context.
-func (w *View) ClearCookies() {
-	w.views.t.Helper()
-	w.do(proto.NetworkClearBrowserCookies{})
-}
-
 // Eval returns the value of a JavaScript expression; nil where a page is just being replaced.
 func (w *View) Eval(expression string) any {
 	w.views.t.Helper()
