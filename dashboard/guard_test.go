@@ -6,11 +6,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"clank/dashboard"
+	"clank/dashboard/api"
 	"clank/internal/test/check"
 )
 
@@ -19,6 +23,10 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/", ""},
 	{"GET", "/s/abc", ""},
 	{"GET", "/settings", ""},
+	{"GET", "/budget", ""},
+	{"GET", "/watches", ""},
+	{"GET", "/call", ""},
+	{"GET", "/api/weaknesses", ""},
 	{"POST", "/api/logout", "{}"},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},
@@ -144,12 +152,23 @@ func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-func TestTheFirstPageSaysThatThereIsNoSandbox(t *testing.T) {
-	for _, off := range []bool{false, true} {
-		r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.NoSandbox = func() bool { return off } })
-		if _, body := r.ask("GET", "/", ""); strings.Contains(body, "without Chromium’s sandbox") != off {
-			t.Errorf("sandbox off %t: %s", off, body)
-		}
+func TestTheFirstPageSaysWhatIsSeriouslyWeak(t *testing.T) {
+	list := []api.Weakness{
+		{Name: "sandbox", Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."},
+		{Name: "budget", What: "There is no limit", Why: "it costs", Fix: "Set one."},
+	}
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
+		s.Weaknesses = func(context.Context) []api.Weakness { return slices.Clone(list) }
+	})
+	_, body := r.ask("GET", "/", "")
+	check.Contains(t, body, "Browsers have no sandbox: pages read files. Use one.")
+	if strings.Contains(body, "no limit") {
+		t.Errorf("what is not serious stands there too: %s", body)
+	}
+	got, err := r.client().Weaknesses(t.Context())
+	check.Must(t, err)
+	if diff := cmp.Diff(list, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -57,6 +57,8 @@ func (s *Server) routes() []route {
 		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},
 
+		{"GET /api/weaknesses", accessSignedIn, s.weaknesses},
+
 		{"GET /api/budget", accessSignedIn, s.budget},
 
 		{"GET /api/settings", accessSignedIn, s.getSettings},

@@ -31,7 +31,6 @@ type Server struct {
 	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
 	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
 	Version     string
-	NoSandbox   func() bool // whether browsers run without their sandbox; nil means no
 	Manager     *sessions.Manager
 	Scopes      *cancel.Scopes   // those of the Manager
 	Questions   *approval.Queue  // what people are asked before it is done
@@ -42,9 +41,11 @@ type Server struct {
 	Call        http.Handler // answers the page of calls, below /api/call
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
-	Secret       func(name string) bool // whether the secret of that name is present
-	IsStop       func(message string) bool
-	Logger       *slog.Logger
+	// Weaknesses tells what the installation protects less than it could, the serious ones first.
+	Weaknesses func(ctx context.Context) []api.Weakness
+	Secret     func(name string) bool // whether the secret of that name is present
+	IsStop     func(message string) bool
+	Logger     *slog.Logger
 
 	codes     loginCodes
 	presence  presence

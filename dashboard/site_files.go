@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"clank/dashboard/api"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -116,13 +117,19 @@ var examplePrompts = []struct{ Label, Prompt string }{
 
 // chatData is what the first page shows besides tasks.
 type chatData struct {
-	Examples  []struct{ Label, Prompt string }
-	NoSandbox bool
+	Examples   []struct{ Label, Prompt string }
+	Weaknesses []api.Weakness // the serious ones
 }
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested()
-	return s.page(w, "chat", pageData{Title: "clank", Data: chatData{Examples: examplePrompts, NoSandbox: s.NoSandbox != nil && s.NoSandbox()}})
+	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
+	return s.page(w, "chat", pageData{Title: "clank", Data: chatData{Examples: examplePrompts, Weaknesses: serious}})
+}
+
+// weaknesses serves what the installation protects less than it could.
+func (s *Server) weaknesses(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.Weaknesses(r.Context()))
 }
 
 // pictureTypes are the media types that are served as pictures. A picture comes

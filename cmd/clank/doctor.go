@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"clank/browsermgr/chrome"
+	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/settings"
@@ -19,6 +21,8 @@ import (
 const doctorHelp = `Says how things stand: which keys are there, which runtimes can be used with them,
 how the web is searched, what of calls and shares works, what the budget of today has
 left. It asks no vendor and costs nothing. "clank browser doctor" examines the browser.
+Lines that begin with ! or ✗ are weaknesses: what protects less than it could, and the
+way out. Those with ✗ are serious; the dashboard's first page has them, too.
 
 Exit codes: 0 tasks can be done, 1 the runtime that is chosen for them cannot be used.`
 
@@ -27,6 +31,8 @@ type standing struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	Detail string `json:"says"`
+
+	Weakness *api.Weakness `json:"weakness,omitempty"` // what it is, where it is one
 }
 
 func newDoctorCommand(e *commandEnv) *cobra.Command {
@@ -49,6 +55,7 @@ func newDoctorCommand(e *commandEnv) *cobra.Command {
 func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready bool, err error) {
 	ready = true
 	task := ""
+	var weaknesses []standing
 	err = withSettings(ctx, e, func(v settingsView) error {
 		list = append(list, keyStandings(v)...)
 		for _, b := range v.Bindings() {
@@ -65,15 +72,36 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 		list = append(list, assistantStanding(v)...)
 		list, task = append(list, searchStanding(v)), v.Live.Current().Budget.Task
 		for _, a := range server.CallCapabilities(ctx, v.Live.Current(), v.Present, !v.Remote) {
-			list = append(list, standing(a))
+			list = append(list, standing{Name: a.Name, Ready: a.Ready, Detail: a.Detail})
 		}
-		return nil
+		found, err := findWeaknesses(ctx, e, v.Live.Current())
+		weaknesses = found
+		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
 	o, err := readBudget(ctx, e)
-	return append(list, budgetStanding(o, task)), ready, err
+	return append(append(list, budgetStanding(o, task)), weaknesses...), ready, err
+}
+
+// findWeaknesses asks the server that runs, or looks here, for what the installation protects less than it could.
+func findWeaknesses(ctx context.Context, e *commandEnv, s settings.Settings) (list []standing, err error) {
+	h, running, err := findServer(e)
+	if err != nil {
+		return nil, err
+	}
+	var found []api.Weakness
+	if running == nil {
+		program, _ := chrome.Find(ctx, s.BrowserPath) // that there is none is told by "clank browser doctor"
+		found = server.InspectInstallation(s, e.Getenv, h, program.Path).Weaknesses()
+	} else if found, err = running.Weaknesses(ctx); err != nil {
+		return nil, err
+	}
+	for _, k := range found {
+		list = append(list, standing{Name: k.Name, Detail: k.What + ": " + k.Why + ". " + k.Fix, Weakness: &k})
+	}
+	return list, nil
 }
 
 // keyStandings says of each key whether it is there.
@@ -110,7 +138,7 @@ func assistantStanding(v settingsView) []standing {
 	if model == "" || modelDeprecation(model) == "" {
 		return nil
 	}
-	return []standing{{"brain", true, model + modelDeprecation(model)}}
+	return []standing{{Name: "brain", Ready: true, Detail: model + modelDeprecation(model)}}
 }
 
 func searchStanding(v settingsView) standing {
@@ -121,9 +149,9 @@ func searchStanding(v settingsView) standing {
 		return ""
 	}
 	if engine := server.SearchEngine(v.Live.Current().Web, known); engine != nil {
-		return standing{"search", true, engine.Name()}
+		return standing{Name: "search", Ready: true, Detail: engine.Name()}
 	}
-	return standing{"search", false, "with the browser; for a search engine, " + web.SearchSetupHint}
+	return standing{Name: "search", Detail: "with the browser; for a search engine, " + web.SearchSetupHint}
 }
 
 func budgetStanding(o budget.Overview, task string) standing {
@@ -137,14 +165,20 @@ func budgetStanding(o budget.Overview, task string) standing {
 	} {
 		left = left && (u[1] == 0 || u[0] < u[1])
 	}
-	return standing{"budget", left, "today " + l.String() + "; a task may take " + cmp.Or(task, "what is left")}
+	detail := "today " + l.String() + "; a task may take " + cmp.Or(task, "what is left")
+	return standing{Name: "budget", Ready: left, Detail: detail}
 }
 
 func writeStandings(w io.Writer, list []standing) {
 	for _, s := range list {
 		sign := "-"
-		if s.Ready {
+		switch {
+		case s.Ready:
 			sign = "✓"
+		case s.Weakness != nil && s.Weakness.Serious:
+			sign = "✗"
+		case s.Weakness != nil:
+			sign = "!"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", sign, s.Name, untrusted.CleanLine(strings.TrimSpace(s.Detail), 500))
 	}

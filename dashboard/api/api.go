@@ -16,6 +16,15 @@ type Health struct {
 	Version string `json:"version"`
 }
 
+// Weakness is a way in which an installation protects less than it could, in words for people.
+type Weakness struct {
+	Name    string `json:"name"`
+	Serious bool   `json:"serious"`
+	What    string `json:"what"` // what was found
+	Why     string `json:"why"`  // it matters
+	Fix     string `json:"fix"`
+}
+
 // TaskRequest asks for a task.
 type TaskRequest struct {
 	Prompt    string              `json:"prompt"`

@@ -106,6 +106,11 @@ func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodGet, "/api/settings", nil)
 }
 
+// Weaknesses returns what the installation of the server protects less than it could, the serious ones first.
+func (c *Client) Weaknesses(ctx context.Context) ([]Weakness, error) {
+	return fetch[[]Weakness](ctx, c, http.MethodGet, "/api/weaknesses", nil)
+}
+
 // ChangeSettings changes settings, all or none of them, and returns how they are then.
 func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodPut, "/api/settings", change)

@@ -7,6 +7,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/cancel"
 	"clank/dashboard"
+	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/llm/plain"
 )
@@ -67,7 +68,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Tokens:       a.tokens,
 		LocalSecret:  a.LocalSecret,
 		Version:      a.version,
-		NoSandbox:    a.noSandbox,
+		Weaknesses:   a.weaknesses,
 		Manager:      a.Sessions,
 		Scopes:       &a.scopes,
 		Questions:    a.Approver.Approvals,
@@ -93,6 +94,21 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 	}
 	a.onClose(func(context.Context) error { return a.Home.WithdrawAddress() })
 	return s, nil
+}
+
+// weaknesses returns what this installation protects less than it could.
+func (a *Server) weaknesses(ctx context.Context) []api.Weakness {
+	s := a.Settings.Current()
+	a.browserMu.Lock()
+	if a.browserFound.Path == "" || a.browserWanted != s.BrowserPath { // to look for it asks other programs
+		a.browserFound, _ = chrome.Find(ctx, s.BrowserPath) // that there is none is told when one is to start
+		a.browserWanted = s.BrowserPath
+	}
+	program := a.browserFound.Path
+	a.browserMu.Unlock()
+	in := InspectInstallation(s, a.getenv, a.Home, program)
+	in.ViewerAddr = a.CallService.ViewerAddr
+	return in.Weaknesses()
 }
 
 func (a *Server) browserStatus(ctx context.Context) string {

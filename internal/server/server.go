@@ -15,6 +15,7 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr"
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/egress"
 	"clank/browsermgr/page/files"
@@ -69,6 +70,10 @@ type Server struct {
 	version   string
 	StateDir  string // directory in which the state lies
 	Ephemeral bool   // keep nothing: another process owns the home
+
+	browserMu     sync.Mutex
+	browserFound  chrome.Executable // what the first page tells the age of
+	browserWanted string            // the setting by which it was found
 
 	Closers []func(context.Context) error // run last to first
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package server
+
+// sharedFileSystem cannot tell here.
+func sharedFileSystem(string) string { return "" }
