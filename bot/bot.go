@@ -107,10 +107,13 @@ type Bot struct {
 	jobs             JobPool
 	questionOutcomes questionOutcomes
 	activeProgress   progressByWork
+	handled          recentIDs // messages and interactions
+	lastHeard        time.Time // when the gateway last said something; for its goroutine
 	stop             context.CancelCauseFunc
 
-	mu          sync.Mutex
-	botIdentity identity
+	mu           sync.Mutex
+	botIdentity  identity
+	commandError error // why the commands are not registered
 }
 
 // identity is who the bot is, as READY says.
@@ -152,9 +155,19 @@ func (b *Bot) Open(ctx context.Context) error {
 	}
 	b.followQuestions(base)
 	if err := b.registerCommands(ctx); err != nil {
-		b.logger().Error("commands not registered; invite the bot with the scope applications.commands", "error", err)
+		b.logger().Error("the commands are not registered", "error", err)
+		b.mu.Lock()
+		b.commandError = err
+		b.mu.Unlock()
 	}
 	return nil
+}
+
+// CommandError says why Discord does not have the bot's commands; nil if it has.
+func (b *Bot) CommandError() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.commandError
 }
 
 // Close stops the bot's work, tells those who waited for it, and leaves. It

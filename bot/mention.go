@@ -101,7 +101,7 @@ func (b *Bot) failure(ctx context.Context, err error) string {
 
 func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
 	return &workMessage{
-		rest: b.rest, log: b.logger(), channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
+		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
 	}
 }
 

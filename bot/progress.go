@@ -22,6 +22,8 @@ import (
 type progress struct {
 	shown        *progressByWork
 	place        *workMessage
+	guild        string // where it began
+	channel      string
 	work         string // id of the work that the button stops
 	interval     time.Duration
 	log          *slog.Logger
@@ -79,6 +81,11 @@ func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 		}
 	}
 	p.mu.Unlock()
+	p.markDirty()
+}
+
+// markDirty has the message shown anew soon.
+func (p *progress) markDirty() {
 	select {
 	case p.dirty <- struct{}{}:
 	default:
