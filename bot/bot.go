@@ -57,6 +57,9 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
+	// Messages keeps where work is shown, for the run after one that was killed; nil keeps nothing.
+	Messages MessageStore
+
 	// Watches are the pages that people have watched; nil offers none.
 	Watches Watches
 
@@ -154,6 +157,9 @@ func (b *Bot) Open(ctx context.Context) error {
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
 	b.followQuestions(base)
+	if b.Messages != nil {
+		b.runShort(base, b.correctOldMessages)
+	}
 	if err := b.registerCommands(ctx); err != nil {
 		b.logger().Error("the commands are not registered", "error", err)
 		b.mu.Lock()

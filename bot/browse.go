@@ -133,6 +133,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	p.stop()
 	text, footer := outcomeText(ctx, rec, err)
 	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
+	b.forgetOpen(ctx, work.ID)
 }
 
 // commandMessage returns where the work of a command is shown.
@@ -173,6 +174,7 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
 		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		onShown:      func() { b.keepOpen(ctx, id, where) },
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

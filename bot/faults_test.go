@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -129,4 +132,88 @@ func TestAStopThatTheGatewayDidNotTellIsFound(t *testing.T) {
 	s.say(s.room, s.mod, "stop")
 	hold.Release()
 	s.stopped(k, "mod")
+}
+
+// openMessages is a store in memory.
+type openMessages struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+	news chan struct{} // one for each change
+}
+
+func newOpenMessages(kept map[string][]byte) *openMessages {
+	return &openMessages{kept: kept, news: make(chan struct{}, 100)}
+}
+
+// wait waits until what is kept is as is says.
+func (o *openMessages) wait(s *stage, what string, is func(map[string][]byte) bool) map[string][]byte {
+	s.t.Helper()
+	for {
+		if all, _ := o.OpenMessages(s.t.Context()); is(all) {
+			return all
+		}
+		select {
+		case <-o.news:
+		case <-s.ctx().Done():
+			s.t.Fatalf("not kept: %s", what)
+		}
+	}
+}
+
+func (o *openMessages) SaveOpenMessage(_ context.Context, work string, data []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept[work] = data
+	o.news <- struct{}{}
+	return nil
+}
+
+func (o *openMessages) DeleteOpenMessage(_ context.Context, work string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.kept, work)
+	o.news <- struct{}{}
+	return nil
+}
+
+func (o *openMessages) OpenMessages(context.Context) (map[string][]byte, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return maps.Clone(o.kept), nil
+}
+
+func TestAfterACrashOldMessagesAreCorrected(t *testing.T) {
+	s := newStage(t)
+	store := newOpenMessages(map[string][]byte{})
+	s.bot.Messages = store
+	s.open()
+	command, k := s.lamps()
+	k.step("look", nil)
+	store.wait(s, "the answer to a command", func(kept map[string][]byte) bool { return len(kept) == 1 })
+	forgotten, k2 := s.lamps() // goes on in a message of its own
+	s.ForgetInteraction(forgotten.ID)
+	k2.step("glance", nil)
+	message := s.message(s.room, "glance")
+	before := store.wait(s, "the message", func(kept map[string][]byte) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(kept)), func(data []byte) bool { return strings.Contains(string(data), message.ID) })
+	})
+	k.done("one")
+	k2.done("two")
+	s.answer(command, "one")
+	s.message(s.room, "two")
+	store.wait(s, "nothing", func(kept map[string][]byte) bool { return len(kept) == 0 })
+
+	// The next run finds what the crash has left.
+	next := s.newBot()
+	left := newOpenMessages(before)
+	next.Messages = left
+	check.Must(t, next.Open(s.ctx()))
+	defer func() { check.Must(t, next.Close(context.Background())) }()
+	if got := s.answer(command, "clank was restarted"); len(got.Original.Buttons()) != 0 {
+		t.Error("the stop button is still there")
+	}
+	if m, err := s.WaitEdit(s.ctx(), message.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, "clank was restarted") }); err != nil || len(m.Buttons()) != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	left.wait(s, "nothing any more", func(kept map[string][]byte) bool { return len(kept) == 0 })
 }

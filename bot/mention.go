@@ -80,6 +80,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	p := b.startProgress(ctx, where, work.ID, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
+	defer b.forgetOpen(ctx, work.ID)
 	if err != nil {
 		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, err), page: p.page()})
 		return

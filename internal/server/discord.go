@@ -93,6 +93,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
+		Messages:      a.Db,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
