@@ -57,6 +57,9 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
+	// Messages keeps where work is shown, for the run after one that was killed; nil keeps nothing.
+	Messages MessageStore
+
 	// Watches are the pages that people have watched; nil offers none.
 	Watches Watches
 
@@ -107,10 +110,13 @@ type Bot struct {
 	jobs             JobPool
 	questionOutcomes questionOutcomes
 	activeProgress   progressByWork
+	handled          recentIDs // messages and interactions
+	lastHeard        time.Time // when the gateway last said something; for its goroutine
 	stop             context.CancelCauseFunc
 
-	mu          sync.Mutex
-	botIdentity identity
+	mu           sync.Mutex
+	botIdentity  identity
+	commandError error // why the commands are not registered
 }
 
 // identity is who the bot is, as READY says.
@@ -151,10 +157,23 @@ func (b *Bot) Open(ctx context.Context) error {
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
 	b.followQuestions(base)
+	if b.Messages != nil {
+		b.runShort(base, b.correctOldMessages)
+	}
 	if err := b.registerCommands(ctx); err != nil {
-		b.logger().Error("commands not registered; invite the bot with the scope applications.commands", "error", err)
+		b.logger().Error("the commands are not registered", "error", err)
+		b.mu.Lock()
+		b.commandError = err
+		b.mu.Unlock()
 	}
 	return nil
+}
+
+// CommandError says why Discord does not have the bot's commands; nil if it has.
+func (b *Bot) CommandError() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.commandError
 }
 
 // Close stops the bot's work, tells those who waited for it, and leaves. It

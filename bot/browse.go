@@ -17,8 +17,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// finishTimeout bounds the showing of an answer, after the work has ended.
-const finishTimeout = 2 * time.Minute
+// finishTimeout bounds the showing of an answer, after the work has ended: Discord's bad minutes pass.
+const finishTimeout = 10 * time.Minute
 
 const busyText = "I have too much to do just now. Please try again in a minute."
 
@@ -133,12 +133,13 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	p.stop()
 	text, footer := outcomeText(ctx, rec, err)
 	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
+	b.forgetOpen(ctx, work.ID)
 }
 
 // commandMessage returns where the work of a command is shown.
 func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
 	return &workMessage{
-		rest: b.rest, log: b.logger(), channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
+		rest: b.rest, log: b.logger(), guild: i.GuildID, channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
 		interaction: i, expires: time.Now().Add(cmp.Or(b.TokenLife, 14*time.Minute)),
 	}
 }
@@ -172,7 +173,8 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 // startProgress begins to show in a place the work that has id and handle.
 func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		shown: &b.activeProgress, place: where, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		onShown:      func() { b.keepOpen(ctx, id, where) },
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)
@@ -181,7 +183,7 @@ func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, 
 
 // conclude shows how work has ended, whatever has become of ctx.
 func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	ctx, cancel := context.WithTimeout(discord.Persist(context.WithoutCancel(ctx)), finishTimeout)
 	defer cancel()
 	if err := where.finish(ctx, composeMessages(c)); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"runtime/debug"
+	"sync"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -14,26 +16,100 @@ import (
 // starts everything else in goroutines of the bot. base is the context of all
 // that work.
 func (b *Bot) dispatch(base context.Context, kind string, data json.RawMessage) {
+	since := b.lastHeard
+	b.lastHeard = time.Now()
 	switch kind {
 	case "READY":
 		b.learnSelf(data)
-	case "MESSAGE_CREATE":
-		var m *discordgo.Message
-		if err := json.Unmarshal(data, &m); err != nil || m == nil {
-			b.logger().Warn("message cannot be read", "error", err)
-			return
+		if !since.IsZero() {
+			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, since) })
 		}
-		b.onMessage(base, m)
+	case "MESSAGE_CREATE":
+		m, err := readMessage(data)
+		if err != nil {
+			b.logger().Warn("message cannot be read", "error", err)
+		}
+		if m != nil && !b.handled.Add(m.ID) {
+			b.onMessage(base, m)
+		}
 	case "INTERACTION_CREATE":
 		var i *discordgo.Interaction
 		if err := json.Unmarshal(data, &i); err != nil || i == nil {
 			b.logger().Warn("interaction cannot be read", "error", err)
 			return
 		}
-		b.onInteraction(base, i)
+		if !b.handled.Add(i.ID) {
+			b.onInteraction(base, i)
+		}
+	case "CHANNEL_DELETE", "THREAD_DELETE", "GUILD_DELETE":
+		b.guilds.Update(kind, data)
+		var gone struct {
+			ID          string
+			Unavailable bool
+		}
+		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
+			b.activeProgress.refresh(gone.ID)
+		}
 	default:
 		b.guilds.Update(kind, data)
 	}
+}
+
+// readMessage reads a message. One with parts that the library cannot read is still one: then the error is set, and
+// the message has what somebody said and where.
+func readMessage(data json.RawMessage) (*discordgo.Message, error) {
+	var m *discordgo.Message
+	err := json.Unmarshal(data, &m)
+	if err == nil {
+		return m, nil
+	}
+	var plain struct {
+		ID        string                `json:"id"`
+		ChannelID string                `json:"channel_id"`
+		GuildID   string                `json:"guild_id"`
+		Type      discordgo.MessageType `json:"type"`
+		Content   string                `json:"content"`
+		WebhookID string                `json:"webhook_id"`
+		Author    *discordgo.User       `json:"author"`
+		Member    *discordgo.Member     `json:"member"`
+		Mentions  []*discordgo.User     `json:"mentions"`
+	}
+	if json.Unmarshal(data, &plain) != nil {
+		return nil, err
+	}
+	return &discordgo.Message{
+		ID: plain.ID, ChannelID: plain.ChannelID, GuildID: plain.GuildID, Type: plain.Type, Content: plain.Content,
+		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions,
+	}, err
+}
+
+// rememberedIDs is how many of the newest messages and interactions are known again.
+const rememberedIDs = 2000
+
+// recentIDs are the ids of what was handled last. The zero value is ready and safe for concurrent use.
+type recentIDs struct {
+	mu    sync.Mutex
+	known map[string]struct{}
+	order []string
+}
+
+// Add remembers an id, and reports whether it was there already.
+func (r *recentIDs) Add(id string) (repeated bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, repeated = r.known[id]; repeated || id == "" {
+		return repeated
+	}
+	if r.known == nil {
+		r.known = make(map[string]struct{})
+	}
+	if len(r.order) == rememberedIDs {
+		delete(r.known, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.known[id] = struct{}{}
+	r.order = append(r.order, id)
+	return false
 }
 
 func (b *Bot) learnSelf(data json.RawMessage) {

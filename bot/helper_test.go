@@ -58,12 +58,17 @@ func newStage(t *testing.T) *stage {
 	d.AddMember(s.guild, s.mod, d.CreateRole(s.guild, "moderators", discordtest.ManageMessages))
 	d.AddMember(s.guild, s.account.User)
 	s.room = d.CreateChannel(s.guild, "general")
-	s.bot = &bot.Bot{
+	s.bot = s.newBot()
+	return s
+}
+
+// newBot returns a bot that is not connected yet.
+func (s *stage) newBot() *bot.Bot {
+	return &bot.Bot{
 		Token: "secret", Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
-		Base: d.URL, HTTPClient: &http.Client{Transport: d.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{t}, nil)),
+		Base: s.URL, HTTPClient: &http.Client{Transport: s.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{s.t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}
-	return s
 }
 
 // testWriter sends the log to the test's output while the test runs.

@@ -80,6 +80,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	p := b.startProgress(ctx, where, work.ID, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
+	defer b.forgetOpen(ctx, work.ID)
 	if err != nil {
 		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, err), page: p.page()})
 		return
@@ -101,7 +102,7 @@ func (b *Bot) failure(ctx context.Context, err error) string {
 
 func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
 	return &workMessage{
-		rest: b.rest, log: b.logger(), channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
+		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
 	}
 }
 

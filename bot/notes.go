@@ -34,6 +34,17 @@ func (s *progressByWork) remove(p *progress) {
 	delete(s.by, p.work)
 }
 
+// refresh has what is shown in a channel or a server shown anew: it is gone, so another place must be found.
+func (s *progressByWork) refresh(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.by {
+		if p.channel == id || p.guild == id {
+			p.markDirty()
+		}
+	}
+}
+
 // task returns the id of the task that runs or waits in the work with this id; ""
 // if there is none.
 func (s *progressByWork) task(work string) string {

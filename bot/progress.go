@@ -22,9 +22,12 @@ import (
 type progress struct {
 	shown        *progressByWork
 	place        *workMessage
+	guild        string // where it began
+	channel      string
 	work         string // id of the work that the button stops
 	interval     time.Duration
 	log          *slog.Logger
+	onShown      func() // called when the message is somewhere else than before
 	onCannotShow func() // called once when nothing can be shown any more
 
 	mu      sync.Mutex
@@ -79,6 +82,11 @@ func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 		}
 	}
 	p.mu.Unlock()
+	p.markDirty()
+}
+
+// markDirty has the message shown anew soon.
+func (p *progress) markDirty() {
 	select {
 	case p.dirty <- struct{}{}:
 	default:
@@ -99,6 +107,7 @@ func (b *browseState) applyStep(s sessions.Step) {
 }
 
 func (p *progress) run(ctx context.Context) {
+	message, interaction := "", (*discordgo.Interaction)(nil)
 	for {
 		var expiry <-chan time.Time
 		if p.place.interaction != nil {
@@ -120,6 +129,9 @@ func (p *progress) run(ctx context.Context) {
 			return
 		case err != nil:
 			p.log.Warn("progress not shown", "error", err)
+		case p.place.message != message || p.place.interaction != interaction:
+			message, interaction = p.place.message, p.place.interaction
+			p.onShown()
 		}
 		select {
 		case <-ctx.Done():

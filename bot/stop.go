@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,46 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 		}
 	})
 	return true
+}
+
+// findMissedStops looks, after a time without the gateway, for what was said meanwhile to stop what runs.
+func (b *Bot) findMissedStops(ctx, base context.Context, since time.Time) {
+	if b.IsStop == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+	defer cancel()
+	for _, scope := range b.Scopes.Scopes() {
+		if !isSnowflake(scope.Channel) { // a terminal or the dashboard
+			continue
+		}
+		said, err := b.rest.MessagesSince(ctx, scope.Channel, since.Add(-missedOverlap))
+		if err != nil {
+			b.logger().Warn("what was said meanwhile is not known", "channel", scope.Channel, "error", err)
+			continue
+		}
+		for _, m := range said {
+			m.GuildID = scope.Guild
+			if m.Author == nil || m.Author.Bot || m.WebhookID != "" || !b.IsStop(m.Content) || b.handled.Add(m.ID) {
+				continue
+			}
+			who := personFrom(m.Author, "")
+			if member, err := b.rest.Member(ctx, scope.Guild, who.id); scope.Guild != "" && err == nil {
+				who = personFrom(m.Author, member.Nick)
+				who.roles = member.Roles
+			}
+			b.logger().Info("a stop was missed", "channel", scope.Channel, "message", m.ID)
+			b.stopByMessage(base, m, who)
+		}
+	}
+}
+
+// missedOverlap is by how much Discord's clock and ours may differ.
+const missedOverlap = 2 * time.Second
+
+func isSnowflake(id string) bool {
+	_, err := strconv.ParseUint(id, 10, 64)
+	return err == nil
 }
 
 // askPermissions asks Discord for what the gateway has not told, and remembers

@@ -33,6 +33,7 @@ type messageContent struct {
 type workMessage struct {
 	rest    *discord.REST
 	log     *slog.Logger
+	guild   string // of the channel in which it was asked
 	channel string
 	user    string // who asked
 	private bool
@@ -63,6 +64,10 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 		p.log.Info("discord has forgotten a command; going on without its answer", "channel", p.channel)
 		p.interaction = nil
 		return p.write(ctx, v)
+	case !p.direct && discord.IsCode(err, discord.CodeMissingAccess, discord.CodeUnknownChannel, discord.CodeUnknownGuild):
+		p.log.Info("a channel is lost; going on directly", "channel", p.channel, "error", err)
+		p.interaction, p.message = nil, ""
+		return p.writeDirectly(ctx, v)
 	case discord.IsCode(err, discord.CodeUnknownMessage):
 		p.deleted, p.message = true, ""
 		if final {
@@ -144,7 +149,7 @@ func (p *workMessage) write(ctx context.Context, v messageContent) error {
 	if err != nil && p.replyTo != "" && discord.IsCode(err, codeNoReply) {
 		err = p.send(ctx, v, "")
 	}
-	if discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel) && !p.direct {
+	if !p.direct && discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel, discord.CodeUnknownGuild) {
 		p.log.Info("the bot may not write in a channel; going on directly", "channel", p.channel, "error", err)
 		return p.writeDirectly(ctx, v)
 	}
@@ -157,7 +162,7 @@ const codeNoReply = 160002
 func (p *workMessage) writeDirectly(ctx context.Context, v messageContent) error {
 	id, err := p.rest.DirectChannel(ctx, p.user)
 	if err == nil {
-		p.channel, p.direct, p.filesForbidden = id, true, false
+		p.channel, p.direct, p.filesForbidden, p.deleted = id, true, false, false
 		err = p.send(ctx, v, "")
 	}
 	var refusal *discord.APIError

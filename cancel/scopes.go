@@ -2,6 +2,7 @@ package cancel
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -83,6 +84,18 @@ func (h *Handle) End() {
 
 // Stop cancels this work alone, with cause c, whoever asks.
 func (h *Handle) Stop(c *Cause) { h.cancel(c) }
+
+// Scopes lists the scopes in which there is work.
+func (s *Scopes) Scopes() (list []Scope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.handles {
+		if !slices.Contains(list, h.scope) {
+			list = append(list, h.scope)
+		}
+	}
+	return list
+}
 
 // Active lists the work in scope, oldest first.
 func (s *Scopes) Active(scope Scope) []Work {

@@ -232,6 +232,13 @@ func (c *Gateway) connect(ctx context.Context, s *discordgo.Session, over <-chan
 	}
 	select {
 	case <-c.relay.readyChan():
+		c.mu.Lock()
+		again := c.last != nil
+		c.last = nil
+		c.mu.Unlock()
+		if again {
+			c.logger().Info("the gateway is connected again")
+		}
 		ready()
 	case <-over:
 		return false

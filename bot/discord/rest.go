@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,9 +22,10 @@ import (
 
 const (
 	requestTimeout = 15 * time.Second
-	maxTries       = 3           // of a request that Discord fails to answer
-	maxRateWaits   = 5           // refusals for going too fast, for one request
-	longestWait    = time.Minute // no single wait is longer, whatever Discord says
+	maxTries       = 3                // of a request that Discord fails to answer, unless it is made with [Persist]
+	longestRetry   = 15 * time.Second // between two tries
+	maxRateWaits   = 5                // refusals for going too fast, for one request
+	longestWait    = time.Minute      // no single wait is longer, whatever Discord says
 
 	defaultRetryWait = 500 * time.Millisecond
 )
@@ -51,12 +53,19 @@ type REST struct {
 // of its own, and the library never forgets any.
 const maxBuckets = 1000
 
+type persistKey struct{}
+
+// Persist returns a context whose requests are tried again until it ends, as long as Discord fails to answer them.
+func Persist(ctx context.Context) context.Context { return context.WithValue(ctx, persistKey{}, true) }
+
 // APIError is an answer of Discord that is a refusal.
 type APIError struct {
 	Method, Route string // without tokens
 	Status        int    // HTTP status
 	Code          int    // Discord's own, 0 if there was none
 	Message       string // as Discord gave it
+	// Fields says what is wrong with which part of the request, such as "0.options.1.name: Must be 32 or fewer in length."
+	Fields []string
 
 	after time.Duration // how long to wait, where the status is 429
 }
@@ -69,7 +78,42 @@ func (e *APIError) Error() string {
 	if e.Code != 0 {
 		s += fmt.Sprintf(" (%d)", e.Code)
 	}
+	if len(e.Fields) > 0 {
+		s += ": " + strings.Join(e.Fields, "; ")
+	}
 	return s
+}
+
+// maxFieldErrors bounds how many are told.
+const maxFieldErrors = 5
+
+// fieldErrors reads the "errors" of a refusal: objects named after the fields, down to a list called "_errors".
+func fieldErrors(body []byte) (list []string) {
+	var answer struct {
+		Errors json.RawMessage `json:"errors"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	var walk func(at string, raw json.RawMessage)
+	walk = func(at string, raw json.RawMessage) {
+		var fields map[string]json.RawMessage
+		if len(list) == maxFieldErrors || json.Unmarshal(raw, &fields) != nil {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if name != "_errors" {
+				walk(strings.TrimPrefix(at+"."+name, "."), fields[name])
+				continue
+			}
+			var wrong []struct{ Message string }
+			if json.Unmarshal(fields[name], &wrong) == nil && len(wrong) > 0 {
+				list = append(list, at+": "+wrong[0].Message)
+			}
+		}
+	}
+	walk("", answer.Errors)
+	return list
 }
 
 // Discord's error codes that somebody branches on.
@@ -83,6 +127,7 @@ const (
 	CodeAcknowledged       = 40060
 	CodeTooLarge           = 40005
 	CodeMissingAccess      = 50001
+	CodeCannotMessageUser  = 50007
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
 )
@@ -165,12 +210,13 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 		case err == nil:
 			return decodeResponse(r, answer)
 		case !errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError:
-			if tries == maxTries {
+			if tries >= maxTries && ctx.Value(persistKey{}) == nil {
 				return err
 			}
-			c.logger().Warn("request is tried again", "route", r.route, "error", err)
-			if err := waitFor(ctx, cmp.Or(c.RetryWait, defaultRetryWait)<<(tries-1)); err != nil {
-				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+			c.logger().Warn("request is tried again", "route", r.route, "try", tries, "error", err)
+			wait := min(cmp.Or(c.RetryWait, defaultRetryWait)<<min(tries-1, 10), longestRetry)
+			if waitFor(ctx, wait) != nil {
+				return fmt.Errorf("%s %s: not in time: %w", r.method, r.route, err)
 			}
 			tries++
 		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
@@ -232,6 +278,7 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 		if rest.Message != nil {
 			e.Code, e.Message = rest.Message.Code, rest.Message.Message
 		}
+		e.Fields = fieldErrors(rest.ResponseBody)
 		return e
 	case answer != nil: // the library calls a 502 by no type of its own
 		e.Status = http.StatusBadGateway

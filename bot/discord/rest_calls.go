@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -195,6 +197,16 @@ func (c *REST) Messages(ctx context.Context, channel, before string, n int) ([]*
 	var ms []*discordgo.Message
 	path := fmt.Sprintf("/channels/%s/messages?limit=%d&before=%s", channel, n, url.QueryEscape(before))
 	err := c.do(ctx, apiRequest{method: http.MethodGet, path: path, out: &ms})
+	return ms, err
+}
+
+// MessagesSince returns what was written in a channel since a time, the oldest first, and at most a hundred.
+func (c *REST) MessagesSince(ctx context.Context, channel string, since time.Time) ([]*discordgo.Message, error) {
+	const epoch = 1420070400000 // milliseconds of the first second of 2015, from which Discord's ids count
+	after := strconv.FormatInt(max(0, since.UnixMilli()-epoch)<<22, 10)
+	var ms []*discordgo.Message
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/channels/" + channel + "/messages?limit=100&after=" + after, out: &ms})
+	slices.Reverse(ms)
 	return ms, err
 }
 

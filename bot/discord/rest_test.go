@@ -236,3 +236,15 @@ func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestARefusalNamesTheFields(t *testing.T) {
+	a := serve(t, status(http.StatusBadRequest, `{"code":50035,"message":"Invalid Form Body","errors":{
+		"0":{"options":{"1":{"name":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 32 or fewer in length."}]}}}},
+		"2":{"_errors":[{"code":"APPLICATION_COMMANDS_DUPLICATE_NAME","message":"Application command names must be unique"}]}}}`))
+	err := a.PutCommands(t.Context(), "1", nil)
+	for _, part := range []string{"0.options.1.name: Must be 32 or fewer in length.", "2: Application command names must be unique", "50035"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v lacks %q", err, part)
+		}
+	}
+}

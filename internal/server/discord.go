@@ -93,6 +93,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
+		Messages:      a.Db,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
@@ -107,6 +108,9 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 	if err == nil {
 		a.Web.bot.Store(b)
 		a.onClose(b.Close)
+		if err := b.CommandError(); err != nil {
+			return "connected as " + b.UserName() + ", but without its commands: " + err.Error(), false
+		}
 		return "connected as " + b.UserName(), false
 	}
 	if closing := b.Close(ctx); closing != nil {

@@ -105,3 +105,34 @@ func (db *DB) RecordCall(ctx context.Context, at, keep time.Time) error {
 		return err
 	})
 }
+
+// SaveOpenMessage implements [bot.MessageStore].
+func (db *DB) SaveOpenMessage(ctx context.Context, work string, data []byte) error {
+	return db.write(ctx, "save where work is shown", func(tx *transaction) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO open_messages VALUES (?, ?) ON CONFLICT DO UPDATE SET data = excluded.data", work, data)
+		return err
+	})
+}
+
+// DeleteOpenMessage implements [bot.MessageStore].
+func (db *DB) DeleteOpenMessage(ctx context.Context, work string) error {
+	return db.write(ctx, "forget where work was shown", func(tx *transaction) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM open_messages WHERE work = ?", work)
+		return err
+	})
+}
+
+// OpenMessages implements [bot.MessageStore].
+func (db *DB) OpenMessages(ctx context.Context) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	err := db.query(ctx, "read where work was shown", func(scan func(...any) error) error {
+		var work string
+		var data []byte
+		if err := scan(&work, &data); err != nil {
+			return err
+		}
+		found[work] = data
+		return nil
+	}, "SELECT work, data FROM open_messages")
+	return found, err
+}

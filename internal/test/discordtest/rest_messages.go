@@ -215,10 +215,14 @@ func (s *hub) listMessages(c *RESTCall) (any, error) {
 	return found, nil
 }
 
-// pageMessages cuts what before and limit ask for, oldest first.
+// pageMessages cuts what before, after and limit ask for, oldest first.
 func pageMessages(list []*MessageRecord, query url.Values, limit int) []*MessageRecord {
 	if before := query.Get("before"); before != "" {
 		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= SnowflakeNumber(before) })
+	}
+	if after := query.Get("after"); after != "" {
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) <= SnowflakeNumber(after) })
+		return list[:min(len(list), limit)]
 	}
 	return list[max(0, len(list)-limit):]
 }
