@@ -208,6 +208,9 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if err != nil {
 		return TargetAnswer{}, err
 	}
+	if err := files.Check(u); err != nil {
+		return TargetAnswer{}, err
+	}
 	if err := c.Approver.ApproveFiles(ctx, h.Profile.Name, h.Tab, u.Paths); err != nil {
 		return TargetAnswer{}, err
 	}
