@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"clank/llm"
@@ -105,10 +106,14 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	return r.emit(ctx, step)
 }
 
-// typedSecrets returns what a call types into a password field, as the newest page state has it.
+// typedSecrets returns what a call types into a password field, as the newest page state has it, or the password of the
+// address that it opens.
 func (r *run) typedSecrets(t *tool, a toolArgs) []string {
 	if t.kind == "type" && r.state.view.names.isPassword(a.str("ref")) {
 		return []string{a.str("text")}
+	}
+	if _, password, found := strings.Cut(strings.TrimSuffix(agent.URLCredentials(a.str("url")), "@"), ":"); found {
+		return []string{password}
 	}
 	return nil
 }

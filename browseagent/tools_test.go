@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,10 @@ func TestToolsReachThePage(t *testing.T) {
 			_, steps := b.answer(t)
 			if got := b.page(t).done(); got[len(got)-1] != tt.act {
 				t.Errorf("the page got %q, want %q", got[len(got)-1], tt.act)
+			}
+			hidden := strings.Contains(tt.label, "••••") || strings.Contains(tt.input, "hunter2")
+			if got := acts(steps)[1].Secrets; hidden != slices.Equal(got, []string{"hunter2"}) && !strings.Contains(tt.input, "hun@ter2") {
+				t.Errorf("got secrets %q", got)
 			}
 			if got := acts(steps)[1].Label; got != tt.label {
 				t.Errorf("got label %s, want %s", got, tt.label)

@@ -224,6 +224,7 @@ var passwordPhrases = sync.OnceValue(func() []*regexp.Regexp {
 		quoted = `["“„«'‘]([^"“”„«»'‘’\n]{4,})["”“»'’]`
 	)
 	return []*regexp.Regexp{
+		regexp.MustCompile(`://[^/\s:@]+:([^/\s@]{3,})@`),
 		regexp.MustCompile(`(?i)` + word + `\s*(?:is|ist|es|est|:|=|：)?\s*` + quoted),
 		regexp.MustCompile(`(?i)` + word + `\s*[:=：]\s*([^\s"“„«'‘]{4,})`),
 		regexp.MustCompile(`(?i)` + word + `\s+(?:is\s+|ist\s+|es\s+|est\s+)?()([^\s"“„«'‘]{4,})`),
@@ -282,6 +283,9 @@ func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
 		step.Text += vaultHint
 	}
 	m.mu.Unlock()
+	if step.Kind == StepNotice { // somebody said something to the task
+		j.likely = append(j.likely, LikelySecrets(step.Text)...)
+	}
 	secrets, _ = secrets.With(j.likely...)
 	*step = secrets.MaskStep(*step)
 	j.rec = secrets.MaskTask(j.rec)

@@ -54,6 +54,7 @@ func TestLikelyPasswordsAreFoundInInstructions(t *testing.T) {
 		{`type "correct horse" into "Password"`, "correct horse"},
 		{"enter tr0ub4dor in the password field", "tr0ub4dor"},
 		{"PIN 4711", "4711"},
+		{"open http://ada:swordfish@shop.example/", "swordfish"},
 		{"пароль: секрет99", "секрет99"},
 		{"reset my password and open the password settings", ""},
 		{"the password is wrong, say why", ""},
