@@ -57,9 +57,14 @@ func TestToolsReachThePage(t *testing.T) {
 			if got := b.page(t).done(); got[len(got)-1] != tt.act {
 				t.Errorf("the page got %q, want %q", got[len(got)-1], tt.act)
 			}
-			hidden := strings.Contains(tt.label, "••••") || strings.Contains(tt.input, "hunter2")
-			if got := acts(steps)[1].Secrets; hidden != slices.Equal(got, []string{"hunter2"}) && !strings.Contains(tt.input, "hun@ter2") {
-				t.Errorf("got secrets %q", got)
+			var hidden []string
+			for _, word := range []string{"hunter2", "hun@ter2"} {
+				if strings.Contains(tt.input, word) {
+					hidden = append(hidden, word)
+				}
+			}
+			if got := acts(steps)[1].Secrets; !slices.Equal(got, hidden) {
+				t.Errorf("got secrets %q, want %q", got, hidden)
 			}
 			if got := acts(steps)[1].Label; got != tt.label {
 				t.Errorf("got label %s, want %s", got, tt.label)

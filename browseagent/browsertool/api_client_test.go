@@ -142,7 +142,8 @@ func TestASessionClosesTheTabsItOpenedAndNoOther(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	want := "GET /tabs?profile=work\nGET /tabs\n" + // which pages of theirs have opened others
-		"DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\nDELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
+		"DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\n" +
+		"DELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
 	if got := a.taken(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -138,8 +138,11 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
 	t.Parallel()
 	const late = "nobody answered in time"
-	says := func(c *mcp.ElicitResult) func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error) {
-		return func(context.Context, chan<- bool) (*mcp.ElicitResult, error) { return c, nil }
+	type person func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error)
+	says := func(allow bool) person {
+		return func(context.Context, chan<- bool) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": allow}}, nil
+		}
 	}
 	silence := func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
@@ -148,13 +151,13 @@ func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, query string
-		answer      func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error) // nil: the client cannot ask
-		token       bool                                                                        // the client hears of progress
+		answer      person // nil: the client cannot ask
+		token       bool   // the client hears of progress
 		want        string
 		withdrawn   bool
 	}{
-		{"yes", "ask", says(&mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}), false, "allowed true, <nil>", false},
-		{"no tick", "ask", says(&mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": false}}), false, "allowed false, <nil>", false},
+		{"yes", "ask", says(true), false, "allowed true, <nil>", false},
+		{"no tick", "ask", says(false), false, "allowed false, <nil>", false},
 		{"silence", "ask", silence, false, "allowed false, " + late, true},
 		{"nobody", "ask", nil, false, "the client cannot ask its person", false},
 		{"others are asked", "await", nil, false, "false " + late, false},
@@ -163,7 +166,10 @@ func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			withdrawn, told := make(chan bool, 1), make(chan string, 10)
-			o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params.Message }}
+			o := &mcp.ClientOptions{}
+			o.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				told <- r.Params.Message
+			}
 			if tt.answer != nil {
 				o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					return tt.answer(ctx, withdrawn)

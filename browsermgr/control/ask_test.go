@@ -218,7 +218,8 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 		}
 	}
 	check.Must(t, os.WriteFile(features.Dir+"/uploads/taxes.pdf", []byte("%PDF-"), 0o600))
-	refused("/hooks/file-chooser", map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": file, "targetId": target}, "submit", `Hand over files to the page at 127.0.0.1`)
+	upload := map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": file, "targetId": target}
+	refused("/hooks/file-chooser", upload, "submit", `Hand over files to the page at 127.0.0.1`)
 	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target}, "executable", "Download a program")
 	if got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": c.ref(target, "Tidy"), "targetId": target}); got.body["blockedByDialog"] != true {
 		t.Fatalf("the click: %s", got.text)

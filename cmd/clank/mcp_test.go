@@ -170,15 +170,20 @@ func personAtMCPClientIsAsked(t *testing.T, environ []string, no string) {
 		})
 	}
 	answer, said = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}, nil
-	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}); len(said) != 1 {
+	query := "open " + site.URL + `/buy, click "Buy now"`
+	if got := callTool(t, s, "browser_browse", map[string]any{"query": query}); len(said) != 1 {
 		t.Errorf("for the agent the person was asked %q: %s", said, got)
 	}
 	site.awaitHit(t, "/bought")
 	said = nil
 	for _, wrong := range []map[string]any{
-		{"action": "upload", "paths": []string{"no-such-file.txt"}}, {"action": "upload", "paths": []string{"../../etc/passwd"}},
-		{"action": "act", "request": map[string]any{"kind": "click", "ref": "e999"}}, {"action": "act", "request": map[string]any{"kind": "click"}},
-		{"action": "open", "url": "gopher://x"}, {"action": "dialog"}, {"action": "tracestop", "path": "../../t.zip"},
+		{"action": "upload", "paths": []string{"no-such-file.txt"}},
+		{"action": "upload", "paths": []string{"../../etc/passwd"}},
+		{"action": "act", "request": map[string]any{"kind": "click", "ref": "e999"}},
+		{"action": "act", "request": map[string]any{"kind": "click"}},
+		{"action": "open", "url": "gopher://x"},
+		{"action": "dialog"},
+		{"action": "tracestop", "path": "../../t.zip"},
 	} {
 		res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: wrong})
 		if check.Must(t, err); !res.IsError || len(said) > 0 {
@@ -213,11 +218,12 @@ func TestTheFirstAnswerToAnMCPClientsQuestionCounts(t *testing.T) {
 	for _, capable := range []bool{false, true} { // a page that was open counts as there for a while
 		var o *mcp.ClientOptions
 		if capable {
-			o = &mcp.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			o = &mcp.ClientOptions{}
+			o.ElicitationHandler = func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				<-ctx.Done()
 				withdrawn <- true
 				return nil, ctx.Err()
-			}}
+			}
 		}
 		s := mcpClient(t, environ, o)
 		if !capable { // and no page is open

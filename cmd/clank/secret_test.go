@@ -290,8 +290,9 @@ func searchArchive(t *testing.T, data []byte) error {
 }
 
 // typedLogin asks for a password, which it repeats.
-const typedLogin = `<!doctype html><title>Login</title><h1>Login</h1><form onsubmit="return false"><label>Name <input name=user></label>
-<label>Password <input id=p type=password></label><button onclick="document.title=out.textContent='welcome, you typed '+p.value">Enter</button></form><p id=out></p>`
+const typedLogin = `<!doctype html><title>Login</title><h1>Login</h1><form onsubmit="return false">
+<label>Name <input name=user></label><label>Password <input id=p type=password></label>
+<button onclick="document.title=out.textContent='welcome, you typed '+p.value">Enter</button></form><p id=out></p>`
 
 // A person writes a password into the task. The model reads it; nothing that is kept, told or shown has it.
 func TestAPasswordInATaskIsKeptAndToldNowhere(t *testing.T) {
@@ -332,7 +333,8 @@ func TestAPasswordInATaskIsKeptAndToldNowhere(t *testing.T) {
 	}
 	for _, tt := range cases {
 		if tt.model != "plain:steps" {
-			model.Add(openPage(site.URL), typed(tt.word), clickOn(`button "Enter"`), llmtest.Say("It says: welcome, you typed "+tt.word))
+			said := llmtest.Say("It says: welcome, you typed " + tt.word)
+			model.Add(openPage(site.URL), typed(tt.word), clickOn(`button "Enter"`), said)
 		}
 		p := startProgram(t, home, environ, "browse", "--model", tt.model, fmt.Sprintf(tt.prompt, site.URL))
 		if got := p.exitCode(t); got != exitDone {

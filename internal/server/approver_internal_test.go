@@ -125,6 +125,7 @@ func (a adviser) Generate(ctx context.Context, r llm.Request, _ func(llm.Delta))
 func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
 	t.Parallel()
 	const detail = "პროდუქტის ნახვა"
+	spent, late := errors.New("the budget is spent"), context.DeadlineExceeded
 	for _, tt := range []struct {
 		name, classes, rule, says string
 		fails                     error
@@ -136,16 +137,16 @@ func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
 		{name: "harmless, in another form", classes: "unclear", rule: "advise", says: "**Harmless.**\n", calls: 1},
 		{name: "harmful", classes: "unclear", rule: "advise", says: "delete", asked: "unclear", calls: 1, hint: true},
 		{name: "unsure", classes: "unclear", rule: "advise", says: "unsure", asked: "unclear", calls: 1},
-		{name: "many words", classes: "unclear", rule: "advise", says: "harmless, the page says so", asked: "unclear", calls: 1},
+		{name: "many words", classes: "unclear", rule: "advise", says: "harmless, it says", asked: "unclear", calls: 1},
 		{name: "garbage", classes: "unclear", rule: "advise", says: "\x00{}", asked: "unclear", calls: 1},
 		{name: "nothing", classes: "unclear", rule: "advise", asked: "unclear", calls: 1},
-		{name: "an error", classes: "unclear", rule: "advise", says: "harmless", fails: errors.New("the budget is spent"), asked: "unclear", calls: 1},
-		{name: "too late", classes: "unclear", rule: "advise", says: "harmless", fails: context.DeadlineExceeded, asked: "unclear", calls: 1},
+		{name: "error", classes: "unclear", rule: "advise", says: "harmless", fails: spent, asked: "unclear", calls: 1},
+		{name: "late", classes: "unclear", rule: "advise", says: "harmless", fails: late, asked: "unclear", calls: 1},
 		{name: "the rule asks", classes: "unclear", rule: "ask", says: "harmless", asked: "unclear"},
 		{name: "the rule allows", classes: "unclear", rule: "allow", says: "delete"},
 		{name: "known for buying", classes: "buy", rule: "advise", says: "harmless", asked: "buy"},
 		{name: "known for deleting, too", classes: "unclear delete", rule: "advise", says: "harmless", asked: "delete"},
-		{name: "on the way to another site", classes: "unclear leave", rule: "advise", says: "harmless", asked: "unclear"},
+		{name: "to another site", classes: "unclear leave", rule: "advise", says: "harmless", asked: "unclear"},
 		{name: "without a name", classes: "unclear", rule: "advise", says: "harmless", asked: "unclear"},
 	} {
 		k, set, f := newTestApprover(t)
@@ -159,10 +160,12 @@ func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
 				if llm.AccountOf(ctx).Purpose != "consent" || name != "test:adviser" {
 					t.Errorf("%s: %s is asked for %+v", tt.name, name, llm.AccountOf(ctx))
 				}
-				return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: tt.says}}}, Stop: llm.StopEnd}, tt.fails
+				said := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: tt.says}}}
+				return llm.Reply{Message: said, Stop: llm.StopEnd}, tt.fails
 			}), nil
 		}
-		q := sessions.Question{Classes: strings.Fields(tt.classes), Text: "x", Detail: detail, Origin: "https://here.test", TargetHost: "to.test"}
+		q := sessions.Question{Classes: strings.Fields(tt.classes), Detail: detail, Origin: "https://here.test"}
+		q.TargetHost = "to.test"
 		if tt.name == "without a name" {
 			q.Detail = ""
 		}
@@ -175,7 +178,8 @@ func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
 			text = ev.Question.Text
 		}
 		read.Close()
-		if asked != tt.asked && !strings.HasPrefix(asked, tt.asked+"leave") || err != nil || calls != tt.calls || strings.Contains(text, "takes it for: delete") != tt.hint {
+		hinted := strings.Contains(text, "takes it for: delete")
+		if asked != tt.asked || err != nil || calls != tt.calls || hinted != tt.hint {
 			t.Errorf("%s: asked %q (%s), the model %d times, %v", tt.name, asked, text, calls, err)
 		}
 	}

@@ -225,7 +225,8 @@ func TestWhatIsRedactedIsNowhereInTheFiles(t *testing.T) {
 	s, r := session("s1"), task("t1", "s1", sessions.TaskRunning)
 	for n := range 30 {
 		r.Prompt, s.Memory = "it is "+word, []byte(`"`+strings.Repeat(word+" ", 3000*(n%3))+`"`)
-		check.Must(t, db.SaveStep(t.Context(), r, s, sessions.Step{N: n + 1, Kind: sessions.StepAct, Label: word, At: noon}, 1))
+		step := sessions.Step{N: n + 1, Kind: sessions.StepAct, Label: word, At: noon}
+		check.Must(t, db.SaveStep(t.Context(), r, s, step, 1))
 	}
 	if _, err := other.Steps(t.Context(), "t1"); err != nil {
 		t.Fatal(err)

@@ -64,8 +64,8 @@ func redactSteps(ctx context.Context, tx *transaction, task string, secrets sess
 	}
 	for _, row := range steps {
 		s := newStepRow(secrets.MaskStep(row.step()))
-		_, err := tx.ExecContext(ctx, "UPDATE step SET input = ?, label = ?, text = ?, url = ?, title = ?, limited_by = ?"+
-			" WHERE task = ? AND n = ?", s.input, s.Label, s.Text, s.URL, s.Title, s.Limit, task, s.N)
+		_, err := tx.ExecContext(ctx, "UPDATE step SET input = ?, label = ?, text = ?, url = ?, title = ?,"+
+			" limited_by = ? WHERE task = ? AND n = ?", s.input, s.Label, s.Text, s.URL, s.Title, s.Limit, task, s.N)
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,8 @@ func (d *Queue) unreachableError(q Question) error {
 
 func (d *Queue) ruleError(q Question) error {
 	denied := &DeniedError{Class: q.Class, Reason: fmt.Sprintf("the settings refuse it (interaction.consent.%s)", q.Class)}
-	d.Log().Info("consent refused by the settings", "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	d.Log().Info("consent refused by the settings",
+		"class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
 	return denied
 }
 
@@ -139,7 +140,8 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	})
 	d.pending = append(d.pending, p)
 	d.publish(Event{Question: q})
-	d.Log().Info("consent asked", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	d.Log().Info("consent asked",
+		"question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
 	return p, Answer{}, nil
 }
 

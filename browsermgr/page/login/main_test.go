@@ -169,7 +169,9 @@ func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
 
 const echoing = `<style>body{margin:20px;font:16px monospace}</style><form><input name=user><input id=p type=password style="width:300px"></form>
 	<p id=before>Nothing to hide</p><div style="height:40px"></div><p><span id=echo></span></p><textarea id=area style="width:300px"></textarea>
-	<p><span id=shut style="display:inline-block"></span></p><p><x-shut id=nested style="display:inline-block"></x-shut></p><div style="height:1200px"></div><p><b id=low></b></p>`
+	<p><span id=shut style="display:inline-block"></span></p>
+	<p><x-shut id=nested style="display:inline-block"></x-shut></p>
+	<div style="height:1200px"></div><p><b id=low></b></p>`
 
 // echo has the page show the password in the open.
 const echo = `() => {

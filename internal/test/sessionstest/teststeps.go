@@ -105,12 +105,14 @@ func storeRedact(t *testing.T, st sessions.Store) {
 	ctx := t.Context()
 	const word = "Tr0ub4dor&3"
 	step := sessions.Step{
-		N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "type " + word, Text: "it is " + word, Input: []byte(`{"text":"` + word + `"}`),
-		URL: "http://a.test/?p=" + word, Title: word, At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{1}},
+		N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "type " + word, Text: "it is " + word,
+		Title: word, Input: []byte(`{"text":"` + word + `"}`), URL: "http://a.test/?p=" + word, At: day,
+		View: &llm.Image{MediaType: "image/png", Data: []byte{1}},
 	}
 	for _, id := range []string{"s1", "s2"} {
 		s, r := aSession(id), aTask("t-"+id, id)
-		s.Title, s.Memory, s.Others = word, []byte(`["`+word+`"]`), map[string]json.RawMessage{"screen": []byte(`["` + word + `"]`)}
+		memory := json.RawMessage(`["` + word + `"]`)
+		s.Title, s.Memory, s.Others = word, memory, map[string]json.RawMessage{"screen": memory}
 		r.Prompt, r.Answer, r.Reason = "log in with "+word, word, word
 		check.Must(t, st.SaveStep(ctx, r, s, step, 1))
 	}
@@ -124,7 +126,8 @@ func storeRedact(t *testing.T, st sessions.Store) {
 		check.Must(t, err)
 		steps, err := st.Steps(ctx, "t-"+id)
 		check.Must(t, err)
-		all := fmt.Sprintf("%s %s %s %s %+v %s %+v", s.Title, s.Memory, s.Others["screen"], r.Prompt+r.Answer+r.Reason, steps, steps[0].Input, r.Images)
+		all := fmt.Sprintf("%s %s %s %s %+v %s", s.Title, s.Memory, s.Others["screen"], r.Prompt+r.Answer+r.Reason,
+			steps, steps[0].Input)
 		if got := strings.Count(all, word); got != want || len(steps) != 1 || steps[0].View == nil {
 			t.Errorf("%s has the password %d times, want %d: %s", id, got, want, all)
 		}
