@@ -184,6 +184,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	m.mu.Lock()
 	j.inboxClosed = true
 	l := j.live
+	typed := len(l.secrets.words) > 0
 	secrets, _ := l.secrets.With(j.likely...)
 	j.rec = secrets.MaskTask(j.rec)
 	switch {
@@ -207,6 +208,11 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	err := m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
 	if err != nil {
 		m.Logger.Error("writing down the end of a task failed", "task", j.rec.ID, "state", j.rec.State, "err", err)
+	}
+	if typed {
+		if err := m.redactStored(ctx, l); err != nil { // once more, also what others have said
+			m.Logger.Error("taking a password out of what is stored failed", "task", j.rec.ID, "err", err)
+		}
 	}
 	held := out.released != nil
 	if held {

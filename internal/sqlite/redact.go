@@ -3,9 +3,13 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"clank/sessions"
 )
+
+// emptyWait bounds waiting for those who read the log.
+const emptyWait = time.Second
 
 // Redact implements [sessions.StepStore]. What is replaced is overwritten in the file (secure_delete), and the log
 // that still holds it is emptied.
@@ -46,12 +50,15 @@ func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Sec
 	if err != nil {
 		return err
 	}
+	// A log that another program reads just now is emptied by the next call, or by a later writer.
+	waiting, cancel := context.WithTimeout(ctx, emptyWait)
+	defer cancel()
 	var busy, pages, moved int
-	err = db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(truncate)").Scan(&busy, &pages, &moved)
-	if err != nil {
+	err = db.writer.QueryRowContext(waiting, "PRAGMA wal_checkpoint(truncate)").Scan(&busy, &pages, &moved)
+	if err != nil && waiting.Err() == nil {
 		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
 	}
-	return nil // a log that somebody reads just now is emptied by a later writer
+	return nil
 }
 
 func redactSteps(ctx context.Context, tx *transaction, task string, secrets sessions.Secrets) error {
