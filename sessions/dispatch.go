@@ -11,7 +11,7 @@ import (
 type queuedTask struct {
 	rec             TaskRecord // without passwords, as far as they are known
 	prompt          string     // as it was asked: for backends alone
-	likely          []string   // what seems to be a password in it
+	likely          []string   // what seems to be a password in it, and is no plain word
 	live            *liveSession
 	user, guild     string // whose turn it takes
 	handle          *cancel.Handle

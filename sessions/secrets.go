@@ -254,16 +254,23 @@ func LikelySecrets(prompt string) []string {
 	return found
 }
 
+// LikelyCodes returns those of [LikelySecrets] that are no plain words. They are taken out of other texts, too: a word
+// taken for a password by mistake would spoil these.
+func LikelyCodes(prompt string) []string {
+	sign := func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' }
+	return slices.DeleteFunc(LikelySecrets(prompt), func(word string) bool { return !strings.ContainsFunc(word, sign) })
+}
+
 // vaultHint tells the person once in a session where passwords belong.
 const vaultHint = "\n\nThere was a password in what you asked for. It is taken out of what clank keeps and shows, " +
 	"but the model read it. Next time keep it in the vault, where models can use but not read it: " +
 	"`clank vault add NAME --origin URL --user NAME` on clank's machine, then ask to log in with NAME."
 
 // maskPrompt returns a prompt as it is kept and shown: without what is known or likely to be a password.
-func (m *Manager) maskPrompt(l *liveSession, prompt string, likely []string) string {
+func (m *Manager) maskPrompt(l *liveSession, prompt string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	secrets, _ := l.secrets.With(likely...)
+	secrets, _ := l.secrets.With(LikelySecrets(prompt)...)
 	return secrets.Mask(prompt)
 }
 
@@ -284,7 +291,7 @@ func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
 	}
 	m.mu.Unlock()
 	if step.Kind == StepNotice { // somebody said something to the task
-		j.likely = append(j.likely, LikelySecrets(step.Text)...)
+		j.likely = append(j.likely, LikelyCodes(step.Text)...)
 	}
 	secrets, _ = secrets.With(j.likely...)
 	*step = secrets.MaskStep(*step)

@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,6 +67,10 @@ func TestLikelyPasswordsAreFoundInInstructions(t *testing.T) {
 	} {
 		if got := strings.Join(sessions.LikelySecrets(tt.prompt), "|"); got != tt.want {
 			t.Errorf("%q has %q, want %q", tt.prompt, got, tt.want)
+		}
+		plain := slices.Contains([]string{"swordfish", "grünes Haus", "correct horse"}, tt.want)
+		if got := strings.Join(sessions.LikelyCodes(tt.prompt), "|"); (got == "") != (plain || tt.want == "") {
+			t.Errorf("%q has the code %q", tt.prompt, got)
 		}
 	}
 }
