@@ -102,6 +102,29 @@ func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 	}
 }
 
+func TestProgressAndAnswerHaveNoPassword(t *testing.T) {
+	s := newStage(t)
+	hold := make(chan struct{})
+	s.managed(func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+		typed := sessionstest.Wait("type", hold)
+		typed.Step.Secrets = []string{"hunter2!"}
+		return []sessionstest.ScriptStep{typed, sessionstest.Answer("did " + task.Prompt)}
+	})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "log in as ada / hunter2! and read"})
+	s.answer(it, "Step 1")
+	close(hold)
+	got := s.answer(it, "did log in as ada / ••••")
+	if !strings.Contains(got.Text(), "clank vault add") {
+		t.Errorf("the vault is not told of: %q", got.Text())
+	}
+	for _, v := range s.History(got.Original.ID) {
+		if strings.Contains(v.Content, "hunter2") {
+			t.Errorf("shown: %q", v.Content)
+		}
+	}
+}
+
 func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()

@@ -74,7 +74,7 @@ func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 		p.browses = append(p.browses, browseState{})
 	}
 	b := &p.browses[call-1]
-	b.prompt, b.record = prompt, e.Record
+	b.prompt, b.record = cmp.Or(e.Record.Prompt, prompt), e.Record // the record has no passwords
 	if s := e.Step; s != nil {
 		b.applyStep(*s)
 		if s.View != nil {

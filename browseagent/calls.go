@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"clank/llm"
@@ -68,6 +69,7 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	} else {
 		step.Label = t.label(a, r.state.view.names)
 		step.Input = r.publicInput(t, a, c.Input)
+		step.Secrets = r.typedSecrets(t, a)
 		r.maskStoredPassword(c) // what is a password field may have shown since the call was made
 		r.emptyReplies = 0
 	}
@@ -96,7 +98,24 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
 	step.Phase, step.Text, step.Failed = sessions.PhaseDone, brief, o.failed()
 	step.View, step.URL, step.Title = o.view, r.state.view.url, r.state.view.title
+	if wrong == nil && len(step.Secrets) == 0 { // the page may have shown only meanwhile what the field is for
+		if step.Secrets = r.typedSecrets(t, a); len(step.Secrets) > 0 {
+			step.Label, step.Input = t.label(a, r.state.view.names), r.publicInput(t, a, c.Input)
+		}
+	}
 	return r.emit(ctx, step)
+}
+
+// typedSecrets returns what a call types into a password field, as the newest page state has it, or the password of the
+// address that it opens.
+func (r *run) typedSecrets(t *tool, a toolArgs) []string {
+	if t.kind == "type" && r.state.view.names.isPassword(a.str("ref")) {
+		return []string{a.str("text")}
+	}
+	if _, password, found := strings.Cut(strings.TrimSuffix(agent.URLCredentials(a.str("url")), "@"), ":"); found {
+		return []string{password}
+	}
+	return nil
 }
 
 // performTool performs one understood call on the page and sees what has become of it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,15 @@ func TestToolsReachThePage(t *testing.T) {
 			_, steps := b.answer(t)
 			if got := b.page(t).done(); got[len(got)-1] != tt.act {
 				t.Errorf("the page got %q, want %q", got[len(got)-1], tt.act)
+			}
+			var hidden []string
+			for _, word := range []string{"hunter2", "hun@ter2"} {
+				if strings.Contains(tt.input, word) {
+					hidden = append(hidden, word)
+				}
+			}
+			if got := acts(steps)[1].Secrets; !slices.Equal(got, hidden) {
+				t.Errorf("got secrets %q, want %q", got, hidden)
 			}
 			if got := acts(steps)[1].Label; got != tt.label {
 				t.Errorf("got label %s, want %s", got, tt.label)

@@ -73,6 +73,13 @@ func (s *Scopes) Begin(ctx context.Context, scope Scope, w Work) (context.Contex
 	return ctx, h
 }
 
+// SetLabel renames the work.
+func (h *Handle) SetLabel(label string) {
+	h.scopes.mu.Lock()
+	defer h.scopes.mu.Unlock()
+	h.work.Label = label
+}
+
 // End takes the work out of its scope and releases its context. It may be
 // called more than once.
 func (h *Handle) End() {

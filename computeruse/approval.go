@@ -134,6 +134,7 @@ const maxName = 200
 type actionTarget struct {
 	role, name string
 	secret     bool // what is typed there must not be told
+	password   bool // it is a password field for certain
 }
 
 // identifyTarget finds out what an action is done to.
@@ -148,9 +149,11 @@ func (r *run) identifyTarget(ctx context.Context, s sessions.Page, p plannedActi
 	switch {
 	case p.Kind == ActType || p.typesText():
 		t.role, t.name, t.secret, err = g.InputField(looking, "")
-		t.secret = t.secret || err != nil || p.crossesFields() // rather too careful than not
+		t.password = t.secret || p.crossesFields()
+		t.secret = t.password || err != nil // rather too careful than not
 	case p.Kind == ActFill:
 		t.role, t.name, t.secret, err = g.InputField(looking, p.Ref)
+		t.password = t.secret
 		t.secret = t.secret || err != nil
 	case p.Kind != ActClick && p.Kind != ActDown && p.Kind != ActUp:
 		return actionTarget{}
@@ -209,6 +212,16 @@ func (p *plannedAction) typesText() bool {
 		}
 	}
 	return err != nil
+}
+
+// typedSecrets returns what is typed into a password field. Of a text that goes on in other fields the first part is
+// none: it is a name.
+func (p *plannedAction) typedSecrets() []string {
+	parts := strings.Split(strings.Trim(p.Text, "\r\n"), "\t")
+	if len(parts) > 1 {
+		return parts[1:]
+	}
+	return parts
 }
 
 // crossesFields reports whether a text goes on after a tab, and so in another field.

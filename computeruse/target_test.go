@@ -59,6 +59,10 @@ func TestLabelsSayWhatWasMet(t *testing.T) {
 		}
 		_, steps := b.answer(t)
 		i := slices.IndexFunc(steps, func(s sessions.Step) bool { return s.Kind == sessions.StepAct })
+		certain := tc.form.secret && tc.act.Kind == computeruse.ActFill
+		if got := steps[i].Secrets; certain != slices.Equal(got, []string{"ada"}) {
+			t.Errorf("%s: got secrets %q", tc.label, got)
+		}
 		if got := steps[i]; got.Label != tc.label || !strings.Contains(string(got.Input), tc.want) {
 			t.Errorf("got %s %s, want %s %s", got.Label, got.Input, tc.label, tc.want)
 		}

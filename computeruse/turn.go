@@ -175,6 +175,9 @@ func (r *run) runAction(ctx context.Context, s sessions.Page, p plannedAction, i
 		r.state.memory.secrets.Learn(p.Text)
 	}
 	step := r.newStep(p.redacted(on), on, intent)
+	if on.password {
+		step.Secrets = p.typedSecrets()
+	}
 	return r.recordStep(ctx, step, func() error {
 		d := actionResult{refused: agent.TookOverText}
 		if !r.task.Inbox.TookOver() {

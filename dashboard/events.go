@@ -50,6 +50,23 @@ func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// questionEvents streams the questions of a call that is no task: "snapshot" with those that wait, then "question".
+// With ?answers=1 its reader can bring them before a person.
+func (s *Server) questionEvents(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	_, _, at, ch, leave := s.feed.subscribeAfter("")
+	defer leave()
+	if r.URL.Query().Get("answers") == "1" {
+		defer s.presence.addFollower(id)()
+	}
+	st, ok := openStream(w)
+	if ok && st.sendJSON(at, "snapshot", api.TaskView{Questions: s.pending(id)}) {
+		ours := func(f feedEvent) bool { return f.event == "question" && f.task == id }
+		sendFrames(r.Context(), st, nil, ch, ours, func(feedEvent) bool { return false })
+	}
+	return nil
+}
+
 // sendFrames sends the frames that wanted picks, first those missed, until one is
 // the last, the reader is gone, or ctx ends.
 func sendFrames(ctx context.Context, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool) {

@@ -12,12 +12,16 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/untrusted"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
 
 // operatorName is who answers here, as other people and models read it.
 const operatorName = "the operator"
+
+// maxReason is how much of a reason is told, in characters.
+const maxReason = 200
 
 // presenceLinger is how long somebody who had the page open still counts as there: pages
 // are loaded again, and connections break.
@@ -131,7 +135,11 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	if in.Allow && s.private(id) {
 		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
 	}
-	err := s.Questions.Answer(id, approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName})
+	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}
+	if in.Reason != "" && !in.Allow {
+		answer = approval.Answer{Reason: untrusted.CleanLine(in.Reason, maxReason)}
+	}
+	err := s.Questions.Answer(id, answer)
 	if err != nil && !errors.Is(err, approval.ErrNotPending) {
 		return refuse(http.StatusBadRequest, "%v", err)
 	}

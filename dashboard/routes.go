@@ -49,6 +49,7 @@ func (s *Server) routes() []route {
 
 		{"GET /api/questions", accessSignedIn, s.listQuestions},
 		{"POST /api/questions/{id}", accessSignedIn, s.answerQuestion},
+		{"GET /api/calls/{id}/questions", accessSignedIn, s.questionEvents},
 
 		{"GET /api/sessions", accessSignedIn, s.listSessions},
 		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},

@@ -47,7 +47,10 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	t.MaxSteps = lim.steps(t.MaxSteps)
 	inbox := cmp.Or(t.Inbox, &Inbox{})
 	t.Inbox = nil // it is for the backend, not for those who watch
+	prompt := t.Prompt
+	t.Prompt = m.maskPrompt(l, prompt)
 	j := &queuedTask{
+		prompt: prompt, likely: LikelyCodes(prompt),
 		inbox: inbox, runtimeRequested: asked.Runtime != "", requestedModel: asked.Model,
 		rec:  TaskRecord{Task: t, State: TaskQueued, Asked: m.Now()},
 		live: l, user: userKey(t.Origin), guild: guildKey(t.Origin), watch: watch,

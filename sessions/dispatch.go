@@ -9,7 +9,9 @@ import (
 // queuedTask is a task that was accepted. Its record belongs to the goroutine that called Run; what the line needs of
 // it never changes or is guarded by the Manager's lock.
 type queuedTask struct {
-	rec             TaskRecord
+	rec             TaskRecord // without passwords, as far as they are known
+	prompt          string     // as it was asked: for backends alone
+	likely          []string   // what seems to be a password in it, and is no plain word
 	live            *liveSession
 	user, guild     string // whose turn it takes
 	handle          *cancel.Handle

@@ -76,6 +76,7 @@ func (s *Session) switchRuntime(runtime string) {
 // runBackends has the backends of j work at it, the next one where one hands over.
 func (m *Manager) runBackends(ctx context.Context, j *queuedTask, session Session) runOutcome {
 	t := j.rec.Task
+	t.Prompt = j.prompt
 	for {
 		out := m.runBackend(ctx, j, session, t)
 		h, ok := errors.AsType[*HandOverError](out.err)
@@ -150,7 +151,7 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 		t.Prompt = note + ". Go on yourself, or answer with what you have found and what is in the way."
 	} else {
 		t.Runtime, t.Model = h.Runtime, model
-		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this note: %s)", j.rec.Prompt, from, h.Summary)
+		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this note: %s)", j.prompt, from, h.Summary)
 		j.rec.Runtime, j.rec.Model = h.Runtime, model
 		m.setSessionRuntime(j)
 	}

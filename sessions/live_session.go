@@ -26,6 +26,8 @@ type liveSession struct {
 	controlChanged chan struct{}
 	// usedRuntimes are the runtimes whose backends may hold something for it.
 	usedRuntimes map[string]bool
+	secrets      Secrets // that were typed into password fields, since it is live
+	vaultTold    bool    // the person was told of the vault
 
 	saveMu sync.Mutex // held while the session is saved, so that the last state wins
 }

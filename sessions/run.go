@@ -103,6 +103,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err error) {
 	m.mu.Lock()
 	j.live.LastUsed = m.Now()
+	j.rec = j.live.secrets.MaskTask(j.rec)
 	m.mu.Unlock()
 	err = m.saveWith(ctx, j.live, func(ctx context.Context, now Session) error {
 		s = now
@@ -114,6 +115,7 @@ func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err e
 // recordStep counts a step, writes it down and tells it.
 func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) error {
 	step.At = m.Now()
+	fresh := m.hideSecrets(j, step)
 	j.totals.numberStep(step)
 	if step.Kind == StepAnswer || step.Kind == StepNotice {
 		step.Phase = PhaseDone
@@ -135,6 +137,9 @@ func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) err
 		}
 		return m.Store.SaveStep(ctx, j.rec, s, kept, views)
 	})
+	if err == nil && fresh {
+		err = m.redactStored(ctx, j.live)
+	}
 	if err != nil {
 		return &storeError{err}
 	}
@@ -179,6 +184,9 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	m.mu.Lock()
 	j.inboxClosed = true
 	l := j.live
+	typed := len(l.secrets.words) > 0
+	secrets, _ := l.secrets.With(j.likely...)
+	j.rec = secrets.MaskTask(j.rec)
 	switch {
 	case l.State == SessionClosed:
 	case closed:
@@ -200,6 +208,11 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	err := m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
 	if err != nil {
 		m.Logger.Error("writing down the end of a task failed", "task", j.rec.ID, "state", j.rec.State, "err", err)
+	}
+	if typed {
+		if err := m.redactStored(ctx, l); err != nil { // once more, also what others have said
+			m.Logger.Error("taking a password out of what is stored failed", "task", j.rec.ID, "err", err)
+		}
 	}
 	held := out.released != nil
 	if held {

@@ -113,10 +113,13 @@ type Step struct {
 	View   *llm.Image      `json:"view,omitempty"`   // how the page looks after the step, for people watching
 	Images []llm.Image     `json:"images,omitempty"` // what an answer shows
 	Usage  llm.Usage       `json:"usage,omitzero"`
-	Memory json.RawMessage `json:"-"`                // replaces [Session.Memory] where it is set, with this step
-	Limit  string          `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
-	Closed bool            `json:"closed,omitempty"` // on an answer: the session was closed by the model
-	At     time.Time       `json:"at"`               // when this phase was reached; set by the Manager
+	Memory json.RawMessage `json:"-"` // replaces [Session.Memory] where it is set, with this step
+	// Secrets are what goes into password fields with this step, as the field shows. The Manager takes them out of all
+	// that it keeps and tells, and of this.
+	Secrets []string  `json:"-"`
+	Limit   string    `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
+	Closed  bool      `json:"closed,omitempty"` // on an answer: the session was closed by the model
+	At      time.Time `json:"at"`               // when this phase was reached; set by the Manager
 }
 
 // Backend is a mind that works a session's browser.

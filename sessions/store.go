@@ -52,6 +52,9 @@ type StepStore interface {
 	// after it, all or nothing. If the step has a View it is kept, and those before the newest views of the task are
 	// dropped. The pictures of an answer are not kept with the step; they belong to the task.
 	SaveStep(ctx context.Context, r TaskRecord, s Session, step Step, views int) error
+	// Redact takes what was typed into password fields out of all that is stored of a session, its tasks and their
+	// steps, also out of what the file still holds of earlier versions.
+	Redact(ctx context.Context, sessionID string, secrets Secrets) error
 	// Steps returns the steps of a task by number. A step whose View is kept
 	// has it with its media type and no data. No such task, no steps.
 	Steps(ctx context.Context, taskID string) ([]Step, error)

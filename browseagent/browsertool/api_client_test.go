@@ -141,7 +141,9 @@ func TestASessionClosesTheTabsItOpenedAndNoOther(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "RAWF: crashed") || strings.Contains(err.Error(), "RAWD") {
 		t.Errorf("got %v", err)
 	}
-	want := "DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\nDELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
+	want := "GET /tabs?profile=work\nGET /tabs\n" + // which pages of theirs have opened others
+		"DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\n" +
+		"DELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
 	if got := a.taken(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -1,10 +1,12 @@
 package browsertool
 
 import (
+	"context"
 	"slices"
 )
 
-// Guest limits a call to what its person may reach: the profiles of that person, and the tabs that the session opened.
+// Guest limits a call to what its person may reach: the profiles of that person, and the tabs that the session
+// or a page in one of them opened.
 type Guest struct {
 	// Profile returns the profile to work in where the model names want, or none. Its error is the refusal.
 	Profile func(want string) (string, error)
@@ -18,7 +20,7 @@ var (
 )
 
 // confine holds a guest's call to the profile and the tab that it may work.
-func (c *toolCall) confine(action string) error {
+func (c *toolCall) confine(ctx context.Context, action string) error {
 	if c.guest == nil {
 		return nil
 	}
@@ -39,6 +41,10 @@ func (c *toolCall) confine(action string) error {
 		return nil
 	}
 	id, own := c.session.ownTab(c.target, c.profile, c.in.str("targetId"))
+	if !own && c.in.str("targetId") != "" {
+		c.findPopups(ctx)
+		id, own = c.session.ownTab(c.target, c.profile, c.in.str("targetId"))
+	}
 	if !own {
 		return newCallError("that is no tab of this conversation; action=open opens one, and its answer has the targetId")
 	}

@@ -216,8 +216,16 @@ type agent struct {
 	left chan error // may be nil
 }
 
-func (a *agent) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
+func (a *agent) Browse(
+	ctx context.Context, query, session string, person *browsertool.ClientPerson, progress func(string),
+) (browsertool.BrowseAnswer, error) {
 	switch query {
+	case "ask":
+		allowed, err := person.Ask(ctx, "Buy something", "Buy now")
+		return browsertool.BrowseAnswer{Text: fmt.Sprintf("allowed %t, %v", allowed, err)}, nil
+	case "await":
+		err := person.Await(ctx, "Buy something")
+		return browsertool.BrowseAnswer{Text: fmt.Sprint(person.CanAnswer(), " ", err)}, nil
 	case "hang":
 		progress("waiting")
 		<-ctx.Done()

@@ -19,9 +19,11 @@ import (
 
 // TaskBrowser sends an agent out. Browse does what query says and returns what the agent found; session is the
 // SessionID of an earlier Answer to go on with, or "". progress may be called from any goroutine until Browse returns,
-// with one line about what happens. When ctx ends, Browse ends soon with its cause.
+// with one line about what happens. person may be asked meanwhile. When ctx ends, Browse ends soon with its cause.
 type TaskBrowser interface {
-	Browse(ctx context.Context, query, session string, progress func(line string)) (BrowseAnswer, error)
+	Browse(
+		ctx context.Context, query, session string, person *ClientPerson, progress func(line string),
+	) (BrowseAnswer, error)
 }
 
 // BrowseAnswer is what came of a browse. What the agent says may repeat what pages say.
@@ -40,11 +42,12 @@ type MCPServer struct {
 	// NewTool returns the tool as the settings have it at a call; nil leaves it as it was at the start. What it fails
 	// with is told to the client.
 	NewTool func(ctx context.Context) (*Tool, error)
-	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until
-	// leave is called; nil leaves them as they are.
-	Approval func(ctx context.Context, ask AskFunc) (call context.Context, leave func())
-	Version  string
-	Log      *slog.Logger // nil logs nothing
+	// Approval makes the calls of the tool with a context ones about which the client's person is asked until leave is
+	// called; nil leaves them as they are.
+	Approval   func(ctx context.Context, person *ClientPerson) (call context.Context, leave func())
+	Version    string
+	Log        *slog.Logger  // nil logs nothing
+	SilentCall time.Duration // how long to wait for people if the client does not hear of progress; 0 = 50 s
 }
 
 const (
@@ -109,7 +112,9 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 			own, ctx, done := r.begin(ctx, req.Session)
 			defer done()
 			if s.Approval != nil {
-				call, leave := s.Approval(ctx, elicitor(req.Session))
+				person, end := s.person(ctx, req)
+				defer end()
+				call, leave := s.Approval(ctx, person)
 				defer leave()
 				ctx = call
 			}
@@ -184,9 +189,9 @@ func (s *MCPServer) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 	case n > maxBrowseQuery:
 		return mcpError(fmt.Sprintf("the query has %d characters; %d are allowed. Nothing was done; make it shorter.", n, maxBrowseQuery)), nil
 	}
-	p := startProgress(ctx, req)
-	a, err := s.Browser.Browse(ctx, in.Query, in.SessionID, p.say)
-	p.end()
+	person, end := s.person(ctx, req)
+	a, err := s.Browser.Browse(ctx, in.Query, in.SessionID, person, person.progress.say)
+	end()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -135,6 +135,74 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 	}
 }
 
+func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
+	t.Parallel()
+	const late = "nobody answered in time"
+	type person func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error)
+	says := func(allow bool) person {
+		return func(context.Context, chan<- bool) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": allow}}, nil
+		}
+	}
+	silence := func(ctx context.Context, withdrawn chan<- bool) (*mcp.ElicitResult, error) {
+		<-ctx.Done()
+		withdrawn <- true
+		return nil, ctx.Err()
+	}
+	for _, tt := range []struct {
+		name, query string
+		answer      person // nil: the client cannot ask
+		token       bool   // the client hears of progress
+		want        string
+		withdrawn   bool
+	}{
+		{"yes", "ask", says(true), false, "allowed true, <nil>", false},
+		{"no tick", "ask", says(false), false, "allowed false, <nil>", false},
+		{"silence", "ask", silence, false, "allowed false, " + late, true},
+		{"nobody", "ask", nil, false, "the client cannot ask its person", false},
+		{"others are asked", "await", nil, false, "false " + late, false},
+		{"others are asked of one that hears", "await", nil, true, "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			withdrawn, told := make(chan bool, 1), make(chan string, 10)
+			o := &mcp.ClientOptions{}
+			o.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				told <- r.Params.Message
+			}
+			if tt.answer != nil {
+				o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					return tt.answer(ctx, withdrawn)
+				}
+			}
+			c, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}, SilentCall: 200 * time.Millisecond}, o)
+			p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": tt.query}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tt.token {
+				p.Meta = mcp.Meta{"progressToken": "p"}
+				go func() {
+					if line := <-told; line == "waits for a person: Buy something" {
+						cancel()
+					}
+				}()
+			}
+			r, err := c.CallTool(ctx, p)
+			switch {
+			case tt.token:
+				if !errors.Is(err, context.Canceled) { // it waited on after it was told, until the client left
+					t.Errorf("got %v, %v", r, err)
+				}
+			case err != nil || !strings.Contains(text(r), tt.want):
+				t.Errorf("got %v, %v", r, err)
+			}
+			if tt.withdrawn && !<-withdrawn {
+				t.Error("the question stays")
+			}
+		})
+	}
+}
+
 func TestACancelledCallIsReallyStopped(t *testing.T) {
 	t.Parallel()
 	api, left := newControl(t), make(chan error, 1)

@@ -80,9 +80,6 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 		return Result{}, newCallError(err.Error())
 	}
 	c := &toolCall{session: s, tool: tool, guest: guest, target: target, in: in, act: act, profile: in.str("profile")}
-	if err := c.confine(name); err != nil {
-		return Result{}, err
-	}
 	within := callTimeout(name, in, act) + target.Slack
 	if v := tool.Vision; v != nil && s.Blind {
 		within += describeTime
@@ -92,6 +89,9 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	if err := c.confine(ctx, name); err != nil {
+		return Result{}, err
+	}
 	return do(ctx, c)
 }
 
@@ -216,6 +216,7 @@ func listTabs(ctx context.Context, c *toolCall) (Result, error) {
 		return Result{}, err
 	}
 	list, _ := answer["tabs"].([]any)
+	c.adoptPopups(list)
 	list = c.ownTabs(list)
 	answer["tabs"] = list
 	for _, v := range list {
@@ -275,14 +276,8 @@ func closeTab(ctx context.Context, c *toolCall) (Result, error) {
 
 // trackTab remembers the tab that answer describes. If the session has ended meanwhile, it is closed at once.
 func (c *toolCall) trackTab(ctx context.Context, answer map[string]any) {
-	in := callInput(answer)
-	t := openedTab{target: c.target, profile: c.profile, targetID: in.str("targetId")}
-	for _, key := range []string{"tabId", "label", "suggestedTargetId"} {
-		if s := in.str(key); s != "" {
-			t.names = append(t.names, s)
-		}
-	}
-	if t.targetID == "" || t.targetID == "." || t.targetID == ".." {
+	t, ok := c.readTab(answer)
+	if !ok {
 		return
 	}
 	s := c.session
@@ -294,6 +289,46 @@ func (c *toolCall) trackTab(ctx context.Context, answer map[string]any) {
 	s.mu.Unlock()
 	if ended {
 		_ = t.close(context.WithoutCancel(ctx)) // nobody is left to be told
+	}
+}
+
+// readTab reads the description of a tab; ok is false if it names none.
+func (c *toolCall) readTab(described map[string]any) (t openedTab, ok bool) {
+	in := callInput(described)
+	t = openedTab{target: c.target, profile: c.profile, targetID: in.str("targetId")}
+	for _, key := range []string{"tabId", "label", "suggestedTargetId"} {
+		if s := in.str(key); s != "" {
+			t.names = append(t.names, s)
+		}
+	}
+	return t, t.targetID != "" && t.targetID != "." && t.targetID != ".."
+}
+
+// adoptPopups takes in those of a list of tabs that pages of the session's tabs have opened: they are the session's,
+// too. None becomes the one worked last.
+func (c *toolCall) adoptPopups(list []any) {
+	s := c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := func(id string) bool {
+		return slices.ContainsFunc(s.tabs, func(t openedTab) bool { return t.is(c.target, c.profile, id) })
+	}
+	for found := true; found; {
+		found = false
+		for _, v := range list {
+			one, _ := v.(map[string]any)
+			if t, ok := c.readTab(one); ok && own(callInput(one).str("openerId")) && !own(t.targetID) {
+				s.tabs, found = slices.Insert(s.tabs, 0, t), true
+			}
+		}
+	}
+}
+
+// findPopups asks for the tabs that pages of the session's tabs have opened. Without an answer there are none.
+func (c *toolCall) findPopups(ctx context.Context) {
+	if answer, err := c.get(ctx, "/tabs", nil); err == nil {
+		list, _ := answer["tabs"].([]any)
+		c.adoptPopups(list)
 	}
 }
 
@@ -322,9 +357,20 @@ func (s *Session) forgetTabs(target *Target, profile string, ids ...string) {
 	})
 }
 
-// Close ends the session and closes the tabs it opened that are still there. No call starts after it. It may be called
-// more than once, and it may be called while a call runs; a tab that this call opens is closed, too.
+// Close ends the session and closes the tabs that it or their pages opened and that are still there. No call starts
+// after it. It may be called more than once, and it may be called while a call runs; a tab that this call opens is
+// closed, too.
 func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	known := slices.CompactFunc(slices.Clone(s.tabs), func(a, b openedTab) bool {
+		return a.profile == b.profile && sameTarget(a.target, b.target)
+	})
+	s.mu.Unlock()
+	for _, t := range known {
+		looking, cancel := context.WithTimeout(ctx, closeTimeout+t.target.Slack)
+		(&toolCall{session: s, target: t.target, profile: t.profile}).findPopups(looking)
+		cancel()
+	}
 	s.mu.Lock()
 	tabs := s.tabs
 	s.tabs, s.ended = nil, true

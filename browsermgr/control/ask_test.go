@@ -205,7 +205,21 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 	refused("/tabs/open", map[string]any{"url": "https://elsewhere.example/"}, "leave", "Go to elsewhere.example")
 	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "safety", "Say yes to whatever is asked next by the page at 127.0.0.1")
 	check.Must(t, os.MkdirAll(features.Dir+"/uploads", 0o700))
-	refused("/hooks/file-chooser", map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": c.ref(target, "File"), "targetId": target}, "submit", `Hand over files to the page at 127.0.0.1`)
+	file := c.ref(target, "File")
+	for path, body := range map[string]map[string]any{ // what is wrong is told without asking anybody
+		"/hooks/file-chooser": {"paths": []string{"taxes.pdf"}, "inputRef": file, "targetId": target},
+		"/download":           {"ref": c.ref(target, "Program"), "path": "../../x.exe", "targetId": target},
+		"/trace/stop":         {"path": "../../x.zip", "targetId": target},
+		"/navigate":           {"url": "gopher://elsewhere.example/", "targetId": target},
+		"/hooks/dialog":       {"targetId": target},
+	} {
+		if got := c.model("POST", path, body); got.status != http.StatusBadRequest || p.classes() != "" {
+			t.Errorf("%s %v: %d %s", path, body, got.status, got.text)
+		}
+	}
+	check.Must(t, os.WriteFile(features.Dir+"/uploads/taxes.pdf", []byte("%PDF-"), 0o600))
+	upload := map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": file, "targetId": target}
+	refused("/hooks/file-chooser", upload, "submit", `Hand over files to the page at 127.0.0.1`)
 	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target}, "executable", "Download a program")
 	if got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": c.ref(target, "Tidy"), "targetId": target}); got.body["blockedByDialog"] != true {
 		t.Fatalf("the click: %s", got.text)

@@ -208,6 +208,9 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if err != nil {
 		return TargetAnswer{}, err
 	}
+	if err := files.Check(u); err != nil {
+		return TargetAnswer{}, err
+	}
 	if err := c.Approver.ApproveFiles(ctx, h.Profile.Name, h.Tab, u.Paths); err != nil {
 		return TargetAnswer{}, err
 	}
@@ -238,6 +241,9 @@ func downloadRef(ctx context.Context, c *Call) (downloadAnswer, error) {
 	}
 	ref, path, limit := c.Body.Required("ref"), c.Body.Required("path"), fileTimeout(c)
 	return withDownload(ctx, c, func(h *heldTab, d *files.Transfers) (got files.Download, err error) {
+		if err := d.CheckTarget(path); err != nil {
+			return got, err
+		}
 		err = h.Exclusively(ctx, func() error {
 			return h.WithPolicy(ctx, func() error {
 				return c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, func() error {

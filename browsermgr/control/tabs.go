@@ -41,6 +41,7 @@ type tabJSON struct {
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
 	WebSocketURL         string `json:"wsUrl,omitempty"`
 	Type                 string `json:"type"`
+	OpenerID             string `json:"openerId,omitempty"` // the target id of the tab whose page opened it
 }
 
 type tabList struct {
@@ -70,11 +71,17 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 	ctx, cancel := context.WithTimeout(ctx, listPolicyTimeout)
 	defer cancel()
 	out := make([]tabJSON, len(tabs))
+	openers := map[string]string{}
+	for _, tab := range use.Browser.Tabs() {
+		if opener := tab.Opener(); opener != nil {
+			openers[tab.TargetID()] = opener.TargetID()
+		}
+	}
 	var wg sync.WaitGroup
 	for i, t := range tabs {
 		out[i] = tabJSON{
 			SuggestedTargetID: t.Name(), TabID: t.ID, Label: t.Label, TargetID: t.Target, Title: t.Title, URL: t.URL, Type: "page",
-			WebSocketURL: use.WebSocketURL(t.Target),
+			WebSocketURL: use.WebSocketURL(t.Target), OpenerID: openers[t.Target],
 		}
 		wg.Go(func() {
 			err := d.Allow(ctx, t.URL)

@@ -29,11 +29,20 @@ func openTerminal() (io.ReadCloser, error) {
 	return os.OpenFile("/dev/tty", os.O_RDONLY, 0)
 }
 
+// answerFunc answers the question with that id.
+type answerFunc func(ctx context.Context, id string, a approval.Answer) error
+
+// questioner brings the questions of a task before somebody until it is closed.
+type questioner interface {
+	HandleEvent(ev approval.Event)
+	Close() error
+}
+
 // approvalPrompter asks the questions of one task in a terminal.
 type approvalPrompter struct {
 	in     io.ReadCloser
 	out    io.Writer
-	answer func(ctx context.Context, id string, allowed, forSession bool) error
+	answer answerFunc
 
 	events     chan approval.Event
 	goroutines sync.WaitGroup
@@ -42,7 +51,7 @@ type approvalPrompter struct {
 
 // startApprovalPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is
 // typed to the question with that id. The caller calls Close.
-func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer func(context.Context, string, bool, bool) error) *approvalPrompter {
+func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer answerFunc) *approvalPrompter {
 	p := &approvalPrompter{in: in, out: out, answer: answer, events: make(chan approval.Event, 64)}
 	ctx, p.quit = context.WithCancel(ctx)
 	lines := make(chan string)
@@ -131,7 +140,9 @@ func (p *approvalPrompter) showQuestion(q approval.Question) {
 
 func (p *approvalPrompter) submitAnswer(ctx context.Context, q approval.Question, line string) {
 	lasting := q.Class.AllowedForSession() && line == "s"
-	err := p.answer(ctx, q.ID, lasting || line == "y" || line == "yes", lasting)
+	a := approval.Answer{Allowed: lasting || line == "y" || line == "yes", ForSession: lasting}
+	a.By = "the person at the terminal"
+	err := p.answer(ctx, q.ID, a)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(p.out, "%v\n", err)
 	}

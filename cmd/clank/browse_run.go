@@ -67,8 +67,8 @@ func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessio
 
 // startQuestions asks the questions of a task in the terminal until its result is called, if there is one.
 func (r localRunner) startQuestions(ctx context.Context) (end func()) {
-	p := startPrompt(ctx, r.env, func(_ context.Context, id string, allowed, forSession bool) error {
-		return r.server.Approver.Approvals.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
+	p := startPrompt(ctx, r.env, func(_ context.Context, id string, a approval.Answer) error {
+		return r.server.Approver.Approvals.Answer(id, a)
 	})
 	if p == nil {
 		return func() {}
@@ -115,9 +115,9 @@ const remoteStopTimeout = 5 * time.Second
 
 // Run implements [taskRunner].
 func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
-	p := startPrompt(ctx, r.env, func(ctx context.Context, id string, allowed, forSession bool) error {
-		return r.client.Answer(ctx, id, api.AnswerRequest{Allow: allowed, ForSession: forSession})
-	})
+	following := *r.client // tasks of several clients run at once
+	r.client = &following
+	p := startPrompt(ctx, r.env, answerServer(r.client))
 	if p != nil {
 		r.client.OnQuestion = p.HandleEvent
 		defer endPrompt(r.env, p)
@@ -154,8 +154,22 @@ func (r remoteRunner) View(ctx context.Context, taskID string, n int) (llm.Image
 // Close implements [taskRunner]; the server goes on.
 func (r remoteRunner) Close(context.Context) error { return nil }
 
-// startPrompt begins to ask in the terminal; nil if there is none.
-func startPrompt(ctx context.Context, e *commandEnv, answer func(context.Context, string, bool, bool) error) *approvalPrompter {
+// answerServer answers the questions of a server.
+func answerServer(c *api.Client) answerFunc {
+	return func(ctx context.Context, id string, a approval.Answer) error {
+		return c.Answer(ctx, id, api.AnswerRequest{Allow: a.Allowed, ForSession: a.ForSession, Reason: a.Reason})
+	}
+}
+
+// startPrompt begins to ask the person at the client of MCP that ctx has, or else in the terminal; nil if nobody is
+// there.
+func startPrompt(ctx context.Context, e *commandEnv, answer answerFunc) questioner {
+	if person := clientPersonOf(ctx); person != nil {
+		if !person.CanAnswer() {
+			return nil
+		}
+		return newClientQuestions(ctx, person, answer)
+	}
 	if e.TTY == nil {
 		return nil
 	}
@@ -167,7 +181,7 @@ func startPrompt(ctx context.Context, e *commandEnv, answer func(context.Context
 }
 
 // endPrompt ends what [startPrompt] began.
-func endPrompt(e *commandEnv, p *approvalPrompter) {
+func endPrompt(e *commandEnv, p questioner) {
 	if err := p.Close(); err != nil {
 		fmt.Fprintf(e.Stderr, "close the terminal: %v\n", err)
 	}

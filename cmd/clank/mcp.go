@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
@@ -103,13 +105,36 @@ func (p mcpBackend) close(ctx context.Context) error {
 	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
-// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its
-// operator's to decide about.
-func (p mcpBackend) registerCaller(ctx context.Context, ask browsertool.AskFunc) (call context.Context, leave func()) {
-	if p.tools.RegisterCaller == nil {
-		return browsertool.WithAskID(ctx, server.MCPCallerID), func() {}
+// registerCaller has the person at the client asked about a call. If a server has the browsers, so is its operator:
+// the first answer counts.
+func (p mcpBackend) registerCaller(
+	ctx context.Context, person *browsertool.ClientPerson,
+) (call context.Context, leave func()) {
+	remote, ok := p.runner.(remoteRunner)
+	if !ok {
+		return p.tools.RegisterCaller(ctx, server.ToolCaller{Origin: server.TerminalOrigin(), Elicit: person.Ask})
 	}
-	return p.tools.RegisterCaller(ctx, server.ToolCaller{Origin: server.TerminalOrigin(), Elicit: ask})
+	id := server.MCPCallerID + strings.ToLower(rand.Text())
+	following, quit := context.WithCancel(ctx)
+	questions := newClientQuestions(following, person, answerServer(remote.client))
+	opened, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		open := func() { close(opened) }
+		err := remote.client.FollowQuestions(following, id, person.CanAnswer(), open, questions.HandleEvent)
+		if following.Err() == nil {
+			fmt.Fprintln(remote.env.Stderr, "clank mcp: questions of the server cannot be followed:", err)
+		}
+	}()
+	select { // a question that comes before has nobody who could answer it
+	case <-opened:
+	case <-done:
+	}
+	return browsertool.WithAskID(ctx, id), func() {
+		quit()
+		<-done
+		_ = questions.Close() // never fails
+	}
 }
 
 func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error) {
@@ -162,7 +187,10 @@ func serverSettings(now settings.Settings) settings.Settings {
 type mcpBrowser struct{ runner taskRunner }
 
 // Browse implements browsertool.TaskBrowser.
-func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
+func (b mcpBrowser) Browse(
+	ctx context.Context, query, session string, person *browsertool.ClientPerson, progress func(string),
+) (browsertool.BrowseAnswer, error) {
+	ctx = context.WithValue(ctx, clientPersonKey{}, person)
 	task := sessions.Task{Prompt: query, SessionID: session, Origin: server.TerminalOrigin()}
 	var last sessions.Step
 	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"clank/dashboard/api"
 	"clank/internal/test/check"
+	"clank/sessions/approval"
 )
 
 // mcpClient starts "clank mcp" and connects to it over its pipes.
@@ -121,8 +126,25 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	_, environ := newTestHome(t)
+	for _, tt := range []struct {
+		name   string
+		served bool // beside a server, whose operator is asked, too
+		no     string
+	}{{"alone", false, "the person at the client said no"}, {"beside a server", true, "the operator said no"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home, environ := newTestHome(t)
+			if tt.served {
+				startServer(t, home, environ)
+			}
+			personAtMCPClientIsAsked(t, environ, tt.no)
+		})
+	}
+}
+
+// personAtMCPClientIsAsked has a client of MCP do what people are asked about.
+func personAtMCPClientIsAsked(t *testing.T, environ []string, no string) {
+	t.Helper()
 	site := newTestSite(t)
 	var answer *mcp.ElicitResult
 	var said []string
@@ -136,8 +158,8 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 		bought bool
 		want   string
 	}{
-		{"no tick", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": false}}, false, "the person at the client said no"},
-		{"no", &mcp.ElicitResult{Action: "decline"}, false, "the person at the client said no"},
+		{"no tick", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": false}}, false, no},
+		{"no", &mcp.ElicitResult{Action: "decline"}, false, no},
 		{"yes", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}, true, "targetId"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,7 +170,28 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 			}
 		})
 	}
+	answer, said = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}, nil
+	query := "open " + site.URL + `/buy, click "Buy now"`
+	if got := callTool(t, s, "browser_browse", map[string]any{"query": query}); len(said) != 1 {
+		t.Errorf("for the agent the person was asked %q: %s", said, got)
+	}
+	site.awaitHit(t, "/bought")
 	said = nil
+	for _, wrong := range []map[string]any{
+		{"action": "upload", "paths": []string{"no-such-file.txt"}},
+		{"action": "upload", "paths": []string{"../../etc/passwd"}},
+		{"action": "act", "request": map[string]any{"kind": "click", "ref": "e999"}},
+		{"action": "act", "request": map[string]any{"kind": "click"}},
+		{"action": "open", "url": "gopher://x"},
+		{"action": "dialog"},
+		{"action": "tracestop", "path": "../../t.zip"},
+	} {
+		res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: wrong})
+		if check.Must(t, err); !res.IsError || len(said) > 0 {
+			t.Errorf("%v: the person was asked %q, error %t", wrong, said, res.IsError)
+		}
+		said = nil
+	}
 	for _, step := range []struct{ action, asked, want string }{
 		{"cookies", "Show the model the cookies of all sites", `"cookies":[`},
 		{"har", "Show the model what a page sent", site.URL + "/buy"},
@@ -161,6 +204,62 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 		}
 		said = nil
 	}
+}
+
+// The question is put to the client and to the dashboard; the first answer counts, and withdraws it from the other.
+func TestTheFirstAnswerToAnMCPClientsQuestionCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with a server and a browser")
+	}
+	t.Parallel()
+	home, environ := newTestHome(t)
+	site := newTestSite(t)
+	startServer(t, home, environ)
+	withdrawn := make(chan bool, 1)
+	for _, capable := range []bool{false, true} { // a page that was open counts as there for a while
+		var o *mcp.ClientOptions
+		if capable {
+			o = &mcp.ClientOptions{}
+			o.ElicitationHandler = func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				<-ctx.Done()
+				withdrawn <- true
+				return nil, ctx.Err()
+			}
+		}
+		s := mcpClient(t, environ, o)
+		if !capable { // and no page is open
+			checkPurchase(t, s, site, false, "nobody is there to be asked")
+		}
+		answered := answerOnDashboard(t, home)
+		checkPurchase(t, s, site, true, "targetId")
+		check.Must(t, <-answered)
+		if capable && !<-withdrawn {
+			t.Error("the client's person is still asked")
+		}
+		check.Must(t, s.Close())
+	}
+}
+
+// answerOnDashboard opens a page of the dashboard and allows what is asked there first.
+func answerOnDashboard(t *testing.T, home string) <-chan error {
+	t.Helper()
+	res, at := openEvents(t, home)
+	c := &api.Client{Base: at.URL, Token: at.Secret}
+	done := make(chan error, 1)
+	go func() {
+		defer res.Body.Close()
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			var ev approval.Event
+			data, found := strings.CutPrefix(lines.Text(), "data: ")
+			if !found || json.Unmarshal([]byte(data), &ev) != nil || ev.Question.ID == "" {
+				continue
+			}
+			done <- c.Answer(t.Context(), ev.Question.ID, api.AnswerRequest{Allow: true})
+			return
+		}
+		done <- errors.New("nothing was asked on the dashboard")
+	}()
+	return done
 }
 
 // checkPurchase has a client of MCP buy something on the site, which the tool says that it did or did not.

@@ -170,8 +170,9 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 	d := &approval.Queue{}
 	in, keys := io.Pipe()
 	out := newTranscript()
-	p := startApprovalPrompter(t.Context(), in, out, func(_ context.Context, id string, allowed, forSession bool) error {
-		return d.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "you"})
+	p := startApprovalPrompter(t.Context(), in, out, func(_ context.Context, id string, a approval.Answer) error {
+		a.By = "you"
+		return d.Answer(id, a)
 	})
 	f := d.Follow(func(approval.Question) bool { return true })
 	defer f.Close()

@@ -25,6 +25,7 @@ import (
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
+	"clank/internal/server"
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
 )
@@ -286,4 +287,116 @@ func searchArchive(t *testing.T, data []byte) error {
 		t.Error("the trace tells nothing of what the page did")
 	}
 	return nil
+}
+
+// typedLogin asks for a password, which it repeats.
+const typedLogin = `<!doctype html><title>Login</title><h1>Login</h1><form onsubmit="return false">
+<label>Name <input name=user></label><label>Password <input id=p type=password></label>
+<button onclick="document.title=out.textContent='welcome, you typed '+p.value">Enter</button></form><p id=out></p>`
+
+// A person writes a password into the task. The model reads it; nothing that is kept, told or shown has it.
+func TestAPasswordInATaskIsKeptAndToldNowhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one task after the other, with a browser")
+	}
+	t.Parallel()
+	home, environ := newTestHome(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, typedLogin)
+	}))
+	t.Cleanup(site.Close)
+	model := llmtest.NewServer(t)
+	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey)
+	server := startServer(t, home, environ, "--log", "debug")
+	events := followEvents(t, home)
+	typed := func(word string) llmtest.Turn {
+		return func(r llmtest.Request) llmtest.Reply {
+			return toolTurn("browser_type", map[string]any{"ref": shownRef(r, `textbox "Password"`), "text": word})(r)
+		}
+	}
+	cases := []struct {
+		word, model, prompt string
+		sayEarlier          bool // what is told before the password is typed shows it, too
+	}{
+		{"hunter2oranges", "plain:steps", `open %s, type "hunter2oranges" into "Password", click "Enter", read`, false},
+		{"Tr0ub4dor", "openai:gpt-5.6", "Log in at %s with ada / Tr0ub4dor and tell what it says.", false},
+		{"swordfish", "openai:gpt-5.6", "Go to %s; the two of us say swordfish there.", true},
+	}
+	searched := func(where, text string, late bool) {
+		t.Helper()
+		for _, tt := range cases {
+			if at := strings.Index(text, tt.word); at >= 0 && (late || !tt.sayEarlier) {
+				t.Errorf("%s: %s has it: …%s…", tt.word, where, text[max(0, at-100):min(len(text), at+40)])
+			}
+		}
+	}
+	for _, tt := range cases {
+		if tt.model != "plain:steps" {
+			said := llmtest.Say("It says: welcome, you typed " + tt.word)
+			model.Add(openPage(site.URL), typed(tt.word), clickOn(`button "Enter"`), said)
+		}
+		p := startProgram(t, home, environ, "browse", "--model", tt.model, fmt.Sprintf(tt.prompt, site.URL))
+		if got := p.exitCode(t); got != exitDone {
+			t.Fatalf("%s: exit code = %d: %s", tt.word, got, p.stderr.text())
+		}
+		searched("stdout of browse", p.stdout.text(), true)
+		searched("stderr of browse", p.stderr.text(), true)
+		check.Contains(t, p.stdout.text(), "welcome, you typed ••••", "clank vault add")
+	}
+	server.interrupt(t)
+	server.exitCode(t)
+	searched("the stream of events", events(), false)
+	searched("the log of serve", server.stdout.text()+server.stderr.text(), true)
+	n := 0
+	check.Must(t, filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err == nil && d.Name() == "user-data": // Chromium's own: the page has the password in its title
+			return filepath.SkipDir
+		case err != nil || !d.Type().IsRegular():
+			return err
+		}
+		data, err := os.ReadFile(path)
+		n++
+		searched(path, string(data), true)
+		return err
+	}))
+	if n < 6 {
+		t.Errorf("only %d files were searched", n)
+	}
+}
+
+// openEvents opens the dashboard's stream of events, as its page does.
+func openEvents(t *testing.T, home string) (*http.Response, server.Address) {
+	t.Helper()
+	h, err := server.OpenHome(func(name string) string { return map[string]string{"CLANK_HOME": home}[name] })
+	check.Must(t, err)
+	at, _, err := h.RunningServer()
+	check.Must(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.URL+"/api/events", nil)
+	check.Must(t, err)
+	req.Header.Set("Authorization", "Bearer "+at.Secret)
+	res, err := http.DefaultClient.Do(req)
+	check.Must(t, err)
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("events: %s", res.Status)
+	}
+	return res, at
+}
+
+// followEvents follows the stream until the server ends. The result returns what was told.
+func followEvents(t *testing.T, home string) func() string {
+	t.Helper()
+	res, _ := openEvents(t, home)
+	told := make(chan string, 1)
+	go func() {
+		defer res.Body.Close()
+		all, _ := io.ReadAll(res.Body) // it ends with the server
+		told <- string(all)
+	}()
+	return func() string {
+		all := <-told
+		check.Contains(t, all, "event: step", "Password")
+		return all
+	}
 }

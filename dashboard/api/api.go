@@ -178,6 +178,8 @@ type PageSnapshot struct {
 type AnswerRequest struct {
 	Allow      bool `json:"allow"`
 	ForSession bool `json:"for_session,omitempty"`
+	// Reason is why it is a no without anybody's answer: who follows the question cannot wait any longer.
+	Reason string `json:"reason,omitempty"`
 }
 
 // WatchRequest asks for a watch; see [watches.Condition].

@@ -54,6 +54,40 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 	}
 }
 
+// FollowQuestions calls handle with the questions of a call that is no task, until ctx ends or the connection breaks.
+// opened is called once they are followed. answers says that somebody is there to answer them.
+func (c *Client) FollowQuestions(
+	ctx context.Context, call string, answers bool, opened func(), handle func(approval.Event),
+) error {
+	path := "/api/calls/" + url.PathEscape(call) + "/questions"
+	if answers {
+		path += "?answers=1"
+	}
+	res, err := c.send(ctx, http.MethodGet, path, nil, http.Header{"Accept": {"text/event-stream"}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	told := make(map[string]bool) // by id, whether their end was told, too
+	take := func(ev approval.Event) {
+		if over, known := told[ev.Question.ID]; !known || ev.Resolved && !over {
+			told[ev.Question.ID] = ev.Resolved
+			handle(ev)
+		}
+	}
+	return readEvents(res.Body, func(_, event string, data []byte) error {
+		if event == "question" {
+			return decodeTo(data, take)
+		}
+		return decodeTo(data, func(v TaskView) {
+			for _, q := range v.Questions {
+				take(approval.Event{Question: q})
+			}
+			opened()
+		})
+	})
+}
+
 // resumeHint tells how to go on once the server is there again.
 func (f *follower) resumeHint() string {
 	if f.rec.SessionID == "" {

@@ -100,6 +100,9 @@ func (r *Recorder) startRun(task string, b RunStart) *runWriter {
 	for _, word := range r.carriedPasswords[task] {
 		this.secrets.learn(word)
 	}
+	for _, word := range sessions.LikelyCodes(b.Task.Prompt) {
+		this.secrets.learn(word)
+	}
 	delete(r.carriedPasswords, task)
 	r.mu.Unlock()
 	this.write(Entry{Kind: KindBegin, Begin: &b})

@@ -235,6 +235,9 @@ func (r *runWriter) passwords() []string {
 func (r *runWriter) observeStep(s sessions.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, word := range s.Secrets {
+		r.learnPassword(word)
+	}
 	masked := bytes.Contains(s.Input, []byte(RedactedText)) || bytes.Contains([]byte(s.Label), []byte(RedactedText))
 	if s.Kind == sessions.StepAct && masked {
 		var input struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -19,18 +20,24 @@ type Approver struct {
 	Settings     func() settings.Settings
 	Callers      ToolCallers
 	RunningTasks func(ctx context.Context) ([]sessions.TaskRecord, error) // tasks at work
+	// Model returns the model of that name, to be asked about acts that are unclear; nil asks none.
+	Model func(ctx context.Context, name string) (llm.Model, error)
 }
 
 // Ask implements [browseagent.Consent].
 func (k *Approver) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	question := questionFor(t.Origin)
 	question.Task, question.Session, question.Profile = t.ID, s.ID, s.Profile
-	return k.approveClasses(q, question, t, func(q approval.Question) (approval.Answer, error) { return k.Approvals.Ask(ctx, q) })
+	put := func(q approval.Question) (approval.Answer, error) { return k.Approvals.Ask(ctx, q) }
+	return k.approveClasses(ctx, q, question, t, put)
 }
 
 // approveClasses asks what the rules do not decide. Where an action is of several classes, each has its question, the
 // weightiest first; a class that nobody knows has one too. question says who is asked; put asks them.
-func (k *Approver) approveClasses(q sessions.Question, question approval.Question, t sessions.Task, put func(approval.Question) (approval.Answer, error)) (string, error) {
+func (k *Approver) approveClasses(
+	ctx context.Context, q sessions.Question, question approval.Question, t sessions.Task,
+	put func(approval.Question) (approval.Answer, error),
+) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
 	classes := slices.DeleteFunc(orderClasses(q.Classes), func(c approval.Class) bool {
 		return c == approval.ClassLeave && !k.Settings().Approval.IsOutsideSites(q.TargetHost)
@@ -50,6 +57,15 @@ func (k *Approver) approveClasses(q sessions.Question, question approval.Questio
 		case rule == approval.RuleRefuse:
 		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t, class), k.Approvals.Granted(question):
 			continue
+		case isAdvised(rule) && class == approval.ClassUnclear && len(classes) == 1:
+			// What is known for more is never spared.
+			harmless, hint := k.advise(ctx, question)
+			if harmless {
+				continue
+			}
+			if hint != "" {
+				question.Text += " (a model takes it for: " + hint + ")"
+			}
 		}
 		answer, err := put(question)
 		if err != nil {
@@ -128,6 +144,7 @@ func (a *Server) newApprover() *Approver {
 			Logger: a.logger,
 		},
 		Settings: a.Settings.Current,
+		Model:    func(ctx context.Context, name string) (llm.Model, error) { return a.models.Find(ctx, name) },
 		RunningTasks: func(ctx context.Context) ([]sessions.TaskRecord, error) {
 			return a.Sessions.Tasks(ctx, sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskRunning}})
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/vault"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -107,6 +109,78 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 		}
 		if (err != nil) != tt.refused || (decision != "") != (tt.asked != "") {
 			t.Errorf("%s: decision %q, %v", tt.name, decision, err)
+		}
+	}
+}
+
+// adviser is a model by function.
+type adviser func(ctx context.Context, r llm.Request) (llm.Reply, error)
+
+func (adviser) Name() string   { return "test:adviser" }
+func (adviser) Caps() llm.Caps { return llm.Caps{} }
+func (a adviser) Generate(ctx context.Context, r llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	return a(ctx, r)
+}
+
+func TestAModelsAdviceSparesOnlyUnclearQuestions(t *testing.T) {
+	t.Parallel()
+	const detail = "პროდუქტის ნახვა"
+	spent, late := errors.New("the budget is spent"), context.DeadlineExceeded
+	for _, tt := range []struct {
+		name, classes, rule, says string
+		fails                     error
+		asked                     string
+		calls                     int
+		hint                      bool
+	}{
+		{name: "harmless", classes: "unclear", rule: "advise", says: "harmless", calls: 1},
+		{name: "harmless, in another form", classes: "unclear", rule: "advise", says: "**Harmless.**\n", calls: 1},
+		{name: "harmful", classes: "unclear", rule: "advise", says: "delete", asked: "unclear", calls: 1, hint: true},
+		{name: "unsure", classes: "unclear", rule: "advise", says: "unsure", asked: "unclear", calls: 1},
+		{name: "many words", classes: "unclear", rule: "advise", says: "harmless, it says", asked: "unclear", calls: 1},
+		{name: "garbage", classes: "unclear", rule: "advise", says: "\x00{}", asked: "unclear", calls: 1},
+		{name: "nothing", classes: "unclear", rule: "advise", asked: "unclear", calls: 1},
+		{name: "error", classes: "unclear", rule: "advise", says: "harmless", fails: spent, asked: "unclear", calls: 1},
+		{name: "late", classes: "unclear", rule: "advise", says: "harmless", fails: late, asked: "unclear", calls: 1},
+		{name: "the rule asks", classes: "unclear", rule: "ask", says: "harmless", asked: "unclear"},
+		{name: "the rule allows", classes: "unclear", rule: "allow", says: "delete"},
+		{name: "known for buying", classes: "buy", rule: "advise", says: "harmless", asked: "buy"},
+		{name: "known for deleting, too", classes: "unclear delete", rule: "advise", says: "harmless", asked: "delete"},
+		{name: "to another site", classes: "unclear leave", rule: "advise", says: "harmless", asked: "unclear"},
+		{name: "without a name", classes: "unclear", rule: "advise", says: "harmless", asked: "unclear"},
+	} {
+		k, set, f := newTestApprover(t)
+		set.Approval.Unclear, set.Approval.UnclearModel = tt.rule, "test:adviser"
+		set.Approval.Leave, set.Approval.Sites = "ask", "here.test"
+		calls := 0
+		k.Model = func(_ context.Context, name string) (llm.Model, error) {
+			return adviser(func(ctx context.Context, r llm.Request) (llm.Reply, error) {
+				calls++
+				check.Contains(t, fmt.Sprint(r.Messages), detail, "UNTRUSTED")
+				if llm.AccountOf(ctx).Purpose != "consent" || name != "test:adviser" {
+					t.Errorf("%s: %s is asked for %+v", tt.name, name, llm.AccountOf(ctx))
+				}
+				said := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: tt.says}}}
+				return llm.Reply{Message: said, Stop: llm.StopEnd}, tt.fails
+			}), nil
+		}
+		q := sessions.Question{Classes: strings.Fields(tt.classes), Detail: detail, Origin: "https://here.test"}
+		q.TargetHost = "to.test"
+		if tt.name == "without a name" {
+			q.Detail = ""
+		}
+		read := k.Approvals.Follow(func(approval.Question) bool { return false })
+		asked, _, err := approveAll(t, k, f, sessions.Task{ID: "t1"}, q, approval.Answer{Allowed: true, By: "@ada"})
+		text := ""
+		if asked != "" {
+			ev, err := read.Next(t.Context())
+			check.Must(t, err)
+			text = ev.Question.Text
+		}
+		read.Close()
+		hinted := strings.Contains(text, "takes it for: delete")
+		if asked != tt.asked || err != nil || calls != tt.calls || hinted != tt.hint {
+			t.Errorf("%s: asked %q (%s), the model %d times, %v", tt.name, asked, text, calls, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"clank/browseagent/browsertool"
@@ -17,6 +18,7 @@ import (
 type ToolCaller struct {
 	Origin  sessions.Origin
 	Session string // in which an answer "for this session" holds; "" for none
+	Task    string // id under which the questions of one call are followed; "" for none
 	// Elicit asks the person at a program that speaks MCPCallerID; nil leaves it to the desk. The error says that
 	// nobody can be asked.
 	Elicit func(ctx context.Context, text, detail string) (allowed bool, err error)
@@ -28,8 +30,9 @@ type ToolCallers struct {
 	byID map[string]ToolCaller
 }
 
-// MCPCallerID is the id by which "clank mcp" speaks to a server that runs. Its questions are the operator's.
-const MCPCallerID = "mcp"
+// MCPCallerID begins the ids by which "clank mcp" speaks to a server that runs, one for each call. Its questions are
+// the operator's, and those of whoever follows the call by its id.
+const MCPCallerID = "mcp-"
 
 // Register makes the calls with the context those of a Speaker, until its last result is called.
 func (s *ToolCallers) Register(ctx context.Context, sp ToolCaller) (call context.Context, leave func()) {
@@ -48,8 +51,8 @@ func (s *ToolCallers) Register(ctx context.Context, sp ToolCaller) (call context
 }
 
 func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
-	if id == MCPCallerID {
-		return ToolCaller{Origin: TerminalOrigin()}, true
+	if strings.HasPrefix(id, MCPCallerID) {
+		return ToolCaller{Origin: TerminalOrigin(), Task: id}, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +80,7 @@ func (k ToolApprover) Profile(id, want string) (string, error) {
 func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessions.Question) error {
 	sp, known := k.Callers.lookup(id)
 	question := questionFor(sp.Origin)
-	question.Session, question.Profile = sp.Session, profile
+	question.Session, question.Task, question.Profile = sp.Session, sp.Task, profile
 	put := func(q approval.Question) (approval.Answer, error) {
 		switch {
 		case !known:
@@ -87,7 +90,7 @@ func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessio
 		}
 		return k.Approvals.Ask(ctx, q)
 	}
-	_, err := k.approveClasses(action, question, sessions.Task{Origin: sp.Origin}, put)
+	_, err := k.approveClasses(ctx, action, question, sessions.Task{Origin: sp.Origin}, put)
 	if err == nil && k.Downloads != nil && slices.Contains(action.Classes, string(approval.ClassExecutable)) {
 		k.Downloads.noteApprovedClick(callerKey(id))
 	}
@@ -108,6 +111,8 @@ func (k *Approver) askMCPClient(ctx context.Context, sp ToolCaller, q approval.Q
 		return context.Cause(ctx)
 	case asking.Err() != nil:
 		return &approval.DeniedError{Class: q.Class, Reason: fmt.Sprintf("nobody answered within %s", wait)}
+	case errors.Is(err, browsertool.ErrNobodyAnswered):
+		return &approval.DeniedError{Class: q.Class, Reason: err.Error()}
 	case err != nil:
 		return k.Approvals.CheckRules(q)
 	case !allowed:

@@ -11,6 +11,8 @@ import (
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety, Unclear string
 
+	UnclearModel string // asked about unclear acts, where their rule is AskAdvised; "" asks none
+
 	Sites string        // hosts that may be opened without asking, see [Approval.IsOutsideSites]
 	Wait  time.Duration // after which silence is a no
 }
@@ -20,6 +22,8 @@ const (
 	AskAllow  = "allow"
 	AskFirst  = "ask"
 	AskRefuse = "refuse"
+	// AskAdvised is AskFirst, unless a model takes an unclear act for harmless.
+	AskAdvised = "advise"
 )
 
 // Rule returns the rule for a class of actions by its name, as in the keys of the
@@ -48,9 +52,9 @@ func (a Approval) IsOutsideSites(host string) bool {
 	})
 }
 
-func approvalField(class, label, effect, rule string, at *string) Field {
+func approvalField(class, label, effect, rule string, at *string, more ...Option) Field {
 	return choice(approvalKeys+class, label, effect, rule, at,
-		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})
+		append([]Option{{AskAllow, "Allow"}, {AskFirst, "Ask first"}, {AskRefuse, "Refuse"}}, more...)...)
 }
 
 func checkSites(s string) error {

@@ -177,7 +177,12 @@ var otherFields = slices.Concat(
 		approvalField("delete", "Deleting", "Deleting things, closing accounts, ending subscriptions.", AskFirst,
 			&at.Approval.Delete),
 		approvalField("unclear", "Unclear actions", "Using a control that may change something, where its language or its "+
-			"icon cannot be read, and confirming a dialog that does not say what it is about.", AskFirst, &at.Approval.Unclear),
+			"icon cannot be read, and confirming a dialog that does not say what it is about.", AskFirst,
+			&at.Approval.Unclear,
+			Option{AskAdvised, "Ask first, unless the model below calls it harmless"}),
+		model(approvalKeys+"unclearModel", "Model for unclear actions", "Asked what an unclear action does, as "+
+			"provider:model, if the rule above says so. It reads what the page calls the control. Without a clear "+
+			"answer within ten seconds, you are asked.", "", &at.Approval.UnclearModel),
 		approvalField("executable", "Programs", "Downloading files that are programs.", AskFirst,
 			&at.Approval.Executable),
 		approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and "+

@@ -65,7 +65,8 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	if db.writer, err = connect(path, 1, busyWait, "foreign_keys(1)", "synchronous(normal)"); err != nil {
+	pragmas := []string{"foreign_keys(1)", "synchronous(normal)", "secure_delete(1)"}
+	if db.writer, err = connect(path, 1, busyWait, pragmas...); err != nil {
 		return nil, err
 	}
 	if err := db.migrate(ctx); err != nil {

@@ -217,6 +217,36 @@ func TestPruningGivesRoomBack(t *testing.T) {
 	}
 }
 
+func TestWhatIsRedactedIsNowhereInTheFiles(t *testing.T) {
+	const word = "Tr0ub4dor"
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	other := open(t, path) // what others have read does not keep it
+	s, r := session("s1"), task("t1", "s1", sessions.TaskRunning)
+	for n := range 30 {
+		r.Prompt, s.Memory = "it is "+word, []byte(`"`+strings.Repeat(word+" ", 3000*(n%3))+`"`)
+		step := sessions.Step{N: n + 1, Kind: sessions.StepAct, Label: word, At: noon}
+		check.Must(t, db.SaveStep(t.Context(), r, s, step, 1))
+	}
+	if _, err := other.Steps(t.Context(), "t1"); err != nil {
+		t.Fatal(err)
+	}
+	secrets, _ := sessions.Secrets{}.With(word)
+	check.Must(t, db.Redact(t.Context(), "s1", secrets))
+	files, err := filepath.Glob(path + "*")
+	check.Must(t, err)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		check.Must(t, err)
+		if n := strings.Count(string(data), word); n > 0 {
+			t.Errorf("%s has it %d times", filepath.Base(name), n)
+		}
+	}
+	if len(files) < 2 {
+		t.Errorf("there is no log: %q", files)
+	}
+}
+
 func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	db := open(t, path)

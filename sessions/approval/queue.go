@@ -98,13 +98,14 @@ func (d *Queue) CheckRules(q Question) error {
 }
 
 func (d *Queue) unreachableError(q Question) error {
-	d.logger().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
+	d.Log().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
 	return &DeniedError{Class: q.Class, Reason: "nobody is there to be asked (" + allowHint(q.Class) + ")"}
 }
 
 func (d *Queue) ruleError(q Question) error {
 	denied := &DeniedError{Class: q.Class, Reason: fmt.Sprintf("the settings refuse it (interaction.consent.%s)", q.Class)}
-	d.logger().Info("consent refused by the settings", "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	d.Log().Info("consent refused by the settings",
+		"class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
 	return denied
 }
 
@@ -139,7 +140,8 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	})
 	d.pending = append(d.pending, p)
 	d.publish(Event{Question: q})
-	d.logger().Info("consent asked", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	d.Log().Info("consent asked",
+		"question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
 	return p, Answer{}, nil
 }
 
@@ -186,7 +188,7 @@ func (d *Queue) resolve(p *pendingQuestion, a Answer) {
 		d.grants = append(d.grants, sessionGrant{q.Session, q.Class, q.Origin, askerOf(q), time.Now().Add(grantLife)})
 	}
 	d.publish(Event{Question: q, Resolved: true, Answer: a})
-	d.logger().Info("consent decided", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session,
+	d.Log().Info("consent decided", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session,
 		"allowed", a.Allowed, "for_session", a.ForSession, "by", a.By, "reason", a.Reason)
 }
 
@@ -268,4 +270,5 @@ func (d *Queue) wait() time.Duration {
 	return defaultWait
 }
 
-func (d *Queue) logger() *slog.Logger { return cmp.Or(d.Logger, slog.New(slog.DiscardHandler)) }
+// Log returns where it is written down what was asked and decided.
+func (d *Queue) Log() *slog.Logger { return cmp.Or(d.Logger, slog.New(slog.DiscardHandler)) }

@@ -41,14 +41,20 @@ func (u UploadRequest) validate() error {
 	return nil
 }
 
+// Check says what is wrong with a request, before anybody is asked about it.
+func (d *Transfers) Check(u UploadRequest) error {
+	if err := u.validate(); err != nil {
+		return err
+	}
+	_, err := d.opts.Uploads.Resolve(u.Paths)
+	return err
+}
+
 // Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns
 // at once, and takes the place of an earlier arming in the same tab; other tabs are not concerned. Refused requests and
 // paths wrap page.ErrInvalid.
 func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) error {
-	if err := u.validate(); err != nil {
-		return err
-	}
-	if _, err := d.opts.Uploads.Resolve(u.Paths); err != nil {
+	if err := d.Check(u); err != nil {
 		return err
 	}
 	c, leave, err := d.acquireTab(tab)

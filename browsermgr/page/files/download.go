@@ -86,6 +86,12 @@ func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expecte
 	})
 }
 
+// CheckTarget says what is wrong with the path to save a download at, before anybody is asked about it.
+func (d *Transfers) CheckTarget(path string) error {
+	_, err := d.folder.ResolveTarget(path)
+	return err
+}
+
 // awaitDownload waits for the next download, which begin, if any, is to bring about.
 func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration, begin func(context.Context) error) (Download, error) {
 	if d.opts.ForeignBrowser {

@@ -253,3 +253,49 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 	}
 	return res.Result.Value.Value, err
 }
+
+// HearsHover reports whether scripts of the page listen on an element, or on the one around it, to the pointer coming.
+func (f *Frame) HearsHover(ctx context.Context, of Locator) (bool, error) {
+	id, err := ScriptObject(ctx, f, Script{Fn: "element", Arg: of})
+	if err != nil {
+		return false, err
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
+	for range 2 {
+		heard, err := f.hearsHover(ctx, id)
+		if heard || err != nil {
+			return heard, explainLost(err)
+		}
+		var around EvaluateResult[json.RawMessage]
+		const parent = "function () { return this.parentElement }"
+		ask := proto.RuntimeCallFunctionOn{ObjectID: id, FunctionDeclaration: parent}
+		if err := f.Begin(ask).Wait(ctx, &around); err != nil || around.Result.ObjectID == "" {
+			return false, explainLost(err)
+		}
+		id = proto.RuntimeRemoteObjectID(around.Result.ObjectID)
+		defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
+	}
+	return false, nil
+}
+
+// hearsHover asks about one element, as an object of the page's own world; see [Frame.findDocument].
+func (f *Frame) hearsHover(ctx context.Context, id proto.RuntimeRemoteObjectID) (bool, error) {
+	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})
+	if err != nil {
+		return false, err
+	}
+	resolve := proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID}
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, resolve)
+	if err != nil {
+		return false, err
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: theirs.Object.ObjectID})
+	ask := proto.DOMDebuggerGetEventListeners{ObjectID: theirs.Object.ObjectID}
+	res, err := cdp.Ask[proto.DOMDebuggerGetEventListenersResult](ctx, f.Session, ask)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(res.Listeners, func(l *proto.DOMDebuggerEventListener) bool {
+		return slices.Contains([]string{"mouseenter", "mouseover", "pointerenter", "pointerover"}, l.Type)
+	}), nil
+}

@@ -55,44 +55,69 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Post(proto.RuntimeReleaseObject{ObjectID: list})
 	f.mu.Lock()
 	w := f.world
 	f.mu.Unlock()
 	if w == nil {
+		f.Post(proto.RuntimeReleaseObject{ObjectID: list})
 		return 0, cdp.ErrDocumentGone
 	}
-	hosts, err := f.arrayItems(ctx, list)
-	if err != nil {
-		return 0, explainLost(err)
-	}
-	defer func() {
-		for _, host := range hosts {
-			f.Post(proto.RuntimeReleaseObject{ObjectID: host})
+	roots, release, err := f.ClosedRoots(ctx, list, w.context)
+	defer release()
+	found := 0
+	for _, r := range roots {
+		if f.installShadowRoot(ctx, w, r) == nil {
+			found++
 		}
-	}()
+	}
+	return found, err
+}
+
+// ClosedRoot is a closed shadow root and its host, as objects of a world.
+type ClosedRoot struct{ Host, Root proto.RuntimeRemoteObjectID }
+
+// ClosedRoots returns the closed shadow roots of elements, given as an array in the page, for a world. release must be
+// called; it releases the array, too.
+func (f *Frame) ClosedRoots(
+	ctx context.Context, elements proto.RuntimeRemoteObjectID, world proto.RuntimeExecutionContextID,
+) (roots []ClosedRoot, release func(), err error) {
+	objects := []proto.RuntimeRemoteObjectID{elements}
+	release = func() {
+		for _, object := range objects {
+			f.Post(proto.RuntimeReleaseObject{ObjectID: object})
+		}
+	}
+	hosts, err := f.arrayItems(ctx, elements)
+	if err != nil {
+		return nil, release, explainLost(err)
+	}
+	objects = append(objects, hosts...)
 	asked := make([]*cdp.Call, len(hosts))
 	for i, host := range hosts {
 		asked[i] = f.Begin(proto.DOMDescribeNode{ObjectID: host})
 	}
-	found := 0
 	for i, call := range asked {
 		var res struct {
 			Node domNode `json:"node"`
 		}
 		if err := call.Wait(ctx, &res); err != nil {
 			if ctx.Err() != nil || cdp.IsDocumentGone(err) {
-				return found, explainLost(err)
+				return roots, release, explainLost(err)
 			}
 			continue // it left the page meanwhile
 		}
 		for _, root := range res.Node.ShadowRoots {
-			if root.ShadowRootType == "closed" && f.installShadowRoot(ctx, w, hosts[i], root.BackendNodeID) == nil {
-				found++
+			if root.ShadowRootType != "closed" {
+				continue
+			}
+			ask := proto.DOMResolveNode{BackendNodeID: root.BackendNodeID, ExecutionContextID: world}
+			if object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, ask); err == nil {
+				objects = append(objects, object.Object.ObjectID)
+				roots = append(roots, ClosedRoot{hosts[i], object.Object.ObjectID})
 			}
 		}
 	}
-	return found, nil
+	return roots, release, nil
 }
 
 // arrayItems returns the elements of an array in the page.
@@ -117,16 +142,11 @@ func (f *Frame) arrayItems(ctx context.Context, list proto.RuntimeRemoteObjectID
 	return ids, nil
 }
 
-func (f *Frame) installShadowRoot(ctx context.Context, w *isolatedWorld, host proto.RuntimeRemoteObjectID, root proto.DOMBackendNodeID) error {
-	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: root, ExecutionContextID: w.context})
-	if err != nil {
-		return err
-	}
-	defer f.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
+func (f *Frame) installShadowRoot(ctx context.Context, w *isolatedWorld, r ClosedRoot) error {
 	var res EvaluateResult[json.RawMessage]
-	err = f.Begin(proto.RuntimeCallFunctionOn{
-		ObjectID: host, FunctionDeclaration: installShadowScript, ReturnByValue: true,
-		Arguments: []*proto.RuntimeCallArgument{{ObjectID: object.Object.ObjectID}, {Value: gson.New(w.token)}},
+	err := f.Begin(proto.RuntimeCallFunctionOn{
+		ObjectID: r.Host, FunctionDeclaration: installShadowScript, ReturnByValue: true,
+		Arguments: []*proto.RuntimeCallArgument{{ObjectID: r.Root}, {Value: gson.New(w.token)}},
 	}).Wait(ctx, &res)
 	if err == nil && res.Exception != nil {
 		err = ExceptionError(res.Exception)

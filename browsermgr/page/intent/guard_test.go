@@ -350,7 +350,12 @@ func TestPointsInFramesOfOtherSitesAreJudgedAndHeld(t *testing.T) {
 func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
 	tab := openTab(t, site(t, `<body style="margin:0"><button style="position:fixed;left:0;top:0;width:100px;height:50px">Buy now</button>
 		<form style="position:fixed;left:0;top:100px"><input id=mail type=email name=email><button>Sign up</button></form>
-		<div style="position:fixed;top:200px"><textarea id=text></textarea><button>Send message</button></div>`, nil))
+		<div style="position:fixed;top:200px"><textarea id=text></textarea><button>Send message</button></div>
+		<select id=list><option>Newest<option>Delete all messages</select>
+		<div style="position:fixed;left:0;top:400px;width:100px;height:50px" aria-label="Recycle bin"></div>
+		<div style="position:fixed;left:200px"><button id=heard>Buy now</button><button id=deaf>Buy now</button>
+		<p><button id=inner>Buy now</button></p></div>
+		<script>for (const e of [heard, inner.parentNode]) e.addEventListener('mouseenter', () => 0)</script>`, nil))
 	focus := func(id string) { value(t, tab, "void document.getElementById('"+id+"').focus()") }
 	for _, tt := range []struct {
 		focus  string
@@ -362,6 +367,14 @@ func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
 		{"", page.Action{Kind: actiontable.KindPointerMove, X: 10, Y: 10}, ""},
 		{"", page.Action{Kind: actiontable.KindDragCoords, Path: []string{"300,300", "10,10"}}, "buy"},
 		{"", page.Action{Kind: actiontable.KindDragCoords, X: 10, Y: 10, EndX: 300, EndY: 300}, ""},
+		{"", page.Action{Kind: actiontable.KindDragCoords, X: 300, Y: 300, EndX: 10, EndY: 410}, "delete"},
+		{"", page.Action{Kind: actiontable.KindClickCoords, X: 10, Y: 410}, ""},
+		{"list", page.Action{Kind: actiontable.KindPress, Key: "ArrowDown"}, "delete"},
+		{"list", page.Action{Kind: actiontable.KindKeyDown, Key: "d"}, "delete"},
+		{"list", page.Action{Kind: actiontable.KindPress, Key: "ArrowUp"}, ""},
+		{"", page.Action{Kind: actiontable.KindHover, Selector: "#heard"}, "buy"},
+		{"", page.Action{Kind: actiontable.KindHover, Selector: "#inner"}, "buy"},
+		{"", page.Action{Kind: actiontable.KindHover, Selector: "#deaf"}, ""},
 		{"mail", page.Action{Kind: actiontable.KindInsertText, Text: "ada@example.org"}, ""},
 		{"mail", page.Action{Kind: actiontable.KindInsertText, Text: "ada@example.org\n"}, "submit"},
 		{"text", page.Action{Kind: actiontable.KindInsertText, Text: "Hello\n"}, "send"},

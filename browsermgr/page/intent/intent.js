@@ -270,9 +270,31 @@ async ([given], a) => {
     return called(el, [...el.options].filter((o) => a.values.includes(o.value) || a.values.includes(tidy(o.label))).map((o) => tidy(o.label)));
   }
 
-  // hovering is what it sets off to hold the pointer over a control that says that it listens to it.
+  // stepping is what it sets off that a key moves the choice of a list, or of radio buttons, which no button follows.
+  const STEPS = { arrowdown: 1, arrowright: 1, down: 1, right: 1, arrowup: -1, arrowleft: -1, up: -1, left: -1 };
+  function stepping(el, key) {
+    if (el.form && [...el.form.elements].some(submitterOf)) return judge(null);
+    const list = el.localName === 'select';
+    const ring = (r) => r.name === el.name && r.form === el.form;
+    const all = list ? [...el.options] : [...el.getRootNode().querySelectorAll('input[type=radio]')].filter(ring);
+    const label = (o) => (list ? [tidy(o.label)] : [...labelsOf(o), ...namesOf(o)]);
+    const at = list ? el.selectedIndex : all.indexOf(el);
+    const may = all.filter((o) => !o.disabled && o !== all[at]);
+    let to = may; // pages of a list are as long as it shows them
+    if (key.length === 1) to = may.filter((o) => label(o).some((n) => fold(n).startsWith(fold(key))));
+    else if (STEPS[key] && a.times === 1) {
+      const next = may.filter((o) => (all.indexOf(o) - at) * STEPS[key] > 0);
+      to = (STEPS[key] > 0 ? next : next.reverse()).slice(0, 1);
+      if (!to.length && !list) to = STEPS[key] > 0 ? may.slice(0, 1) : may.slice(-1); // radio buttons are a ring
+    } else if (key === 'home' || key === 'end') to = key === 'home' ? all.slice(0, 1) : all.slice(-1);
+    else if (!STEPS[key] && !key.startsWith('page')) to = [];
+    return called(el, to.flatMap(label));
+  }
+
+  // hovering is what it sets off to hold the pointer over a control that listens to it.
   function hovering(control) {
-    const listens = [control, control && up(control)].some((e) => e?.matches('[onmouseenter], [onmouseover], [onpointerenter], [onpointerover]'));
+    const hovers = '[onmouseenter], [onmouseover], [onpointerenter], [onpointerover]';
+    const listens = a.listens || [control, control && up(control)].some((e) => e?.matches(hovers));
     return judge(listens ? control : null, 'click');
   }
 
@@ -289,6 +311,7 @@ async ([given], a) => {
     const key = keys.at(-1);
     const doc = el?.ownerDocument ?? document;
     if (keys.includes('alt')) return judge([...doc.querySelectorAll('[accesskey]')].find((e) => e.accessKey.toLowerCase().split(/\s+/).includes(key)), 'click');
+    if (keys.length === 1 && (el?.localName === 'select' || el?.type === 'radio')) return stepping(el, key);
     const writes = el && (textual(el) || el.isContentEditable);
     if (writes && keys.length === 1) return judge(null);
     const named = [...doc.querySelectorAll('[aria-keyshortcuts]')].find((e) => e.getAttribute('aria-keyshortcuts').toLowerCase().split(/\s+/).includes(keys.join('+')));
@@ -355,9 +378,13 @@ async ([given], a) => {
     let target = el;
     let remote = false;
     if (['key', 'chord', 'space', 'insert', 'strike'].includes(how)) ({ el: target, remote } = focused());
-    if (how === 'point') ({ el: target, remote } = under(a.point));
+    if (how === 'point' || how === 'droppoint') ({ el: target, remote } = under(a.point));
     pending = how === 'type' || how === 'insert' ? target : null;
-    const other = { select: () => choosing(target), hover: () => hovering(pressed(target)), drop: () => dropping(pressed(target)), strike: () => striking(target) }[how];
+    const drop = () => dropping(pressed(target));
+    const other = {
+      select: () => choosing(target), hover: () => hovering(pressed(target)), strike: () => striking(target),
+      drop, droppoint: drop,
+    }[how];
     const out = other ? other() : how === 'type' || how === 'insert' || how === 'key' || how === 'chord' || how === 'space' && target?.isContentEditable !== true && target && !textual(target)
       ? entering(target, how === 'chord')
       : how === 'space' ? judge(null) : judge(pressed(target), 'click');

@@ -54,6 +54,8 @@ type scriptQuery struct {
 	Point       *frame.Point      `json:"point,omitempty"`
 	Values      []string          `json:"values"`
 	Key         string            `json:"key"`
+	Times       int               `json:"times"`   // that the key is pressed
+	Listens     bool              `json:"listens"` // scripts listen to the pointer coming to the element
 	Words       map[string]string `json:"words,omitempty"`
 }
 
@@ -85,8 +87,10 @@ func judgeMode(a page.Action) string {
 		return "select"
 	case actiontable.KindHover:
 		return "hover"
-	case actiontable.KindClickCoords, actiontable.KindDragCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
-		return "point" // a drag that ends where it began is a click there
+	case actiontable.KindDragCoords:
+		return "droppoint" // a drag that ends where it began is a click there
+	case actiontable.KindClickCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
+		return "point"
 	case actiontable.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
@@ -106,6 +110,12 @@ func judgeMode(a page.Action) string {
 	return ""
 }
 
+// judgedKeys are the named keys that may set something off: they delete, or choose in a list.
+var judgedKeys = []string{
+	"delete", "backspace", "arrowup", "arrowdown", "arrowleft", "arrowright", "up", "down", "left", "right", "home",
+	"end", "pageup", "pagedown",
+}
+
 // judgeModeOfKeys returns the judge mode of a chord.
 func judgeModeOfKeys(text string) string {
 	chord := strings.Split(text, "+")
@@ -114,7 +124,7 @@ func judgeModeOfKeys(text string) string {
 		if key == " " || strings.EqualFold(key, "Space") || strings.EqualFold(key, "spacebar") {
 			return "space"
 		}
-		if strings.EqualFold(key, "Delete") || strings.EqualFold(key, "Backspace") || utf8.RuneCountInString(key) == 1 {
+		if slices.Contains(judgedKeys, strings.ToLower(key)) || utf8.RuneCountInString(key) == 1 {
 			return "strike"
 		}
 		return ""
@@ -215,8 +225,8 @@ func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 
 // runIntentScript runs the script where the action happens.
 func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
-	q.Values, q.Key = slices.Concat([]string{}, a.Values), a.Key
-	if q.How == "point" {
+	q.Values, q.Key, q.Times = slices.Concat([]string{}, a.Values), a.Key, max(a.Count, 1)
+	if q.How == "point" || q.How == "droppoint" {
 		at := actionPoint(a)
 		q.Point = &at
 	}
@@ -235,6 +245,9 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 	err = tab.RunExclusive(ctx, lookLimit, func(ctx context.Context) (err error) {
 		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
 			q.How = "chord"
+		}
+		if q.How == "hover" && len(targets) > 0 {
+			q.Listens, _ = e.Frame.HearsHover(ctx, targets[0]) // what cannot be asked about is told by the script
 		}
 		if v, err = callScript(ctx, e.Frame, targets, q); err == nil && v.Remote {
 			v, at, err = runInFrames(ctx, tab, q, v)

@@ -93,17 +93,22 @@ func (s tabFrame) inheritsOrigin() bool { return strings.HasPrefix(s.url, "about
 type documentHandle struct {
 	frame  tabFrame
 	object proto.RuntimeRemoteObjectID
+	world  proto.RuntimeExecutionContextID
 }
 
-// evaluate runs an expression in an isolated world of the frame.
-func (s tabFrame) evaluate(ctx context.Context, world, expression string, everywhere, byValue bool, result any) error {
+// evaluate runs an expression in an isolated world of the frame, and returns that.
+func (s tabFrame) evaluate(
+	ctx context.Context, world, expression string, everywhere, byValue bool, result any,
+) (proto.RuntimeExecutionContextID, error) {
 	made, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, s.frame.Session, proto.PageCreateIsolatedWorld{
 		FrameID: s.id, WorldName: world, GrantUniveralAccess: everywhere,
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return s.frame.Begin(proto.RuntimeEvaluate{Expression: expression, ContextID: made.ExecutionContextID, ReturnByValue: byValue}).Wait(ctx, result)
+	in := made.ExecutionContextID
+	call := proto.RuntimeEvaluate{Expression: expression, ContextID: in, ReturnByValue: byValue}
+	return in, s.frame.Begin(call).Wait(ctx, result)
 }
 
 // openDocument makes a hand in the frame's document; nil if the document is of none of the origins.
@@ -113,7 +118,8 @@ func (s tabFrame) openDocument(ctx context.Context, origins []string) (*document
 		return nil, err
 	}
 	var res frame.EvaluateResult[json.RawMessage]
-	if err := s.evaluate(ctx, worldName, fmt.Sprintf("(%s)(%s)", loginScript, allowed), false, false, &res); err != nil {
+	world, err := s.evaluate(ctx, worldName, fmt.Sprintf("(%s)(%s)", loginScript, allowed), false, false, &res)
+	if err != nil {
 		return nil, err
 	}
 	if res.Exception != nil {
@@ -122,11 +128,36 @@ func (s tabFrame) openDocument(ctx context.Context, origins []string) (*document
 	if res.Result.ObjectID == "" {
 		return nil, nil //nolint:nilnil // another origin's document has none
 	}
-	return &documentHandle{frame: s, object: proto.RuntimeRemoteObjectID(res.Result.ObjectID)}, nil
+	return &documentHandle{frame: s, object: proto.RuntimeRemoteObjectID(res.Result.ObjectID), world: world}, nil
 }
 
 func (h *documentHandle) release() {
 	h.frame.frame.Post(proto.RuntimeReleaseObject{ObjectID: h.object})
+}
+
+// openShadows lets our script into the closed shadow roots of the document, so that it sees what people see.
+func (h *documentHandle) openShadows(ctx context.Context) error {
+	for range frame.MaxShadowDepth {
+		var list frame.EvaluateResult[json.RawMessage]
+		const hosts = "function () { return this.hosts() }"
+		f, ask := h.frame.frame, proto.RuntimeCallFunctionOn{ObjectID: h.object, FunctionDeclaration: hosts}
+		if err := f.Begin(ask).Wait(ctx, &list); err != nil {
+			return err
+		}
+		roots, release, err := f.ClosedRoots(ctx, proto.RuntimeRemoteObjectID(list.Result.ObjectID), h.world)
+		for _, r := range roots {
+			call := proto.RuntimeCallFunctionOn{
+				ObjectID: h.object, FunctionDeclaration: "function (host, root) { this.adopt(host, root) }",
+				Arguments: []*proto.RuntimeCallArgument{{ObjectID: r.Host}, {ObjectID: r.Root}},
+			}
+			err = errors.Join(err, f.Begin(call).Wait(ctx, &list))
+		}
+		release()
+		if err != nil || len(roots) == 0 {
+			return err
+		}
+	}
+	return nil
 }
 
 // callHandle calls a method of the hand. It fails if the document is not there any more: the object belongs to that
@@ -162,7 +193,8 @@ func (s tabFrame) mapToMainFrame(ctx context.Context, t *page.Tab, boxes []page.
 			return nil, err
 		}
 		var res frame.EvaluateResult[[]page.Area]
-		if err := at.evaluate(ctx, chainName, fmt.Sprintf("(%s)(%s, %t, %d)", chainScript, arg, onTop, at.depth), true, true, &res); err != nil {
+		look := fmt.Sprintf("(%s)(%s, %t, %d)", chainScript, arg, onTop, at.depth)
+		if _, err := at.evaluate(ctx, chainName, look, true, true, &res); err != nil {
 			return nil, err
 		}
 		if res.Exception != nil {

@@ -348,6 +348,9 @@ func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) 
 			return err
 		}
 		defer h.release()
+		if err := h.openShadows(ctx); err != nil {
+			return err
+		}
 		held, err = callHandle[bool](ctx, h, "holds", words)
 		return err
 	})
@@ -385,6 +388,9 @@ func (s tabFrame) findShown(ctx context.Context, t *page.Tab, origins, words []s
 		return nil, err
 	}
 	defer h.release()
+	if err := h.openShadows(ctx); err != nil {
+		return nil, err
+	}
 	boxes, err := callHandle[[]page.Area](ctx, h, "shows", words)
 	if err != nil {
 		return nil, err

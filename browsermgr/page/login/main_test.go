@@ -169,12 +169,19 @@ func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
 
 const echoing = `<style>body{margin:20px;font:16px monospace}</style><form><input name=user><input id=p type=password style="width:300px"></form>
 	<p id=before>Nothing to hide</p><div style="height:40px"></div><p><span id=echo></span></p><textarea id=area style="width:300px"></textarea>
+	<p><span id=shut style="display:inline-block"></span></p>
+	<p><x-shut id=nested style="display:inline-block"></x-shut></p>
 	<div style="height:1200px"></div><p><b id=low></b></p>`
 
 // echo has the page show the password in the open.
 const echo = `() => {
 	p.type = 'text';
 	echo.textContent = p.value; area.value = 'it is ' + p.value; low.textContent = p.value;
+	const close = (host) => host.attachShadow({mode: 'closed'});
+	close(shut).innerHTML = '<span>' + echo.innerHTML + '</span>';
+	const outer = close(nested);
+	outer.innerHTML = '<div></div>';
+	close(outer.firstChild).innerHTML = '<b>' + echo.innerHTML + '</b>';
 }`
 
 func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
@@ -184,7 +191,7 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
 		check.Must(t, err)
-		for _, id := range []string{"p", "echo", "area"} {
+		for _, id := range []string{"p", "echo", "area", "shut", "nested"} {
 			if got := covered(t, data, boxOf(t, tab, id)); got < 0.99 {
 				t.Errorf("%s: %.0f %% of #%s is covered", format, 100*got, id)
 			}

@@ -1,6 +1,7 @@
 package sessionstest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -97,6 +98,40 @@ func storeViews(t *testing.T, st sessions.Store) {
 	equal(t, "after a step was saved again", "4:4 5:50 ", kept())
 	save(7, 1, 7)
 	equal(t, "with a lower bound", "7:7 ", kept())
+}
+
+func storeRedact(t *testing.T, st sessions.Store) {
+	t.Helper()
+	ctx := t.Context()
+	const word = "Tr0ub4dor&3"
+	step := sessions.Step{
+		N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "type " + word, Text: "it is " + word,
+		Title: word, Input: []byte(`{"text":"` + word + `"}`), URL: "http://a.test/?p=" + word, At: day,
+		View: &llm.Image{MediaType: "image/png", Data: []byte{1}},
+	}
+	for _, id := range []string{"s1", "s2"} {
+		s, r := aSession(id), aTask("t-"+id, id)
+		memory := json.RawMessage(`["` + word + `"]`)
+		s.Title, s.Memory, s.Others = word, memory, map[string]json.RawMessage{"screen": memory}
+		r.Prompt, r.Answer, r.Reason = "log in with "+word, word, word
+		check.Must(t, st.SaveStep(ctx, r, s, step, 1))
+	}
+	secrets, _ := sessions.Secrets{}.With(word)
+	check.Must(t, st.Redact(ctx, "s1", secrets))
+	check.Must(t, st.Redact(ctx, "none", secrets))
+	for id, want := range map[string]int{"s1": 0, "s2": 11} {
+		s, err := st.Session(ctx, id)
+		check.Must(t, err)
+		r, err := st.Task(ctx, "t-"+id)
+		check.Must(t, err)
+		steps, err := st.Steps(ctx, "t-"+id)
+		check.Must(t, err)
+		all := fmt.Sprintf("%s %s %s %s %+v %s", s.Title, s.Memory, s.Others["screen"], r.Prompt+r.Answer+r.Reason,
+			steps, steps[0].Input)
+		if got := strings.Count(all, word); got != want || len(steps) != 1 || steps[0].View == nil {
+			t.Errorf("%s has the password %d times, want %d: %s", id, got, want, all)
+		}
+	}
 }
 
 func storeRecover(t *testing.T, st sessions.Store) {

@@ -36,6 +36,7 @@ func TestStore(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"unfinished work is recovered", storeRecover},
 		{"old tasks are pruned within bounds", storePrune},
 		{"pruning keeps the newest", storePruneKeep},
+		{"what is redacted does not come back", storeRedact},
 		{"an ended context is obeyed", storeContext},
 		{"many use it at once", storeConcurrent},
 	} {

@@ -6,11 +6,19 @@
 
   const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
 
-  // inputs are those of the document and of its open shadow trees, in order.
+  // Closed shadow roots that the driver has opened for us, by host, and the hosts with content that it was asked about.
+  const closed = (self.__clankClosed ??= new WeakMap());
+  const asked = (self.__clankAsked ??= new WeakSet());
+  const shadowOf = (e) => e.shadowRoot ?? closed.get(e) ?? null;
+  const HOSTS = 'article, aside, blockquote, body, div, footer, ' +
+    'h1, h2, h3, h4, h5, h6, header, main, nav, p, section, span';
+  const SUSPECTS = 256;
+
+  // inputs are those of the document and of its shadow trees that are open to us, in order.
   const all = (root, selector, found = []) => {
     for (const e of root.querySelectorAll('*')) {
       if (e.matches(selector)) found.push(e);
-      if (e.shadowRoot) all(e.shadowRoot, selector, found);
+      if (shadowOf(e)) all(shadowOf(e), selector, found);
     }
     return found;
   };
@@ -121,7 +129,7 @@
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let n = walk.nextNode(); n; n = walk.nextNode()) {
       if (isField(n) && n.value && (written.has(n) || within(n.value, words))) return true;
-      if (n.shadowRoot && holds(words, n.shadowRoot)) return true;
+      if (shadowOf(n) && holds(words, shadowOf(n))) return true;
     }
     const text = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (n) =>
       n.parentElement?.matches('script, style, template, noscript') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
@@ -283,6 +291,19 @@
       else return { refused: 'there is no button to be found that sends the login: press it yourself' };
       return { refused: '' };
     },
+    // hosts are elements that may have a closed shadow root: one with content is asked about once, an empty one that
+    // takes room always.
+    hosts() {
+      const may = all(document, '*').filter((e) => !shadowOf(e) && !asked.has(e) &&
+        (e.localName.includes('-') || e.matches(HOSTS)) &&
+        (e.firstChild || e.localName.includes('-') || e.getClientRects().length > 0));
+      const list = may.slice(0, SUSPECTS);
+      for (const e of list) if (e.firstChild && e.matches(':defined')) asked.add(e);
+      return list;
+    },
+    adopt(host, root) {
+      closed.set(host, root);
+    },
     holds(words) {
       return allowed.includes(self.origin) && holds(words);
     },
@@ -312,7 +333,7 @@
           else if ([...n.attributes].some((a) => has(a.value)) && (n.matches('img, area, object, embed, optgroup, option') || drawn(n))) {
             add((n.closest('select') ?? n).getBoundingClientRect());
           } else if (n.localName === 'select' && has(n.textContent)) add(n.getBoundingClientRect());
-          if (n.shadowRoot) gather(n.shadowRoot);
+          if (shadowOf(n)) gather(shadowOf(n));
         }
       };
       gather(document);

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"clank/browseagent/browsertool"
+	"clank/sessions/approval"
+)
+
+// clientPersonKey is under which a context has the person at the client of MCP that a task is for.
+type clientPersonKey struct{}
+
+func clientPersonOf(ctx context.Context) *browsertool.ClientPerson {
+	p, _ := ctx.Value(clientPersonKey{}).(*browsertool.ClientPerson)
+	return p
+}
+
+// clientQuestions asks the person at a client of MCP, at the same time as others are asked. Whoever answers first is
+// heard, and the question is withdrawn from the others.
+type clientQuestions struct {
+	begin func(q approval.Question) (withdraw context.CancelFunc)
+
+	asking sync.WaitGroup
+	mu     sync.Mutex
+	open   map[string]context.CancelFunc // by id
+}
+
+func newClientQuestions(ctx context.Context, person *browsertool.ClientPerson, answer answerFunc) *clientQuestions {
+	c := &clientQuestions{open: make(map[string]context.CancelFunc)}
+	c.begin = func(q approval.Question) context.CancelFunc {
+		asking, withdraw := context.WithCancel(ctx)
+		c.asking.Go(func() { askAtClient(asking, person, q, answer) })
+		return withdraw
+	}
+	return c
+}
+
+// askAtClient asks, and tells the answer. An answer that comes too late is none.
+func askAtClient(ctx context.Context, person *browsertool.ClientPerson, q approval.Question, answer answerFunc) {
+	allowed, err := person.Ask(ctx, q.Text, q.Detail)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, browsertool.ErrNobodyAnswered) {
+		err = person.Await(ctx, q.Text)
+	}
+	a := approval.Answer{Allowed: allowed, By: "the person at the client"}
+	if err != nil {
+		a = approval.Answer{Reason: err.Error()}
+	}
+	if ctx.Err() == nil {
+		_ = answer(ctx, q.ID, a) // what fails is answered, or will be by its time
+	}
+}
+
+// HandleEvent implements [questioner].
+func (c *clientQuestions) HandleEvent(ev approval.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	withdraw, known := c.open[ev.Question.ID]
+	switch {
+	case ev.Resolved && known:
+		withdraw()
+		delete(c.open, ev.Question.ID)
+	case !ev.Resolved && !known:
+		c.open[ev.Question.ID] = c.begin(ev.Question)
+	}
+}
+
+// Close implements [questioner]: it withdraws what is still asked.
+func (c *clientQuestions) Close() error {
+	c.mu.Lock()
+	for _, withdraw := range c.open {
+		withdraw()
+	}
+	c.mu.Unlock()
+	c.asking.Wait()
+	return nil
+}

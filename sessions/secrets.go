@@ -1,0 +1,311 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SecretMask stands for a password wherever people can read it, and in what is stored.
+const SecretMask = "••••"
+
+const (
+	minSecret         = 3 // characters: the boxes of a one-time code take one each
+	minSecretAnywhere = 6 // what is shorter, or a short word, is taken out where it stands alone
+	minLongWord       = 8 // letters: a word of that many is taken out wherever it stands
+)
+
+// Secrets are what was typed into the password fields of a session. They are in memory only. The zero value has none;
+// a value does not change.
+type Secrets struct {
+	words []string
+	forms []secretForm // the longest first: it may contain another
+}
+
+// secretForm is a spelling of a secret.
+type secretForm struct {
+	text     string
+	anywhere bool // also as a part of words
+}
+
+// With returns s with more of them. added is false if all of them are known, or too short to be told from other text.
+func (s Secrets) With(typed ...string) (_ Secrets, added bool) {
+	all := Secrets{slices.Clip(s.words), slices.Clip(s.forms)}
+	for _, word := range typed {
+		short := utf8.RuneCountInString(word) < minSecret
+		if short || strings.Trim(word, "•") == "" || slices.Contains(all.words, word) {
+			continue
+		}
+		all.words, added = append(all.words, word), true
+		quoted, _ := json.Marshal(word) // a string always marshals
+		inHTML := string(quoted[1 : len(quoted)-1])
+		for _, text := range []string{word, inHTML, plainJSON(word), url.QueryEscape(word), url.PathEscape(word)} {
+			known := func(f secretForm) bool { return f.text == text }
+			if !slices.ContainsFunc(all.forms, known) {
+				all.forms = append(all.forms, secretForm{text, standsOut(word)})
+			}
+		}
+	}
+	slices.SortStableFunc(all.forms, func(a, b secretForm) int { return len(b.text) - len(a.text) })
+	return all, added
+}
+
+// plainJSON returns s as encoders write it that do not care for HTML.
+func plainJSON(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always marshals
+	line := strings.TrimSuffix(b.String(), "\n")
+	return line[1 : len(line)-1]
+}
+
+// standsOut reports whether a word is no part of other words by chance.
+func standsOut(word string) bool {
+	n := utf8.RuneCountInString(word)
+	plain := !strings.ContainsFunc(word, func(c rune) bool { return !unicode.IsLetter(c) })
+	return n >= minLongWord || n >= minSecretAnywhere && !plain
+}
+
+// Mask takes the secrets out of a text.
+func (s Secrets) Mask(text string) string {
+	for _, f := range s.forms {
+		text = f.mask(text)
+	}
+	return text
+}
+
+// maskURL takes them out of an address. Of what comes before the query only what stands out is taken: the address
+// must still lead to its host.
+func (s Secrets) maskURL(address string) string {
+	end := len(address)
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		end = i
+	}
+	return s.maskOutstanding(address[:end]) + s.Mask(address[end:])
+}
+
+// maskOutstanding takes out what is no word by chance.
+func (s Secrets) maskOutstanding(text string) string {
+	for _, f := range s.forms {
+		if f.anywhere {
+			text = f.mask(text)
+		}
+	}
+	return text
+}
+
+// mask replaces a spelling.
+func (f secretForm) mask(text string) string {
+	var b strings.Builder
+	done := 0
+	for at := 0; ; {
+		i := strings.Index(text[at:], f.text)
+		if i < 0 {
+			break
+		}
+		begin, end := at+i, at+i+len(f.text)
+		at = end
+		if !f.anywhere && !standsAlone(text, begin, end) {
+			at = begin + 1
+			continue
+		}
+		b.WriteString(text[done:begin] + SecretMask)
+		done = end
+	}
+	return b.String() + text[done:]
+}
+
+// standsAlone reports whether no letter or digit touches text[begin:end]. The letter of an escape such as \n is none.
+func standsAlone(text string, begin, end int) bool {
+	inWord := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
+	before, n := utf8.DecodeLastRuneInString(text[:begin])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	escape := strings.ContainsRune("nrt", before) && strings.HasSuffix(text[:begin-n], `\`)
+	return (!inWord(before) || escape) && !inWord(after)
+}
+
+// structuralNames are members of what backends store that say how it is to be read: a password that is a
+// plain word must not make a memory unreadable.
+var structuralNames = []string{"type", "role", "kind", "id", "name", "tool", "section"}
+
+// MaskJSON takes the secrets out of the strings of a JSON text, but for the names of its members. What has none is
+// returned as it is.
+func (s Secrets) MaskJSON(raw json.RawMessage) json.RawMessage {
+	if len(s.forms) == 0 {
+		return raw
+	}
+	var out []byte
+	done, name := 0, ""
+	for at := 0; at < len(raw); {
+		i := bytes.IndexByte(raw[at:], '"')
+		if i < 0 {
+			break
+		}
+		begin := at + i
+		end := stringEnd(raw, begin)
+		at = end
+		var text string
+		if json.Unmarshal(raw[begin:end], &text) != nil {
+			continue
+		}
+		if rest := bytes.TrimLeft(raw[end:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+			name = text
+			continue
+		}
+		clean := s.Mask(text)
+		if slices.Contains(structuralNames, name) {
+			clean = s.maskOutstanding(text)
+		}
+		if clean == text {
+			continue
+		}
+		out = append(append(append(out, raw[done:begin]...), '"'), plainJSON(clean)...)
+		out, done = append(out, '"'), end
+	}
+	if out == nil {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
+
+// stringEnd returns where the JSON string that begins at start ends.
+func stringEnd(raw []byte, start int) int {
+	for at := start + 1; at < len(raw); at++ {
+		switch raw[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(raw)
+}
+
+// MaskSession returns s without the secrets.
+func (s Secrets) MaskSession(of Session) Session {
+	of.Title, of.URL, of.Memory = s.Mask(of.Title), s.maskURL(of.URL), s.MaskJSON(of.Memory)
+	if len(of.Others) > 0 && len(s.forms) > 0 {
+		others := make(map[string]json.RawMessage, len(of.Others))
+		for runtime, memory := range of.Others {
+			others[runtime] = s.MaskJSON(memory)
+		}
+		of.Others = others
+	}
+	return of
+}
+
+// MaskTask returns r without the secrets.
+func (s Secrets) MaskTask(r TaskRecord) TaskRecord {
+	r.Prompt, r.Answer, r.Reason = s.Mask(r.Prompt), s.Mask(r.Answer), s.Mask(r.Reason)
+	return r
+}
+
+// MaskStep returns a step without the secrets.
+func (s Secrets) MaskStep(of Step) Step {
+	of.Label, of.Text, of.Title, of.Limit = s.Mask(of.Label), s.Mask(of.Text), s.Mask(of.Title), s.Mask(of.Limit)
+	of.URL, of.Input, of.Memory, of.Secrets = s.maskURL(of.URL), s.MaskJSON(of.Input), s.MaskJSON(of.Memory), nil
+	return of
+}
+
+// passwordPhrases find passwords in instructions: group 1 or 2 is one. Those that are likely words are not taken.
+var passwordPhrases = sync.OnceValue(func() []*regexp.Regexp {
+	const (
+		word = `(?:pass(?:word|wort|phrase|code|wd)|pwd|kennwort|pin|contraseña|mot de passe|senha|wachtwoord|parola|` +
+			`hasło|пароль|密码|パスワード)`
+		into   = `\s+(?:in|into|as|for)\s+[^\n]{0,30}?`
+		quoted = `["“„«'‘]([^"“”„«»'‘’\n]{4,})["”“»'’]`
+	)
+	return []*regexp.Regexp{
+		regexp.MustCompile(`://[^/\s:@]+:([^/\s@]{3,})@`),
+		regexp.MustCompile(`(?i)` + word + `\s*(?:is|ist|es|est|:|=|：)?\s*` + quoted),
+		regexp.MustCompile(`(?i)` + word + `\s*[:=：]\s*([^\s"“„«'‘]{4,})`),
+		regexp.MustCompile(`(?i)` + word + `\s+(?:is\s+|ist\s+|es\s+|est\s+)?()([^\s"“„«'‘]{4,})`),
+		regexp.MustCompile(`(?i)(?:log|sign) ?in\s[^\n]{0,40}?(?:with|as)\s+\S+\s*[/:]\s*([^\s"“„«'‘]{4,})`),
+		regexp.MustCompile(`(?i)(?:log|sign) ?in\s[^\n]{0,40}?(?:with|as)\s+\S+\s+and\s+()([^\s"“„«'‘]{4,})`),
+		regexp.MustCompile(`(?i)(?:type|enter|write|fill|put)\s+` + quoted + into + word),
+		regexp.MustCompile(`(?i)(?:type|enter|write|fill|put)\s+()([^\s"“„«'‘]{4,})` + into + word),
+	}
+})
+
+// LikelySecrets returns what an instruction seems to say as a password, before it is known where it will be typed.
+// Plain words count only where they are quoted, or stand after a colon.
+func LikelySecrets(prompt string) []string {
+	var found []string
+	for _, phrase := range passwordPhrases() {
+		for _, m := range phrase.FindAllStringSubmatch(prompt, -1) {
+			given := m[1]
+			if given == "" && strings.ContainsAny(m[len(m)-1], "0123456789!#$%&*+=@^_~") {
+				given = m[len(m)-1]
+			}
+			given = strings.TrimRight(given, ".,;:?)")
+			if utf8.RuneCountInString(given) >= minSecret && !slices.Contains(found, given) {
+				found = append(found, given)
+			}
+		}
+	}
+	return found
+}
+
+// LikelyCodes returns those of [LikelySecrets] that are no plain words. They are taken out of other texts, too: a word
+// taken for a password by mistake would spoil these.
+func LikelyCodes(prompt string) []string {
+	sign := func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' }
+	return slices.DeleteFunc(LikelySecrets(prompt), func(word string) bool { return !strings.ContainsFunc(word, sign) })
+}
+
+// vaultHint tells the person once in a session where passwords belong.
+const vaultHint = "\n\nThere was a password in what you asked for. It is taken out of what clank keeps and shows, " +
+	"but the model read it. Next time keep it in the vault, where models can use but not read it: " +
+	"`clank vault add NAME --origin URL --user NAME` on clank's machine, then ask to log in with NAME."
+
+// maskPrompt returns a prompt as it is kept and shown: without what is known or likely to be a password.
+func (m *Manager) maskPrompt(l *liveSession, prompt string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	secrets, _ := l.secrets.With(LikelySecrets(prompt)...)
+	return secrets.Mask(prompt)
+}
+
+// hideSecrets learns what was typed into password fields with a step, and takes it out of the step, the record of j
+// and its session. fresh says that something was learned which earlier rows of the store may hold.
+func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
+	m.mu.Lock()
+	l := j.live
+	l.secrets, fresh = l.secrets.With(step.Secrets...)
+	secrets := l.secrets
+	told := l.vaultTold
+	if fresh {
+		l.Session = secrets.MaskSession(l.Session)
+	}
+	if step.Kind == StepAnswer && !told && secrets.Mask(j.prompt) != j.prompt {
+		l.vaultTold = true
+		step.Text += vaultHint
+	}
+	m.mu.Unlock()
+	if step.Kind == StepNotice { // somebody said something to the task
+		j.likely = append(j.likely, LikelyCodes(step.Text)...)
+	}
+	secrets, _ = secrets.With(j.likely...)
+	*step = secrets.MaskStep(*step)
+	j.rec = secrets.MaskTask(j.rec)
+	if fresh {
+		j.handle.SetLabel(taskLabel(j.rec.Task))
+	}
+	return fresh
+}
+
+// redactStored takes the secrets of a session out of what was stored of it before they were known.
+func (m *Manager) redactStored(ctx context.Context, l *liveSession) error {
+	m.mu.Lock()
+	secrets := l.secrets
+	m.mu.Unlock()
+	return m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.Redact(ctx, s.ID, secrets) })
+}
