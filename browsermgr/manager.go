@@ -306,3 +306,6 @@ func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 func (m *Manager) connector(c profile.Config) profile.Connector {
 	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint, AllowAddr: m.AllowEndpointAddr}
 }
+// MaxRunning returns how many browsers that are started here may run at once; 0 is any number.
+func (m *Manager) MaxRunning() int { return m.config().MaxRunning }
+

@@ -148,6 +148,9 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(), Place: place,
 	}
 	if b := p.current(); b != nil && b.acquire() {
+		if info.Listening = b.port != 0 || pl.Mode != profile.ModeLaunched; info.CDPPort == nil && b.port != 0 {
+			info.CDPPort = &b.port
+		}
 		defer b.uses.ReleaseUnused()
 		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
 		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
@@ -157,6 +160,7 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	}
 	if pl.Mode != profile.ModeLaunched && !pl.Address.IsZero() {
 		c := p.manager.connector(pl.Config)
+		info.Listening = info.Running
 		c.HTTPTimeout, c.Handshake = listProbeTimeout, listProbeTimeout
 		info.Running = c.Probe(ctx, pl.Address).Ready
 	}
@@ -189,6 +193,7 @@ func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 		}
 		found = append(found, profile.Info{
 			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
+			Listening: port != nil, MemoryMB: b.memoryMB(),
 			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
 			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),
 		})

@@ -58,7 +58,8 @@ func runDoctor(ctx context.Context, c *Call) (profile.DoctorReport, error) {
 type profilesAnswer struct {
 	OKAnswer
 
-	Profiles []profile.Info `json:"profiles"`
+	Profiles   []profile.Info `json:"profiles"`
+	MaxRunning int            `json:"maxRunning,omitempty"` // how many browsers that are started here run at once
 }
 
 func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {
@@ -70,7 +71,7 @@ func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {
 	if err = errors.Join(err, refused); err == nil && own != "" { // whom a model works for has no business with others'
 		list = slices.DeleteFunc(list, func(info profile.Info) bool { return info.Name != own })
 	}
-	return profilesAnswer{OKAnswer{OK: true}, NonNilList(list)}, err
+	return profilesAnswer{OKAnswer{OK: true}, NonNilList(list), c.Tabs.Manager.MaxRunning()}, err
 }
 
 type profileAnswer struct {

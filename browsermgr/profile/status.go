@@ -69,6 +69,7 @@ type Info struct {
 	Color             string  `json:"color"`
 	Driver            string  `json:"driver"`
 	Running           bool    `json:"running"`
+	Listening         bool    `json:"listening,omitempty"` // its DevTools can be reached at that port or address now
 	TabCount          int     `json:"tabCount"`
 	IsDefault         bool    `json:"isDefault"`
 	IsRemote          bool    `json:"isRemote"`

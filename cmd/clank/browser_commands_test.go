@@ -94,11 +94,23 @@ var commandCases = []commandCase{
 	{line: "stop", asks: "POST /stop", body: `{}`, answer: `{"ok":true,"stopped":true,"profile":"clank"}`, stdout: "profile clank is stopped\n"},
 	{line: "stop", asks: "POST /stop", body: `{}`, answer: `{"ok":true,"stopped":false,"profile":"clank"}`, stdout: "profile clank was not running\n"},
 	{line: "reset-profile", asks: "POST /reset-profile", body: `{}`, answer: `{"moved":true,"from":"/a","to":"/b","profile":"clank"}`, stdout: "profile clank is empty again; its data is in /b\n"},
+	{
+		line: "reset-profile", asks: "POST /reset-profile", body: `{}`,
+		answer: `{"moved":true,"from":"/a","profile":"clank@person-1"}`,
+		stdout: "profile clank@person-1 is empty again\n",
+	},
 	{line: "reset-profile", asks: "POST /reset-profile", body: `{}`, answer: `{"moved":false,"from":"/a","profile":"clank"}`, stdout: "profile clank has no data to move\n"},
 	{
 		line: "profiles", asks: "GET /profiles",
-		answer: `{"profiles":[{"name":"clank","cdpPort":18800,"color":"#FF4500","running":true,"tabCount":1,"isDefault":true},{"name":"far","cdpPort":null,"cdpUrl":"http://a","isRemote":true,"missingFromConfig":true,"reconcileReason":"why"},{"name":"user","transport":"cdp"}]}`,
-		stdout: "clank: running, 1 tab, default\n   port 18800, color #FF4500\nfar: stopped, remote, no longer configured\n   http://a, color \n   why\nuser: stopped\n   cdp, color \n",
+		answer: `{"profiles":[{"name":"clank","transport":"cdp","cdpPort":18800,"cdpUrl":"http://a",` +
+			`"color":"#FF4500","running":true,"tabCount":1,"memoryMb":190,"isDefault":true},` +
+			`{"name":"clank@server-1","cdpPort":18801,"listening":true,"running":true,"memoryMb":10},` +
+			`{"name":"far","cdpPort":null,"cdpUrl":"http://a","isRemote":true,"missingFromConfig":true,` +
+			`"reconcileReason":"why"},{"name":"user","transport":"cdp"}],"maxRunning":8}`,
+		stdout: "clank: running, 1 tab, 190 MB, default\n   cdp, color #FF4500\n" +
+			"clank@server-1: running, 0 tabs, 10 MB\n   port 18801, color \n" +
+			"far: stopped, remote, no longer configured\n   http://a, color \n   why\nuser: stopped\n   cdp, color \n" +
+			"2 of at most 8 browsers run, with 200 MB together\n",
 	},
 	{
 		line: "create-profile --name work --color #0066CC --cdp-url http://h:1 --user-data-dir /d --driver existing-session", asks: "POST /profiles/create",

@@ -6,7 +6,6 @@ import (
 	"net/url"
 
 	"clank/browsermgr/control/client"
-	"clank/browsermgr/profile"
 )
 
 func browserLifecycleCommands() []browserCommand {
@@ -57,16 +56,19 @@ func browserLifecycleCommands() []browserCommand {
 func profileCommands() []browserCommand {
 	return []browserCommand{
 		{
-			name: "reset-profile", short: "move the profile's data to the trash",
+			name: "reset-profile", short: "move the profile's data to the trash; of a person's place, delete it",
 			buildRequest: buildPost("/reset-profile"),
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Profile, From, To string
 				Moved             bool
 			},
 			) {
-				if a.Moved {
+				switch {
+				case a.Moved && a.To == "": // it is deleted, or the system does not tell where it is
+					p.Line("profile %s is empty again", cleanLine(a.Profile))
+				case a.Moved:
 					p.Line("profile %s is empty again; its data is in %s", cleanLine(a.Profile), cleanLine(a.To))
-				} else {
+				default:
 					p.Line("profile %s has no data to move", cleanLine(a.Profile))
 				}
 			}),
@@ -74,7 +76,7 @@ func profileCommands() []browserCommand {
 		{
 			name: "profiles", short: "list the profiles",
 			buildRequest: buildGet("/profiles"),
-			printAnswer:  printTyped(func(p *outputPrinter, a struct{ Profiles []profile.Info }) { printProfiles(p, a.Profiles) }),
+			printAnswer:  printTyped(printProfiles),
 		},
 		{
 			name: "create-profile", short: "add a profile",

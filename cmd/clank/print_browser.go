@@ -43,9 +43,19 @@ func printBrowserStatus(p *outputPrinter, s profile.Status) {
 	}
 }
 
-// printProfiles prints a list of profiles.
-func printProfiles(p *outputPrinter, list []profile.Info) {
-	for _, info := range list {
+// profileList is the answer to a question for the profiles.
+type profileList struct {
+	Profiles   []profile.Info
+	MaxRunning int
+}
+
+// printProfiles prints a list of profiles, and what those that run take up together.
+func printProfiles(p *outputPrinter, list profileList) {
+	running, memory := 0, 0
+	for _, info := range list.Profiles {
+		if info.MemoryMB > 0 { // started here
+			running, memory = running+1, memory+info.MemoryMB
+		}
 		state := "stopped"
 		if info.Running {
 			state = "running, " + countNoun(info.TabCount, "tab")
@@ -63,16 +73,20 @@ func printProfiles(p *outputPrinter, list []profile.Info) {
 			state += ", no longer configured"
 		}
 		p.Line("%s: %s", cleanLine(info.Name), state)
-		where := intOrEmpty(info.CDPPort)
-		if where != "" {
-			where = "port " + where
-		} else if where = stringOrEmpty(info.CDPURL); where == "" {
-			where = info.Transport
+		where := info.Transport
+		switch {
+		case info.Listening && info.CDPPort != nil:
+			where = "port " + intOrEmpty(info.CDPPort)
+		case info.Listening || info.IsRemote:
+			where = cmp.Or(stringOrEmpty(info.CDPURL), where)
 		}
 		p.Line("   %s, color %s", cleanLine(where), cleanLine(info.Color))
 		if reason := stringOrEmpty(info.ReconcileReason); reason != "" {
 			p.Line("   %s", cleanLine(reason))
 		}
+	}
+	if list.MaxRunning > 0 {
+		p.Line("%d of at most %s run, with %d MB together", running, countNoun(list.MaxRunning, "browser"), memory)
 	}
 }
 

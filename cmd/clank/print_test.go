@@ -62,7 +62,7 @@ func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
 	nowhere.Tabs[0].URL = ""
 	for name, print := range map[string]func(p *outputPrinter){
 		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[profile.Status](hostile)) },
-		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]profile.Info](hostile)) },
+		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[profileList](hostile)) },
 		"report":       func(p *outputPrinter) { printReport(p, filledValue[client.Report](hostile)) },
 		"tabs":         func(p *outputPrinter) { printTabs(p, filledValue[client.TabList](hostile)) },
 		"no address":   func(p *outputPrinter) { printTabs(p, nowhere) },
