@@ -231,6 +231,9 @@ func (b *browser) shutDown() {
 		b.endProcess(crashed)
 	}
 	b.closeObservers()
+	if b.isLocal() {
+		b.manager.packState(b.resolved.Name)
+	}
 	b.err = b.exitReason(crashed)
 	if crashed {
 		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.pid())

@@ -74,6 +74,9 @@ type Manager struct {
 	Redact      func(message []byte) []byte
 	HiddenAreas func(ctx context.Context, t *page.Tab) ([]page.Area, error)
 	Holds       func(ctx context.Context, t *page.Tab) (bool, error)
+	// StateKeys, if set, returns the keys that the state of persons' places is encrypted with while their browsers do
+	// not run; see [profile.PackState]. Nil leaves it in the clear.
+	StateKeys func(ctx context.Context) ([]string, error)
 	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	OnSent func(method string)
 
@@ -85,6 +88,8 @@ type Manager struct {
 	profiles map[string]*profileState
 	windows  map[string]*Window
 	roomTurn chan struct{}  // holds a token while room for one more browser is made
+	hurry    chan struct{}  // closed when packing is given up; see [Manager.packState]
+	giveUp   func()         // closes hurry
 	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
 }
 
@@ -129,7 +134,12 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.profiles = map[string]*profileState{}
 	m.windows = map[string]*Window{}
 	m.roomTurn = make(chan struct{}, 1)
+	m.hurry = make(chan struct{})
+	m.giveUp = sync.OnceFunc(func() { close(m.hurry) })
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
+	if m.StateKeys != nil {
+		m.wg.Go(m.packLeftStates)
+	}
 	return nil
 }
 
@@ -272,6 +282,9 @@ func (m *Manager) Status() []BrowserStatus {
 // Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When
 // ctx ends the browsers are killed. Closing twice is no error.
 func (m *Manager) Close(ctx context.Context) error {
+	if m.giveUp != nil {
+		defer context.AfterFunc(ctx, m.giveUp)()
+	}
 	m.mu.Lock()
 	if m.opened && !m.isClosed() {
 		close(m.closed)

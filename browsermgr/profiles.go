@@ -128,6 +128,9 @@ func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult
 	if _, err := p.stopWithTurn(ctx); err != nil {
 		return moved, err
 	}
+	if p.manager.isPacked(p.name) { // in the trash it would lie in the clear, or where nobody looks for it
+		return p.removeState(ctx)
+	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return moved, nil
 	}
@@ -295,7 +298,7 @@ func (p *profileState) recordStart(ctx context.Context, err error) {
 }
 
 // launch starts a process and connects to it.
-func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) error {
+func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (err error) {
 	m, pl := p.manager, b.resolved
 	b.headless, b.headlessSource = pl.ResolveHeadless(headless)
 	if !b.headless && !chrome.HasDisplay() {
@@ -317,6 +320,14 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) e
 	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
 		return err
 	}
+	if err := p.unpackState(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil { // no browser will end that packs it
+			m.packState(p.name)
+		}
+	}()
 	got, err := profile.Launch(ctx, executable, chrome.LaunchOptions{
 		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -120,9 +119,8 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 
 // instances lists the profiles of places that have a state, sorted by name.
 func (m *Manager) instances() (list []profile.Profile) {
-	dirs, _ := filepath.Glob(m.userDataDir("*@*")) // the pattern is well formed
-	for _, dir := range dirs {
-		if p, err := m.store.Find(filepath.Base(filepath.Dir(dir))); err == nil {
+	for _, name := range m.placesWithState("*@*") {
+		if p, err := m.store.Find(name); err == nil {
 			list = append(list, p)
 		}
 	}
@@ -148,11 +146,11 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(), Place: place,
 	}
 	if b := p.current(); b != nil && b.acquire() {
+		defer b.uses.ReleaseUnused()
+		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
 		if info.Listening = b.port != 0 || pl.Mode != profile.ModeLaunched; info.CDPPort == nil && b.port != 0 {
 			info.CDPPort = &b.port
 		}
-		defer b.uses.ReleaseUnused()
-		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
 		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
 			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
@@ -160,9 +158,9 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	}
 	if pl.Mode != profile.ModeLaunched && !pl.Address.IsZero() {
 		c := p.manager.connector(pl.Config)
-		info.Listening = info.Running
 		c.HTTPTimeout, c.Handshake = listProbeTimeout, listProbeTimeout
 		info.Running = c.Probe(ctx, pl.Address).Ready
+		info.Listening = info.Running
 	}
 	return info
 }

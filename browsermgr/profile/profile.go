@@ -106,6 +106,12 @@ func SplitInstance(name string) (base, place string, ok bool) {
 	return base, string(of), CheckName(base) == nil && instancePattern().MatchString(string(of))
 }
 
+// IsPersons reports whether a profile has the state of a person's place.
+func IsPersons(name string) bool {
+	_, place, ok := SplitInstance(name)
+	return ok && strings.HasPrefix(place, "person-")
+}
+
 var colorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`) })
 
 // normalize settles what follows from the rest, and refuses what cannot be. The error wraps [fault.ErrInvalid].

@@ -278,6 +278,9 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		return err
 	}
 	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
+	if !a.Ephemeral { // what lies in a directory of this process goes with it
+		a.Browsers.StateKeys = a.stateKeys
+	}
 	a.installGuards(a.Browsers)
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err

@@ -195,6 +195,15 @@ func (a *Server) openVault(ctx context.Context) {
 	}
 }
 
+// stateKeys returns the keys of the state of persons' browsers.
+func (a *Server) stateKeys(ctx context.Context) ([]string, error) {
+	opts, err := VaultOptions(a.getenv, a.Home)
+	if err != nil {
+		return nil, err
+	}
+	return vault.StateKeys(ctx, opts)
+}
+
 // VaultOptions say where the vault of a home and its key are.
 func VaultOptions(getenv func(string) string, h *Home) (vault.Options, error) {
 	opts := vault.Options{Path: h.Path("vault.json"), KeyFile: h.Path("vault.key"), Keyring: vault.SystemKeyring{}}

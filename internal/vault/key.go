@@ -100,7 +100,7 @@ func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyP
 		}
 		ringErr = err
 	}
-	keys, err := readKeys(v.opts.KeyFile)
+	keys, err := readKeys(v.opts.KeyFile, rekeyHint)
 	if err != nil {
 		return vaultKey{}, placeFile, err
 	}
@@ -122,7 +122,7 @@ func (v *Vault) storeKey(ctx context.Context, vaultID string, k vaultKey) error 
 	if v.opts.Keyring != nil && v.opts.Keyring.Set(ctx, keyName(vaultID, k.id), k.text()) == nil {
 		return nil
 	}
-	keys, err := readKeys(v.opts.KeyFile)
+	keys, err := readKeys(v.opts.KeyFile, rekeyHint)
 	if err != nil {
 		return err
 	}
@@ -134,28 +134,32 @@ func (v *Vault) dropKey(ctx context.Context, vaultID, id string) error {
 	if v.opts.Keyring != nil {
 		_ = v.opts.Keyring.Delete(ctx, keyName(vaultID, id)) // it may never have been there
 	}
-	keys, err := readKeys(v.opts.KeyFile)
+	keys, err := readKeys(v.opts.KeyFile, rekeyHint)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
 	return writeKeys(v.opts.KeyFile, slices.DeleteFunc(keys, func(k vaultKey) bool { return k.id == id }))
 }
 
-// readKeys reads a file of keys, one a line. A file that is not there has none; one that others may read is refused.
-func readKeys(path string) ([]vaultKey, error) {
+// rekeyHint is what to do about the key of a vault that others may have read.
+const rekeyHint = ", and then change it with \"clank vault rekey\""
+
+// readKeys reads a file of keys, one a line. A file that is not there has none; one that others may read is refused,
+// with the hint.
+func readKeys(path, hint string) ([]vaultKey, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the key of the vault: %w", err)
+		return nil, fmt.Errorf("read the key in %s: %w", path, err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the key of the vault in %s can be read by others: chmod 600 it, and then change it with \"clank vault rekey\"", path)
+		return nil, fmt.Errorf("the key in %s can be read by others: chmod 600 it%s", path, hint)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the key of the vault: %w", err)
+		return nil, fmt.Errorf("read the key in %s: %w", path, err)
 	}
 	var keys []vaultKey
 	for line := range strings.Lines(string(data)) {
@@ -164,7 +168,7 @@ func readKeys(path string) ([]vaultKey, error) {
 		}
 		k, err := parseKey(line)
 		if err != nil {
-			return nil, fmt.Errorf("read the key of the vault in %s: %w", path, err)
+			return nil, fmt.Errorf("read the key in %s: %w", path, err)
 		}
 		keys = append(keys, k)
 	}
@@ -188,7 +192,7 @@ func writeKeys(path string, keys []vaultKey) error {
 		b.WriteString(k.text() + "\n")
 	}
 	if err := replaceFile(path, []byte(b.String())); err != nil {
-		return fmt.Errorf("write the key of the vault: %w", err)
+		return fmt.Errorf("write the key in %s: %w", path, err)
 	}
 	return nil
 }

@@ -627,3 +627,42 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 		t.Errorf("after the lock was let go: %v", err)
 	}
 }
+
+func TestTheKeyOfBrowserStatesIsKeptAsTheVaultsIs(t *testing.T) {
+	const given = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	empty, none := newRing(), &ring{err: errors.New("no keyring")}
+	seen := map[string]string{}
+	for name, o := range map[string]vault.Options{
+		"keyring": {Keyring: empty}, "file": {Keyring: none}, "file without a keyring": {}, "environment": {Key: given},
+	} {
+		o.KeyFile = filepath.Join(t.TempDir(), "vault.key")
+		file := filepath.Join(filepath.Dir(o.KeyFile), "browser.key")
+		first, err := vault.StateKeys(t.Context(), o)
+		check.Must(t, err)
+		again, err := vault.StateKeys(t.Context(), o)
+		check.Must(t, err)
+		info, missing := os.Stat(file)
+		switch inFile := strings.HasPrefix(name, "file"); {
+		case len(first) != 1, len(first[0]) < 40, first[0] == given, !slices.Equal(first, again), seen[first[0]] != "":
+			t.Errorf("%s: %q, then %q; %s has the same", name, first, again, seen[first[0]])
+		case inFile != (missing == nil), inFile && info.Mode().Perm() != 0o600:
+			t.Errorf("%s: %v %v", name, info, missing)
+		case inFile:
+			check.Must(t, os.Chmod(file, 0o640))
+			check.Fails(t, check.Err(vault.StateKeys(t.Context(), o)), nil, "can be read by others", file)
+			check.Must(t, os.Chmod(file, 0o600))
+			o.Keyring = empty // one that could not be asked when the file was made
+			if both, err := vault.StateKeys(t.Context(), o); err != nil || both[0] != first[0] || len(both) > 2 {
+				t.Errorf("%s, and then a keyring: %q, %v", name, both, err)
+			}
+		}
+		seen[first[0]] = name
+	}
+	empty.keys["browser state key"] = "short"
+	for want, o := range map[string]vault.Options{
+		"CLANK_VAULT_KEY": {Key: "short", KeySource: "CLANK_VAULT_KEY"},
+		"keyring":         {Keyring: empty, KeyFile: t.TempDir() + "/vault.key"},
+	} {
+		check.Fails(t, check.Err(vault.StateKeys(t.Context(), o)), nil, want)
+	}
+}

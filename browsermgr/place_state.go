@@ -1,0 +1,112 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/profile"
+	"clank/sessions"
+)
+
+// isPacked reports whether the state of a profile is encrypted while its browser does not run: that of a person's place
+// is.
+func (m *Manager) isPacked(name string) bool {
+	return m.StateKeys != nil && profile.IsPersons(name)
+}
+
+// packState puts a person's state away, encrypted, when its browser has ended. What cannot be packed stays as it is,
+// and is when its browser ends the next time, or clank starts.
+func (m *Manager) packState(name string) {
+	if !m.isPacked(name) {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	m.wg.Go(func() {
+		select {
+		case <-m.hurry:
+			cancel(ErrClosed)
+		case <-ctx.Done():
+		}
+	})
+	if err := profile.PackState(ctx, m.userDataDir(name), m.StateKeys); err != nil {
+		m.Logger.Warn("the state of a person's browser stays unencrypted on the disk", "profile", name, "error", err)
+	}
+}
+
+// unpackState has a person's state be there when its browser starts.
+func (p *profileState) unpackState(ctx context.Context) error {
+	if !p.manager.isPacked(p.name) {
+		return nil
+	}
+	return profile.UnpackState(ctx, p.manager.userDataDir(p.name), p.manager.StateKeys)
+}
+
+// packLeftStates packs what a former run that died has left in the clear.
+func (m *Manager) packLeftStates() {
+	ctx, release := m.untilClosed(context.Background())
+	defer release()
+	dirs, _ := filepath.Glob(filepath.Dir(m.userDataDir("*@*"))) // the pattern is well formed
+	for _, dir := range dirs {
+		p := m.profileState(filepath.Base(dir))
+		if acquireTurn(ctx, p.startTurn) != nil {
+			return
+		}
+		if p.current() == nil { // others pack when they end
+			m.packState(p.name)
+		}
+		releaseTurn(p.startTurn)
+	}
+}
+
+// placesWithState lists the profiles that have a state on the disk, packed or not, and a name that the pattern matches.
+func (m *Manager) placesWithState(pattern string) (names []string) {
+	for _, what := range []string{filepath.Base(m.userDataDir("")), profile.PackName} {
+		found, _ := filepath.Glob(filepath.Join(m.Home, "browser", pattern, what)) // the pattern is well formed
+		for _, path := range found {
+			names = append(names, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// RemovePlace ends the browsers of a place and deletes its state: nothing of it is kept, not in the trash either.
+func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
+	if err := m.checkOpen(); err != nil {
+		return err
+	}
+	if _, _, ok := profile.SplitInstance(place.Profile(m.Profile)); !ok {
+		return fault.Invalidf("%q is no place", place)
+	}
+	var errs []error
+	for _, name := range m.placesWithState(place.Profile("*")) {
+		p := m.profileState(name)
+		err := acquireTurn(ctx, p.startTurn)
+		if err == nil {
+			if _, err = p.stopWithTurn(ctx); err == nil {
+				_, err = p.removeState(ctx)
+			}
+			releaseTurn(p.startTurn)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// removeState deletes the folder of a profile whose browser has ended. The caller has the turn.
+func (p *profileState) removeState(ctx context.Context) (TrashResult, error) {
+	dir := p.manager.userDataDir(p.name)
+	removed := TrashResult{From: filepath.Dir(dir)}
+	if err := chrome.Reap(ctx, dir); err != nil {
+		return removed, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	removed.Moved = len(p.manager.placesWithState(p.name)) > 0
+	return removed, os.RemoveAll(removed.From)
+}

@@ -1,0 +1,278 @@
+package profile
+
+import (
+	"archive/tar"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/chrome"
+
+	"filippo.io/age"
+	"github.com/google/renameio/v2"
+)
+
+// PackName is the name of the file beside a user data directory that has its state while no browser runs, encrypted: a
+// tar archive, compressed with gzip, in the format of age (age-encryption.org/v1).
+const PackName = "state.age"
+
+// What is on its way from one form to the other. Neither is looked at again after a crash: the directory in the clear,
+// if there is one, has everything, or else the pack has.
+const (
+	packedSuffix   = ".packed"   // of a directory that is in the pack, while it is removed
+	unpackedSuffix = ".unpacked" // of one that the pack is unpacked to
+)
+
+// rebuilt are the files and folders that Chromium makes anew when they are missing, in a user data directory and in the
+// profile in it: caches, components that it downloads, measurements. They are not packed.
+var rebuilt = []string{
+	"BrowserMetrics", "BrowserMetrics-spare.pma", "Cache", "Code Cache", "Crashpad", "Crash Reports",
+	"DawnGraphiteCache", "DawnWebGPUCache", "GPUCache", "GPUPersistentCache", "GrShaderCache", "GraphiteDawnCache",
+	"Safe Browsing", "ShaderCache", "Shared Dictionary", "component_crx_cache", "extensions_crx_cache",
+	"optimization_guide_model_store", "segmentation_platform",
+}
+
+// packWork is the work factor of the key's derivation, as small as age has it: what is derived from is no password that
+// somebody could guess, but a key of 256 bits.
+const packWork = 1
+
+// PackState puts a user data directory that no browser uses into the pack beside it, encrypted with the first of keys,
+// and removes it. What is left of an earlier packing that broke off is removed. Without a directory there is nothing to
+// pack. If it fails, the directory stays.
+func PackState(ctx context.Context, dir string, keys func(context.Context) ([]string, error)) error {
+	err := removeRemains(dir)
+	if _, missing := os.Lstat(dir); err != nil || errors.Is(missing, fs.ErrNotExist) {
+		return err
+	}
+	if err := chrome.Reap(ctx, dir); err != nil { // or somebody else uses it
+		return err
+	}
+	known, err := keys(ctx)
+	if err == nil {
+		err = writePack(ctx, dir, known[0])
+	}
+	if err != nil {
+		return fmt.Errorf("pack the state: %w", err)
+	}
+	// Half removed it must not have the name any more by which it counts as newer than the pack.
+	err = os.Rename(dir, dir+packedSuffix)
+	if err == nil {
+		err = os.RemoveAll(dir + packedSuffix)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the state that was packed: %w", err)
+	}
+	return nil
+}
+
+// UnpackState makes a user data directory of the pack beside it, if there is one and no directory: one in the clear was
+// left by a crash, and is newer. The pack stays until the next takes its place. The error names the pack and the way
+// out; then there is no directory.
+func UnpackState(ctx context.Context, dir string, keys func(context.Context) ([]string, error)) error {
+	if err := removeRemains(dir); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one goes
+		return nil // there is something in it
+	}
+	file, err := os.Open(packOf(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer file.Close()
+		var known []string
+		if known, err = keys(ctx); err == nil {
+			err = readPack(ctx, file, dir+unpackedSuffix, known)
+		}
+	}
+	if err == nil {
+		err = os.Rename(dir+unpackedSuffix, dir)
+	}
+	if err != nil {
+		return errors.Join(packError(packOf(dir), err), removeRemains(dir))
+	}
+	return nil
+}
+
+// packError says what to do about a pack that cannot be unpacked. It stays as it is.
+func packError(file string, err error) error {
+	why := "it is damaged: put a copy of the file back"
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
+		why = "it is encrypted with another key: put that key back"
+	}
+	return fmt.Errorf("the state of this browser in %s cannot be read, and stays as it is (%w); %s, or begin afresh "+
+		"with “clank browser --browser-profile %s reset-profile”", file, err, why, filepath.Base(filepath.Dir(file)))
+}
+
+func packOf(dir string) string { return filepath.Join(filepath.Dir(dir), PackName) }
+
+// removeRemains removes what packing or unpacking has left that broke off.
+func removeRemains(dir string) error {
+	halves, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "."+PackName+"*")) // the pattern is well formed
+	for _, path := range append(halves, dir+packedSuffix, dir+unpackedSuffix) {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("remove what is left of an earlier state: %w", err)
+		}
+	}
+	return nil
+}
+
+// writePack replaces the pack of a directory.
+func writePack(ctx context.Context, dir, key string) error {
+	to, err := age.NewScryptRecipient(key)
+	if err != nil {
+		return err
+	}
+	to.SetWorkFactor(packWork)
+	file, err := renameio.TempFile(filepath.Dir(dir), packOf(dir))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Cleanup() }()
+	sealed, err := age.Encrypt(file, to)
+	if err != nil {
+		return err
+	}
+	compressed, err := gzip.NewWriterLevel(sealed, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewWriter(compressed)
+	if err := addTree(ctx, archive, dir); err != nil {
+		return err
+	}
+	for _, w := range []io.Closer{archive, compressed, sealed} {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return file.CloseAtomicallyReplace()
+}
+
+// addTree adds the files and folders of a directory. Chromium's links and sockets mean something only while it runs.
+func addTree(ctx context.Context, archive *tar.Writer, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil || name == "." {
+			return err
+		}
+		if parent := path.Dir(name); (parent == "." || parent == "Default") && slices.Contains(rebuilt, e.Name()) {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !e.IsDir() && !e.Type().IsRegular() {
+			return nil
+		}
+		return addFile(archive, root, name)
+	})
+}
+
+func addFile(archive *tar.Writer, root *os.Root, name string) error {
+	file, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	h := &tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Typeflag: tar.TypeReg, Size: info.Size()}
+	if info.IsDir() {
+		h.Typeflag, h.Size, h.Name = tar.TypeDir, 0, name+"/"
+	}
+	if err := archive.WriteHeader(h); err != nil || info.IsDir() {
+		return err
+	}
+	_, err = io.Copy(archive, file)
+	return err
+}
+
+// readPack writes what is packed into a new directory.
+func readPack(ctx context.Context, pack io.Reader, into string, keys []string) error {
+	var identities []age.Identity
+	for _, key := range keys {
+		identity, err := age.NewScryptIdentity(key)
+		if err != nil {
+			return err
+		}
+		identities = append(identities, identity)
+	}
+	opened, err := age.Decrypt(pack, identities...)
+	if err != nil {
+		return err
+	}
+	plain, err := gzip.NewReader(opened)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(into, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	archive := tar.NewReader(plain)
+	for {
+		h, err := archive.Next()
+		if err = cmp.Or(err, context.Cause(ctx)); errors.Is(err, io.EOF) {
+			return cmp.Or(readEnd(plain), syncBelow(root))
+		}
+		if err == nil {
+			err = extract(root, h, archive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// syncBelow has a directory be there as a whole before it counts as newer than its pack.
+func syncBelow(root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return syncFiles(dir)
+}
+
+// readEnd returns nil if there is nothing more to read, and nothing missing: that is known at the end only.
+func readEnd(r io.Reader) error {
+	_, err := io.ReadFull(r, make([]byte, 1))
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return cmp.Or(err, errors.New("it goes on after its end"))
+}
+
+func extract(root *os.Root, h *tar.Header, from io.Reader) error {
+	mode := fs.FileMode(h.Mode).Perm() //nolint:gosec // nine bits
+	if h.Typeflag == tar.TypeDir {
+		return root.Mkdir(strings.TrimSuffix(h.Name, "/"), mode|0o700)
+	}
+	file, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,239 @@
+package profile_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
+	"clank/internal/test/check"
+
+	"github.com/gofrs/flock"
+)
+
+// cookieFile is in every state of these tests, and holds which state it is.
+const cookieFile = "Default/Cookies"
+
+// stateKeys returns what gives out keys that were not given out before.
+func stateKeys(n int) func(context.Context) ([]string, error) {
+	var keys []string
+	for range n {
+		var b [32]byte
+		_, _ = rand.Read(b[:])
+		keys = append(keys, base64.StdEncoding.EncodeToString(b[:]))
+	}
+	return func(context.Context) ([]string, error) { return keys, nil }
+}
+
+func noKeys(context.Context) ([]string, error) { return nil, errors.New("the keyring is locked") }
+
+// makeState returns a user data directory with what Chromium leaves in one, and what is in the file of cookies.
+func makeState(t *testing.T, cookies string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "clank@person-1", "user-data")
+	for _, name := range []string{
+		cookieFile, "Local State", "Default/Service Worker/ScriptCache/1", "Default/WebStorage/1/CacheStorage/2",
+		"Default/IndexedDB/Cache/3",
+		"Default/Cache/f_1", "Default/Code Cache/js/4", "GrShaderCache/5", "component_crx_cache/6",
+	} {
+		writeState(t, dir, name, cookies)
+	}
+	writeState(t, dir, "Default/Sessions/", "")
+	check.Must(t, os.Symlink("somewhere", filepath.Join(dir, "SingletonCookie")))
+	return dir
+}
+
+func writeState(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if strings.HasSuffix(name, "/") { // an empty folder
+		check.Must(t, os.MkdirAll(path, 0o700))
+		return
+	}
+	check.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check.Must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// filesBelow lists what is there, with what is in it.
+func filesBelow(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	check.Must(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && e.Name() != "clank.lock" {
+			data, err := os.ReadFile(path)
+			check.Must(t, err)
+			name, _ := filepath.Rel(dir, path)
+			list = append(list, name+"="+string(data))
+		}
+		return err
+	}))
+	return list
+}
+
+func TestAStateIsPackedWithoutItsCaches(t *testing.T) {
+	dir, keys := makeState(t, "secret"), stateKeys(1)
+	pack := filepath.Join(filepath.Dir(dir), profile.PackName)
+	for range 2 { // the second pack takes the place of the first
+		check.Must(t, profile.PackState(t.Context(), dir, keys))
+		data, err := os.ReadFile(pack)
+		check.Must(t, err)
+		info, err := os.Stat(pack)
+		check.Must(t, err)
+		sealed := bytes.HasPrefix(data, []byte("age-encryption.org/v1\n")) && !bytes.Contains(data, []byte("secret"))
+		if info.Mode().Perm() != 0o600 || !sealed {
+			t.Errorf("the pack has the mode %v and begins %.40q", info.Mode(), data)
+		}
+		if got := filesBelow(t, filepath.Dir(dir)); len(got) != 1 {
+			t.Errorf("besides the pack there are %.200q", got)
+		}
+		check.Must(t, profile.UnpackState(t.Context(), dir, keys))
+		want := []string{
+			"Default/Cookies=secret", "Default/IndexedDB/Cache/3=secret", "Default/Service Worker/ScriptCache/1=secret",
+			"Default/WebStorage/1/CacheStorage/2=secret", "Local State=secret",
+		}
+		if got := filesBelow(t, dir); !slices.Equal(got, want) {
+			t.Errorf("unpacked %q, want %q", got, want)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "Default", "Sessions")); err != nil || !info.IsDir() {
+			t.Errorf("an empty folder is lost: %v", err)
+		}
+	}
+}
+
+// TestACrashLosesNothing looks at what is there when a program has ended at each point of packing and unpacking.
+func TestACrashLosesNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		left map[string]string // besides the pack of the state “packed”, by where it lies beside the directory
+		want string
+	}{
+		"nothing happened": {nil, "packed"},
+		"while packing": {
+			map[string]string{"user-data/" + cookieFile: "newer", ".state.age123": "half"}, "newer",
+		},
+		"before the old is moved":  {map[string]string{"user-data/" + cookieFile: "newer"}, "newer"},
+		"while the old is removed": {map[string]string{"user-data.packed/Default/half": "old"}, "packed"},
+		"while unpacking":          {map[string]string{"user-data.unpacked/" + cookieFile: "half"}, "packed"},
+		"before the first file":    {map[string]string{"user-data/": ""}, "packed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, keys := makeState(t, "packed"), stateKeys(1)
+			check.Must(t, profile.PackState(t.Context(), dir, keys))
+			for name, text := range tt.left {
+				writeState(t, filepath.Dir(dir), name, text)
+			}
+			check.Must(t, profile.UnpackState(t.Context(), dir, keys))
+			for range 2 { // as it is found, and once more from the pack
+				if data, err := os.ReadFile(filepath.Join(dir, cookieFile)); err != nil || string(data) != tt.want {
+					t.Errorf("got %q, %v, want %q", data, err, tt.want)
+				}
+				if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*.*")); len(left) != 1 {
+					t.Errorf("left beside it: %q", left)
+				}
+				check.Must(t, profile.PackState(t.Context(), dir, keys))
+				check.Must(t, profile.UnpackState(t.Context(), dir, keys))
+			}
+		})
+	}
+}
+
+func TestAPackThatCannotBeReadStays(t *testing.T) {
+	keys := stateKeys(1)
+	same := func(data []byte) []byte { return data }
+	for name, tt := range map[string]struct {
+		damage func([]byte) []byte
+		keys   func(context.Context) ([]string, error)
+		want   string
+	}{
+		"another key": {same, stateKeys(2), "another key"},
+		"no key":      {same, noKeys, "keyring is locked"},
+		"a bit":       {func(data []byte) []byte { data[len(data)-100] ^= 1; return data }, keys, "damaged"},
+		"half":        {func(data []byte) []byte { return data[:len(data)/2] }, keys, "damaged"},
+		"the end":     {func(data []byte) []byte { return data[:len(data)-1] }, keys, "damaged"},
+		"the head":    {func(data []byte) []byte { data[2] ^= 1; return data }, keys, "damaged"},
+		"empty":       {func([]byte) []byte { return nil }, keys, "damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := makeState(t, strings.Repeat("secret", 1000))
+			pack := filepath.Join(filepath.Dir(dir), profile.PackName)
+			check.Must(t, profile.PackState(t.Context(), dir, keys))
+			data, err := os.ReadFile(pack)
+			check.Must(t, err)
+			data = tt.damage(data)
+			check.Must(t, os.WriteFile(pack, data, 0o600))
+			err = profile.UnpackState(t.Context(), dir, tt.keys)
+			check.Fails(t, err, nil, tt.want, pack, "clank browser --browser-profile clank@person-1 reset-profile")
+			now, _ := os.ReadFile(pack)
+			if left, _ := filepath.Glob(filepath.Dir(dir) + "/*"); !bytes.Equal(now, data) || len(left) != 1 {
+				t.Errorf("the pack has changed, or is not alone: %q", left)
+			}
+		})
+	}
+}
+
+func TestAStateThatCannotBePackedStays(t *testing.T) {
+	keys := stateKeys(1)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		keys func(context.Context) ([]string, error)
+		lock bool
+	}{
+		"no key":       {t.Context(), noKeys, false},
+		"in a hurry":   {gone, keys, false},
+		"it is in use": {t.Context(), keys, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := makeState(t, "kept")
+			want := filesBelow(t, filepath.Dir(dir))
+			lock := flock.New(filepath.Join(dir, "clank.lock"))
+			if tt.lock {
+				check.Must(t, lock.Lock())
+			}
+			err := profile.PackState(tt.ctx, dir, tt.keys)
+			if _, locked := errors.AsType[*chrome.LockedError](err); err == nil || locked != tt.lock {
+				t.Errorf("got %v", err)
+			}
+			if got := filesBelow(t, filepath.Dir(dir)); !slices.Equal(got, want) {
+				t.Errorf("left %q, want %q", got, want)
+			}
+			check.Must(t, lock.Unlock())
+		})
+	}
+}
+
+func TestAnOlderKeyStillUnpacks(t *testing.T) {
+	dir, old, both := makeState(t, "kept"), stateKeys(1), stateKeys(2)
+	given, _ := old(t.Context())
+	fresh, _ := both(t.Context())
+	fresh[1] = given[0]
+	check.Must(t, profile.PackState(t.Context(), dir, old))
+	check.Must(t, profile.UnpackState(t.Context(), dir, both))
+	check.Must(t, profile.PackState(t.Context(), dir, both)) // with the first
+	check.Fails(t, profile.UnpackState(t.Context(), dir, old), nil, "another key")
+}
+
+// BenchmarkState packs and unpacks a state of 50 MB, half of which can be compressed.
+func BenchmarkState(b *testing.B) {
+	dir, keys := filepath.Join(b.TempDir(), "user-data"), stateKeys(1)
+	check.Must(b, os.MkdirAll(filepath.Join(dir, "Default"), 0o700))
+	for i := range 200 {
+		data := make([]byte, 250_000)
+		_, _ = rand.Read(data[:len(data)/2])
+		check.Must(b, os.WriteFile(filepath.Join(dir, "Default", string(rune('A'+i))), data, 0o600))
+	}
+	b.Run("pack and unpack", func(b *testing.B) {
+		for b.Loop() {
+			check.Must(b, profile.PackState(b.Context(), dir, keys))
+			check.Must(b, profile.UnpackState(b.Context(), dir, keys))
+		}
+	})
+}

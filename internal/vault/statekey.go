@@ -1,0 +1,64 @@
+package vault
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// stateKeyName is what a keyring files the key of browser states under.
+const stateKeyName = "browser state key"
+
+// StateKeys returns the keys that the state of people's browsers may be encrypted with, the one for new ones first, and
+// makes one if there is none. They are kept as the key of the vault with these options is: where the environment gives
+// that one, the key follows from it; otherwise it is in the keyring, or in the file browser.key beside the vault's.
+func StateKeys(ctx context.Context, opts Options) ([]string, error) {
+	if opts.Key != "" {
+		k, err := parseKey(opts.Key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", opts.KeySource, err)
+		}
+		mac := hmac.New(sha256.New, k.bytes[:])
+		mac.Write([]byte("clank " + stateKeyName))
+		return []string{base64.StdEncoding.EncodeToString(mac.Sum(nil))}, nil
+	}
+	path := filepath.Join(filepath.Dir(opts.KeyFile), "browser.key")
+	unlock, err := lockFile(ctx, path+".lock") // or two programs each make one
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	keys, err := readKeys(path, "")
+	if err != nil {
+		return nil, err
+	}
+	if opts.Keyring != nil {
+		text, err := opts.Keyring.Get(ctx, stateKeyName)
+		if err == nil {
+			k, err := parseKey(text)
+			if err != nil {
+				return nil, fmt.Errorf("read the %s in the keyring: %w", stateKeyName, err)
+			}
+			keys = append(keys, k)
+		}
+		k, none := newKey(), len(keys) == 0 && errors.Is(err, ErrNotInKeyring)
+		if none && opts.Keyring.Set(ctx, stateKeyName, k.text()) == nil {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		keys = append(keys, newKey())
+		if err := writeKeys(path, keys); err != nil {
+			return nil, err
+		}
+	}
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = k.text()
+	}
+	return texts, nil
+}
