@@ -77,6 +77,9 @@ type Bot struct {
 	// there, for Disabled to judge ([sessions.Origin.Sees]). nil is no lists.
 	Served func() (guilds, channels []string)
 
+	// OnLeave, if set, is told the id of a server that the bot has left, or was removed from.
+	OnLeave func(ctx context.Context, guild string)
+
 	// Budgets is asked by /clank budget what may be spent and is left, with the
 	// people of the server if people is set; nil is no such command.
 	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)

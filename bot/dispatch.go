@@ -49,6 +49,9 @@ func (b *Bot) dispatch(base context.Context, kind string, data json.RawMessage) 
 		}
 		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
 			b.activeProgress.refresh(gone.ID)
+			if kind == "GUILD_DELETE" && gone.ID != "" && b.OnLeave != nil {
+				b.runShort(base, func(ctx context.Context) { b.OnLeave(ctx, gone.ID) })
+			}
 		}
 	default:
 		b.guilds.Update(kind, data)

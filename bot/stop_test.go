@@ -155,6 +155,25 @@ func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 	s.answer(it, "Stopped by")
 }
 
+func TestAServerThatIsLeftIsTold(t *testing.T) {
+	s := newStage(t)
+	left := make(chan string, 4)
+	s.bot.OnLeave = func(_ context.Context, guild string) { left <- guild }
+	s.open()
+	for _, data := range []string{`{"id":"1","unavailable":true}`, `7`, `{}`} { // an outage, and what nobody can read
+		check.Must(t, s.Dispatch(s.account, "GUILD_DELETE", data))
+	}
+	s.RemoveMember(s.guild, s.account.User)
+	select {
+	case guild := <-left:
+		if guild != s.guild.ID || len(left) > 0 {
+			t.Errorf("left %s, and %d more", guild, len(left))
+		}
+	case <-s.ctx().Done():
+		t.Error("nobody was told")
+	}
+}
+
 func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	s := newStage(t)
 	s.plainBrain()

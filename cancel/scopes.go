@@ -150,6 +150,17 @@ func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool
 	return true, true
 }
 
+// StopGuild cancels everything in a guild with cause c.
+func (s *Scopes) StopGuild(guild string, c *Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.handles {
+		if h.scope.Guild == guild {
+			h.cancel(c)
+		}
+	}
+}
+
 // StopAll cancels everything with cause c, and all work that begins later.
 func (s *Scopes) StopAll(c *Cause) {
 	s.mu.Lock()

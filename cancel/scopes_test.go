@@ -114,6 +114,19 @@ func TestStopWorkFindsOnePieceOfWorkInAnyScope(t *testing.T) {
 	}
 }
 
+func TestStopGuildEndsWhatRunsInAllItsChannels(t *testing.T) {
+	s := &cancel.Scopes{}
+	why := &cancel.Cause{Reason: cancel.Gone}
+	for _, scope := range []cancel.Scope{room, other, {Guild: "h", Channel: "c"}, {Channel: "c"}} {
+		ctx, h := s.Begin(t.Context(), scope, cancel.Work{ID: scope.Channel})
+		defer h.End()
+		s.StopGuild("g", why)
+		if got := context.Cause(ctx); errors.Is(got, why) != (scope.Guild == "g") {
+			t.Errorf("%+v: %v", scope, got)
+		}
+	}
+}
+
 func TestStopAllAlsoEndsWhatBeginsLater(t *testing.T) {
 	var s cancel.Scopes
 	before, _ := begin(t, &s, room, cancel.Work{ID: "1"})

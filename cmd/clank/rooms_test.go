@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard"
 	"clank/internal/server"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
@@ -43,6 +44,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay, true},
 		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces, false},
 		{"the room is asked before a program is kept", roomIsAskedToKeep, true},
+		{"a server that clank leaves leaves nothing in a browser", leftServerIsForgotten, true},
 		{"the links of a page are listed for models and people", linksAreListed, true},
 		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed, false},
 		{"to log in needs a person's consent", loggingInNeedsConsent, true},
@@ -114,6 +116,27 @@ func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) 
 	m := r.command(t, r.ada, discordtest.Args{"task": task})
 	<-answered
 	return m
+}
+
+func leftServerIsForgotten(t *testing.T, r *serverFixture) {
+	t.Helper()
+	guild, room := r.discord.CreateGuild("other", r.ada), r.room
+	r.discord.AddMember(guild, r.bot.User)
+	r.room = r.discord.CreateChannel(guild, "room")
+	defer func() { r.room = room }()
+	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), llmtest.Say("done")})
+	r.command(t, r.ada, discordtest.Args{"task": "look"})
+	state := filepath.Join(r.server.StateDir, "browser", "clank@server-"+guild.ID)
+	downloads := filepath.Join(r.server.StateDir, "downloads", "clank@server-"+guild.ID)
+	for _, dir := range []string{state, downloads} {
+		check.Must(t, check.Err(os.Stat(dir)))
+	}
+	r.discord.RemoveMember(guild, r.bot.User)
+	browsertest.Eventually(t, "the end of the server's state", func() bool {
+		_, there := os.Stat(state)
+		_, kept := os.Stat(downloads)
+		return errors.Is(there, os.ErrNotExist) && errors.Is(kept, os.ErrNotExist)
+	})
 }
 
 func linksAreListed(t *testing.T, r *serverFixture) {

@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"clank/bot"
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/settings"
+	"clank/sessions"
 )
 
 const (
@@ -78,6 +81,24 @@ func (d *discordConnector) reportStates(ctx context.Context, tell func(how strin
 	}
 }
 
+// forgetGuild ends what runs for a server that clank has left, and deletes the state of its browsers and what they have
+// downloaded.
+func (a *Server) forgetGuild(ctx context.Context, guild string) {
+	a.scopes.StopGuild(guild, &cancel.Cause{Reason: cancel.Gone, Detail: "clank is not on the server any more"})
+	place := sessions.Origin{Kind: sessions.FromDiscord, Guild: guild}.Place(false)
+	if err := a.Browsers.RemovePlace(ctx, place); err != nil {
+		a.logger.Error("what the browsers of a server that was left hold is not deleted", "guild", guild, "error", err)
+		return
+	}
+	folders, _ := filepath.Glob(filepath.Join(a.StateDir, "downloads", place.Profile("*"))) // it is well formed
+	for _, folder := range folders {
+		if err := os.RemoveAll(folder); err != nil {
+			a.logger.Error("downloads of a server that was left are not deleted", "guild", guild, "error", err)
+		}
+	}
+	a.logger.Info("the browser state of a server that was left is deleted", "guild", guild)
+}
+
 // ConnectBot connects to Discord, and says how that went and whether it is worth another try.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
@@ -97,6 +118,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
+		OnLeave:       a.forgetGuild,
 		Served: func() (guilds, channels []string) {
 			r := a.Settings.Current().Access.Rules()
 			return r.Guilds, r.Channels
