@@ -127,7 +127,7 @@ func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 	for want, fails := range map[string]error{"": nil, "the page is frozen": errors.New("the page is frozen")} {
 		c, log := &changer{fails: fails}, &strings.Builder{}
 		m := manager(t, func(m *browsermgr.Manager) {
-			m.NewObservers = func(bool) []page.Observer { return []page.Observer{c} }
+			m.NewObservers = func(string, bool) []page.Observer { return []page.Observer{c} }
 			m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		})
 		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
@@ -490,7 +490,7 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 	var asked []string
 	made := 0
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.NewObservers = func(bool) []page.Observer { made++; return []page.Observer{} }
+		m.NewObservers = func(string, bool) []page.Observer { made++; return []page.Observer{} }
 		m.Proxy = func(_ context.Context, profile string) (string, error) {
 			asked = append(asked, profile)
 			if len(asked) == 1 {

@@ -51,7 +51,7 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 		windowByTarget: map[string]*Window{}, windows: map[*Window]struct{}{},
 	}
 	if p.manager.NewObservers != nil {
-		b.observers = p.manager.NewObservers(b.isLocal())
+		b.observers = p.manager.NewObservers(p.name, b.isLocal())
 	}
 	if p.manager.NewGuardObservers != nil {
 		b.guards = p.manager.NewGuardObservers(p.name, b.isLocal())

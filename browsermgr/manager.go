@@ -41,9 +41,10 @@ type Manager struct {
 	Logger *slog.Logger
 	// Config, if set, is asked at each start what holds for all profiles, unless one says otherwise.
 	Config func() profile.Config
-	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the
-	// browser is started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
-	NewObservers func(local bool) []page.Observer
+	// NewObservers, if set, makes the observers of each new connection to a profile's browser; see [Lease.Observers].
+	// local says that it is started by us, on this machine. Those that are an io.Closer are closed when the connection
+	// has ended.
+	NewObservers func(profile string, local bool) []page.Observer
 	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is
 	// asked at each start; "" lets the browser do without.
 	Proxy func(ctx context.Context, profile string) (address string, err error)
@@ -280,7 +281,7 @@ func (m *Manager) Status() []BrowserStatus {
 }
 
 // Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When
-// ctx ends the browsers are killed. Closing twice is no error.
+// ctx ends the browsers are killed, and what is not packed yet stays in the clear. Closing twice is no error.
 func (m *Manager) Close(ctx context.Context) error {
 	if m.giveUp != nil {
 		defer context.AfterFunc(ctx, m.giveUp)()
@@ -312,6 +313,9 @@ func (m *Manager) config() profile.Config {
 	return profile.Config{}
 }
 
+// MaxRunning returns how many browsers that are started here may run at once; 0 is any number.
+func (m *Manager) MaxRunning() int { return m.config().MaxRunning }
+
 func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 	return profile.Resolve(p, m.config())
 }
@@ -319,6 +323,3 @@ func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 func (m *Manager) connector(c profile.Config) profile.Connector {
 	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint, AllowAddr: m.AllowEndpointAddr}
 }
-// MaxRunning returns how many browsers that are started here may run at once; 0 is any number.
-func (m *Manager) MaxRunning() int { return m.config().MaxRunning }
-

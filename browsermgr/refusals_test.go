@@ -246,7 +246,7 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 		m.NewGuardObservers = func(profile string, _ bool) []page.Observer {
 			return []page.Observer{intercept.NewRequestFilter(g, profile, slog.New(slog.DiscardHandler))}
 		}
-		m.NewObservers = func(bool) []page.Observer { return []page.Observer{world} }
+		m.NewObservers = func(string, bool) []page.Observer { return []page.Observer{world} }
 		m.WatchRefusals = g.Watch
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "there", URL: server.URL + "/"})

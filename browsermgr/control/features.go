@@ -21,6 +21,7 @@ import (
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/page/screenshot"
+	"clank/browsermgr/profile"
 	"clank/browsermgr/record"
 )
 
@@ -46,8 +47,9 @@ type Features struct {
 	Logger *slog.Logger
 }
 
-// Observe makes the observers of a connection. local says that the browser is started by us. The Manager closes them.
-func (f *Features) Observe(local bool) []page.Observer {
+// Observe makes the observers of a connection to a profile's browser. local says that it is started by us. The Manager
+// closes them.
+func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := record.NewRecorder()
 	tracer := record.NewTracer(f.folder("traces"), recorder, log)
@@ -55,8 +57,15 @@ func (f *Features) Observe(local bool) []page.Observer {
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local
 	out := []page.Observer{recorder, tracer, world, casts}
+	downloads := f.folder("downloads")
+	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound}
+	if _, _, ok := profile.SplitInstance(name); ok { // whose tasks find what they have downloaded, and nobody else's
+		uploads.Others = downloads
+		downloads = f.folder(filepath.Join("downloads", name))
+		uploads.Folders = append(uploads.Folders, downloads)
+	}
 	options := files.Options{
-		Downloads: f.folder("downloads"), Uploads: files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
+		Downloads: downloads, Uploads: uploads,
 		CheckURL: f.Allowed, Approve: f.Approve, Room: f.Room, ForeignBrowser: !local, Logger: log,
 	}
 	if f.MaxDownload != nil {

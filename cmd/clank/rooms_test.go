@@ -202,7 +202,8 @@ func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 			r.command(t, r.ada, discordtest.Args{"task": "read on"})
 			<-answered
 			r.settled(t)
-			kept, err := filepath.Glob(filepath.Join(r.server.StateDir, "downloads", "*setup.exe"))
+			place := "clank@server-" + r.guild.ID
+			kept, err := filepath.Glob(filepath.Join(r.server.StateDir, "downloads", place, "*setup.exe"))
 			if err != nil || len(kept) != want {
 				t.Errorf("kept %q (%v), want %d", kept, err, want)
 			}

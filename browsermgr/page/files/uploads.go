@@ -21,6 +21,8 @@ type UploadPolicy struct {
 	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there
 	// is none.
 	Inbound string
+	// Others, if set, is a folder whose files belong to others, but for those of Folders: that is why they are refused.
+	Others string
 }
 
 // Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit
@@ -145,9 +147,26 @@ func (u UploadPolicy) resolveOne(path string) (uploadFile, error) {
 			return uploadFile{dir: real, rel: rel}, nil
 		}
 	}
+	if u.isOthers(path) {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q is a download of another place (a server, a person "+
+			"in private or the operator): a page is given only what was downloaded in its own place", path)
+	}
 	// Whether there is such a file elsewhere is nobody's business.
 	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of it); put the file into %s",
 		path, strings.Join(u.Folders, " or "))
+}
+
+// isOthers reports whether a path that was given leads into the folder of others, whether there is such a file or not.
+func (u UploadPolicy) isOthers(path string) bool {
+	others, err := realPath(u.Others)
+	if u.Others == "" || err != nil || !filepath.IsAbs(path) {
+		return false
+	}
+	in := func(dir string) bool {
+		rel, err := filepath.Rel(dir, filepath.Clean(path))
+		return err == nil && filepath.IsLocal(rel)
+	}
+	return in(others) && !slices.ContainsFunc(u.Folders, in)
 }
 
 func (u UploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
