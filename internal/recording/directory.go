@@ -25,6 +25,8 @@ type RunInfo struct {
 	Prompt  string    `json:"prompt"`
 	Private bool      `json:"private,omitempty"`
 	Begun   time.Time `json:"begun"`
+
+	Place sessions.Place `json:"-"` // that the task was asked in
 }
 
 // ListRuns tells about the runs in a directory, newest first. What cannot be read is
@@ -65,7 +67,10 @@ func readRunInfo(dir string) (RunInfo, bool) {
 		return RunInfo{}, false
 	}
 	t := e.Begin.Task
-	return RunInfo{Session: e.Begin.Session, Runtime: e.Begin.Runtime, Prompt: t.Prompt, Private: t.Origin.Private, Begun: e.At}, true
+	return RunInfo{
+		Session: e.Begin.Session, Runtime: e.Begin.Runtime, Prompt: t.Prompt, Private: t.Origin.Private, Begun: e.At,
+		Place: t.Origin.Place(t.Origin.Private),
+	}, true
 }
 
 // FindRuns returns where the run of a task is kept, or those of a session, oldest first. None is [ErrRunNotFound].

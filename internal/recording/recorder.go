@@ -27,6 +27,7 @@ type Recorder struct {
 	Places   map[string]string        // names people use for addresses, and the addresses
 	Clean    func(line []byte) []byte // takes what is kept secret out of a line of JSON; nil = nothing
 	MaxBytes int64                    // of one bundle; 0 = 32 MB
+	DiskFull func() bool              // says that no pictures may be kept now; nil = never
 	Logger   *slog.Logger             // nil = none
 	Now      func() time.Time         // nil = time.Now
 

@@ -210,6 +210,21 @@ func TestBundleStaysWithinItsBound(t *testing.T) {
 	}
 }
 
+func TestAFullDiskGetsNoPictures(t *testing.T) {
+	t.Parallel()
+	for _, full := range []bool{false, true} {
+		rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs"), DiskFull: func() bool { return full }}
+		model := &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}
+		check.Must(t, work(t, agent(rec, model), "t1", "look"))
+		b := open(t, filepath.Join(rec.Dir, "t1"))
+		pictures, err := filepath.Glob(filepath.Join(rec.Dir, "t1", "*", "*"))
+		dropped := b.Entries[len(b.Entries)-1].End.Dropped
+		if err != nil || (len(pictures) == 0) != full || (dropped > 0) != full {
+			t.Errorf("disk full %t: %d pictures are kept and %d dropped", full, len(pictures), dropped)
+		}
+	}
+}
+
 func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}

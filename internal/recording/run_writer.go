@@ -183,6 +183,9 @@ func (r *runWriter) keepImage(name string, data []byte) bool {
 		return false
 	case r.knownImages[name]:
 		return true
+	case r.recorder.DiskFull != nil && r.recorder.DiskFull():
+		r.dropped++
+		return false
 	}
 	size := int64(len(data))
 	if r.dropOldImages(size); r.full {

@@ -14,35 +14,43 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/recording"
 	"clank/internal/settings"
+	"clank/sessions"
 )
 
 // DiskLimits bound what the files of tasks take up. A zero one does not.
 type DiskLimits struct {
-	Total, Task, Free int64 // bytes: of all files, of those of one task's session, that must stay free
-	Age               time.Duration
+	Total, Place, Task int64 // bytes: of all files, of those of one place, of those of one task's session
+	Free               int64 // bytes that must stay free
+	Age                time.Duration
 }
 
 // ErrDiskLimit says that a file is not kept, or not begun, for want of room.
 var ErrDiskLimit = errors.New("there is no room for more files")
 
-// diskKeeper bounds what downloads, pictures and traces take up, and tells when the disk is nearly full.
+// diskKeeper bounds what downloads, pictures, traces, records of tasks and transcripts take up, and tells when the disk
+// is nearly full.
 type diskKeeper struct {
-	Dir    string // of the state
-	Limits func() DiskLimits
-	Free   func(dir string) (int64, error)
-	Logger *slog.Logger
+	Dir     string // of the state
+	Limits  func() DiskLimits
+	Free    func(dir string) (int64, error)
+	Running func(task string) bool // whether a task's record is being written; nil: none
+	Logger  *slog.Logger
 
-	mu    sync.Mutex
-	used  int64            // by all files, counted at the last tidying and kept up since
-	tasks map[string]int64 // by session, while this process runs
+	mu     sync.Mutex
+	used   int64                    // by all files, counted at the last tidying and kept up since
+	places map[sessions.Place]int64 // the same by place; the operator's are bounded in all only
+	tasks  map[string]int64         // by session, while this process runs
 }
 
-// diskFolders hold the files that are bounded, below the state. Recordings have a bound each and go with their tasks.
-var diskFolders = []string{"downloads", "pictures", "traces"}
+// diskFolders hold the files that are bounded, below the state. The record of a task, a folder in recordsFolder, counts
+// and goes as a whole, and in time with its task.
+var diskFolders = []string{"downloads", "pictures", "traces", transcriptDir}
 
 const (
-	tidyInterval = 10 * time.Minute
+	recordsFolder = "runs"
+	tidyInterval  = 10 * time.Minute
 	// recentFile is how long a file is not removed for want of room: whoever asked for it has yet to look at it.
 	recentFile = 10 * time.Minute
 )
@@ -61,73 +69,134 @@ func (k *diskKeeper) Run(ctx context.Context) {
 	}
 }
 
+// keptFile is a file, or a task's record.
 type keptFile struct {
-	path    string
-	size    int64
-	changed time.Time
+	path     string
+	size     int64
+	changed  time.Time
+	place    sessions.Place
+	isRecord bool
 }
 
 // Tidy removes files that are too old, and the oldest of those that are too many together.
 func (k *diskKeeper) Tidy(now time.Time) {
+	k.makeRoom(now, "", 0)
+	if warning := diskWarning(k.Limits(), k.Free, k.Dir); warning != "" {
+		k.Logger.Warn("the disk is nearly full", "says", warning)
+	}
+}
+
+// makeRoom removes what is too old, and the oldest until so many bytes more fit in, which are for a place.
+func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 	limits := k.Limits()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.used, k.places = 0, map[sessions.Place]int64{}
 	var all []keptFile
-	k.used = 0
-	for _, folder := range diskFolders {
-		_ = filepath.WalkDir(filepath.Join(k.Dir, folder), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return nil //nolint:nilerr // what cannot be looked at is not counted
-			}
-			info, err := e.Info()
-			if err != nil {
-				return nil //nolint:nilerr // it is gone
-			}
-			k.used += info.Size()
-			if !strings.Contains(path, string(filepath.Separator)+".") { // downloads under way are tidied by their browser
-				all = append(all, keptFile{path, info.Size(), info.ModTime()})
-			}
-			return nil
-		})
+	for _, f := range append(k.files(), k.records()...) {
+		k.used += f.size
+		k.places[f.place] += f.size
+		if !strings.Contains(f.path, string(filepath.Separator)+".") { // their browsers tidy downloads under way
+			all = append(all, f)
+		}
 	}
 	slices.SortFunc(all, func(a, b keptFile) int { return cmp.Or(a.changed.Compare(b.changed), strings.Compare(a.path, b.path)) })
 	for _, f := range all {
-		age := now.Sub(f.changed)
-		outdated := limits.Age > 0 && age >= limits.Age
-		tooMuch := limits.Total > 0 && k.used > limits.Total && age >= recentFile
-		if !outdated && !tooMuch {
+		age, wanted := now.Sub(f.changed), int64(0)
+		if f.place == place {
+			wanted = more
+		}
+		outdated := limits.Age > 0 && age >= limits.Age && !f.isRecord
+		tooMuch := isOver(limits.Total, k.used+more) || f.place != "" && isOver(limits.Place, k.places[f.place]+wanted)
+		if !outdated && (!tooMuch || age < recentFile) {
 			continue
 		}
-		if err := os.Remove(f.path); err != nil {
+		if err := os.RemoveAll(f.path); err != nil {
 			k.Logger.Warn("remove old file", "file", filepath.Base(f.path), "error", err)
 			continue
 		}
 		k.used -= f.size
-	}
-	if free, err := k.Free(k.Dir); err == nil && limits.Free > 0 && free < 2*limits.Free {
-		k.Logger.Warn("the disk is nearly full", "free_mb", free>>20, "least_mb", limits.Free>>20)
+		k.places[f.place] -= f.size
 	}
 }
 
-// Room says why there is no room for so many bytes more; task is the session that they are for, "" for none.
-func (k *diskKeeper) Room(task string, more int64) error {
+// isOver reports whether so many bytes are more than the limit, if there is one.
+func isOver(limit, bytes int64) bool { return limit > 0 && bytes > limit }
+
+// files lists the files of the folders. What cannot be looked at is not counted.
+func (k *diskKeeper) files() (list []keptFile) {
+	for _, folder := range diskFolders {
+		root := filepath.Join(k.Dir, folder)
+		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return nil //nolint:nilerr // see above
+			}
+			if info, err := e.Info(); err == nil {
+				below, _ := filepath.Rel(root, path)
+				first, _, _ := strings.Cut(below, string(filepath.Separator))
+				_, place := sessions.SplitProfile(first)
+				list = append(list, keptFile{path, info.Size(), info.ModTime(), place, false})
+			}
+			return nil
+		})
+	}
+	return list
+}
+
+// records lists the records of tasks that are not being written.
+func (k *diskKeeper) records() (list []keptFile) {
+	dir := filepath.Join(k.Dir, recordsFolder)
+	runs, err := recording.ListRuns(dir)
+	if err != nil {
+		k.Logger.Warn("records of tasks are not counted", "error", err)
+	}
+	for _, run := range runs {
+		if k.Running != nil && k.Running(run.Task) {
+			continue
+		}
+		record := keptFile{path: filepath.Join(dir, run.Task), place: run.Place, isRecord: true}
+		_ = filepath.WalkDir(record.path, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return nil //nolint:nilerr // as with files
+			}
+			if info, err := e.Info(); err == nil {
+				record.size += info.Size()
+				if info.ModTime().After(record.changed) {
+					record.changed = info.ModTime()
+				}
+			}
+			return nil
+		})
+		list = append(list, record)
+	}
+	return list
+}
+
+// Room says why there is no room for so many bytes more; task is the session that they are for, "" for none, and place
+// its place.
+func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 	limits := k.Limits()
-	k.mu.Lock()
-	used, own := k.used, k.tasks[task]
-	k.mu.Unlock()
+	over := func() (total, ofPlace, ofTask bool) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return isOver(limits.Total, k.used+more), place != "" && isOver(limits.Place, k.places[place]+more),
+			task != "" && isOver(limits.Task, k.tasks[task]+more)
+	}
 	full := func(what string, limit int64, setting string) error {
 		return fmt.Errorf("%w: %s %s. The operator can raise %q in the settings, or remove files", ErrDiskLimit, what, gibibytes(limit), setting)
 	}
-	if limits.Total > 0 && used+more > limits.Total {
-		k.Tidy(time.Now()) // older files make room
-		k.mu.Lock()
-		used = k.used
-		k.mu.Unlock()
+	total, ofPlace, ofTask := over()
+	if total || ofPlace {
+		k.makeRoom(time.Now(), place, more) // older files go
+		total, ofPlace, ofTask = over()
 	}
 	switch free, err := k.Free(k.Dir); {
-	case limits.Total > 0 && used+more > limits.Total:
-		return full("downloads, pictures and traces may take up", limits.Total, "Files in all (GiB)")
-	case task != "" && limits.Task > 0 && own+more > limits.Task:
+	case total:
+		return full("the files and records of tasks may take up", limits.Total, "Files in all (GiB)")
+	case ofPlace:
+		const what = "those of one server, or of one person in private, may take up"
+		return full(what, limits.Place, "Files of one place (GiB)")
+	case ofTask:
 		return full("the files of one task's session may take up", limits.Task, "Files of one task (GiB)")
 	case err == nil && limits.Free > 0 && free < limits.Free:
 		return fmt.Errorf("%w: the disk must keep %s free (%q in the settings): remove files of this machine",
@@ -137,20 +206,39 @@ func (k *diskKeeper) Room(task string, more int64) error {
 }
 
 // Keep is Room for a file that is kept then.
-func (k *diskKeeper) Keep(task string, size int64) error {
-	if err := k.Room(task, size); err != nil {
+func (k *diskKeeper) Keep(task string, place sessions.Place, size int64) error {
+	if err := k.Room(task, place, size); err != nil {
 		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.used += size
-	if task != "" {
-		if k.tasks == nil {
-			k.tasks = map[string]int64{}
-		}
-		k.tasks[task] += size
+	if k.places == nil {
+		k.places = map[sessions.Place]int64{}
 	}
+	k.places[place] += size
+	if task == "" {
+		return nil
+	}
+	if k.tasks == nil {
+		k.tasks = map[string]int64{}
+	}
+	k.tasks[task] += size
 	return nil
+}
+
+// diskWarning says that the disk is nearly or entirely full; "" if it is not, or nobody minds.
+func diskWarning(limits DiskLimits, freeBytes func(dir string) (int64, error), dir string) string {
+	free, err := freeBytes(dir)
+	switch {
+	case err != nil || limits.Free <= 0 || free >= 2*limits.Free:
+		return ""
+	case free >= limits.Free:
+		return fmt.Sprintf("The disk is nearly full: %s are free. Below %s nothing is downloaded or kept. "+
+			"Remove files of this machine.", gibibytes(free), gibibytes(limits.Free))
+	}
+	return fmt.Sprintf("The disk is full: %s are free, and nothing is downloaded or kept below %s. "+
+		"Remove files of this machine.", gibibytes(free), gibibytes(limits.Free))
 }
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.4g GiB", float64(n)/(1<<30)) }
@@ -158,7 +246,8 @@ func gibibytes(n int64) string { return fmt.Sprintf("%.4g GiB", float64(n)/(1<<3
 // diskLimits returns the limits of the settings.
 func diskLimits(s settings.Settings) DiskLimits {
 	return DiskLimits{
-		Total: int64(s.Browser.MaxFiles) << 30, Task: int64(s.Browser.MaxTaskFiles) << 30, Free: int64(s.Browser.MinFree) << 30,
+		Total: int64(s.Browser.MaxFiles) << 30, Place: int64(s.Browser.MaxPlaceFiles) << 30,
+		Task: int64(s.Browser.MaxTaskFiles) << 30, Free: int64(s.Browser.MinFree) << 30,
 		Age: time.Duration(s.RetentionInDays) * 24 * time.Hour,
 	}
 }

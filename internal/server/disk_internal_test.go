@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,47 +11,64 @@ import (
 	"time"
 
 	"clank/internal/test/check"
+	"clank/sessions"
 )
 
 func TestOldFilesMakeRoom(t *testing.T) {
 	t.Parallel()
+	const place = "clank@server-1/"
 	now := time.Now()
 	for _, tt := range []struct {
 		name   string
 		limits DiskLimits
+		room   int64 // that a file of the server wants
 		want   string
 	}{
-		{"no limits", DiskLimits{}, "a b c d new"},
-		{"too old", DiskLimits{Age: 35 * time.Hour}, "a b c new"},
-		{"too much", DiskLimits{Total: 3600}, "a b new"},
-		{"too much, and all that is left is new", DiskLimits{Total: 1}, "new"},
+		{"no limits", DiskLimits{}, 1000, "a b c d new one run said two"},
+		{"too old", DiskLimits{Age: 35 * time.Hour}, 0, "a b c new run"},
+		{"too much", DiskLimits{Total: 5500}, 0, "a b c d new"},
+		{"too much with what comes", DiskLimits{Total: 5500}, 1000, "a b c new"},
+		{"too much, and all that is left is new", DiskLimits{Total: 1}, 0, "new"},
+		{"too much of one server", DiskLimits{Place: 1800}, 0, "a b c d new one said two"},
+		{"too much of one server with what comes", DiskLimits{Place: 1800}, 900, "a b c d new said two"},
+		{"enough of one server", DiskLimits{Place: 2800}, 0, "a b c d new one run said two"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for i, path := range []string{"downloads/new", "pictures/a", "traces/b", "downloads/sub/c", "downloads/d", "uploads/kept", "downloads/.staging-1/way"} {
+			for i, path := range []string{
+				"downloads/new", "pictures/a", "traces/b", "downloads/sub/c", "downloads/d", "uploads/kept",
+				"downloads/.staging-1/way", "downloads/" + place + "two", "downloads/" + place + "one",
+				"transcripts/said", "runs/task/run.jsonl", "runs/busy/run.jsonl",
+			} {
+				size, at := 900, now.Add(-time.Duration(i)*10*time.Hour)
+				text := make([]byte, size)
+				if strings.HasPrefix(path, "runs") {
+					const begun = `{"kind":"begin","begin":{"task":{"origin":{"kind":"discord","guild":"1"}}}}` + "\n"
+					copy(text, begun)
+				}
 				path = filepath.Join(dir, path)
 				check.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-				check.Must(t, os.WriteFile(path, make([]byte, 900), 0o600))
-				at := now.Add(-time.Duration(i) * 10 * time.Hour)
+				check.Must(t, os.WriteFile(path, text, 0o600))
 				check.Must(t, os.Chtimes(path, at, at))
 			}
 			k := &diskKeeper{
 				Dir: dir, Limits: func() DiskLimits { return tt.limits }, Logger: slog.New(slog.DiscardHandler),
-				Free: func(string) (int64, error) { return 1 << 40, nil },
+				Free:    func(string) (int64, error) { return 1 << 40, nil },
+				Running: func(task string) bool { return task == "busy" },
 			}
-			k.Tidy(now)
-			var left []string
-			for _, pattern := range []string{"*/*", "*/sub/*", "*/.staging-1/*"} {
-				files, _ := filepath.Glob(filepath.Join(dir, pattern))
-				for _, f := range files {
-					if info, err := os.Stat(f); err == nil && !info.IsDir() {
-						left = append(left, filepath.Base(f))
-					}
+			k.makeRoom(now, "server-1", tt.room)
+			left := []string{}
+			_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+				if err == nil && e.Type().IsRegular() && !strings.Contains(path, "busy") {
+					left = append(left, strings.Replace(filepath.Base(path), "run.jsonl", "run", 1))
 				}
-			}
+				return err
+			})
 			slices.Sort(left)
-			if got := strings.Join(left, " "); got != strings.Replace(tt.want+" way", "new", "kept new", 1) {
-				t.Errorf("got %q", got)
+			want := append(strings.Fields(tt.want), "kept", "way")
+			slices.Sort(want)
+			if !slices.Equal(left, want) {
+				t.Errorf("got %q, want %q", left, want)
 			}
 		})
 	}
@@ -60,28 +78,37 @@ func TestNobodyFillsTheDisk(t *testing.T) {
 	t.Parallel()
 	free := int64(100)
 	k := &diskKeeper{
-		Dir: t.TempDir(), Limits: func() DiskLimits { return DiskLimits{Total: 50, Task: 20, Free: 40} }, Logger: slog.New(slog.DiscardHandler),
-		Free: func(string) (int64, error) { return free, nil },
+		Dir: t.TempDir(), Limits: func() DiskLimits { return DiskLimits{Total: 50, Place: 30, Task: 20, Free: 40} },
+		Logger: slog.New(slog.DiscardHandler), Free: func(string) (int64, error) { return free, nil },
 	}
 	for _, tt := range []struct {
-		task string
-		size int64
-		free int64
-		want string
+		task  string
+		place sessions.Place
+		size  int64
+		free  int64
+		want  string
 	}{
-		{"a", 15, 100, ""},
-		{"a", 6, 100, "Files of one task"},
-		{"b", 20, 100, ""},
-		{"", 20, 100, ""}, // what was counted is not there any more
-		{"c", 20, 39, "Free disk space"},
-		{"c", 51, 100, "Files in all"},
+		{"a", "", 15, 100, ""},
+		{"a", "", 6, 100, "Files of one task"},
+		{"b", "server-1", 20, 100, ""},
+		{"c", "server-1", 11, 100, ""}, // what was counted is not there any more
+		{"d", "server-1", 31, 100, "Files of one place"},
+		{"", "", 20, 100, ""},
+		{"c", "", 5, 39, "Free disk space"},
+		{"c", "", 51, 100, "Files in all"},
 	} {
 		free = tt.free
-		err := k.Keep(tt.task, tt.size)
+		err := k.Keep(tt.task, tt.place, tt.size)
 		if tt.want == "" {
 			check.Must(t, err)
 			continue
 		}
 		check.Fails(t, err, ErrDiskLimit, tt.want)
+	}
+	for free, want := range map[int64]string{80: "", 79: "nearly full", 40: "nearly full", 39: "is full"} {
+		got := diskWarning(k.Limits(), func(string) (int64, error) { return free, nil }, "")
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%d free: %q, want %q", free, got, want)
+		}
 	}
 }

@@ -22,6 +22,10 @@ func (a *Server) NewRecorder() *recording.Recorder {
 			return map[string]any{"max_steps": s.MaxSteps, "step_timeout_ms": s.StepTimeout.Milliseconds(), "headed": s.Headed}
 		},
 		Places: a.NamedPages(),
+		DiskFull: func() bool {
+			free, err := freeBytes(a.StateDir)
+			return err == nil && free < diskLimits(a.Settings.Current()).Free
+		},
 		Logger: a.logger,
 	}
 	if a.Vault != nil {

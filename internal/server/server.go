@@ -125,6 +125,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if err := a.openGate(ctx); err != nil {
 		return nil, err
 	}
+	a.recorder = a.NewRecorder()
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -235,7 +236,10 @@ func (a *Server) NamedPages() map[string]string {
 const devToolsPortCount = 100
 
 func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
-	disk := &diskKeeper{Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes, Logger: a.logger}
+	disk := &diskKeeper{
+		Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes,
+		Running: a.recorder.Running, Logger: a.logger,
+	}
 	tidying, stopTidying := context.WithCancel(context.WithoutCancel(ctx))
 	var tidy sync.WaitGroup
 	tidy.Go(func() { disk.Run(tidying) })
@@ -250,10 +254,11 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 			if err := a.downloads.ApproveDownload(ctx, d); err != nil {
 				return err
 			}
-			session, _ := a.Browsers.TabOwner(d.Target)
-			return disk.Keep(session, d.Size)
+			session, name := a.Browsers.TabOwner(d.Target)
+			_, place := sessions.SplitProfile(name)
+			return disk.Keep(session, place, d.Size)
 		},
-		Room:        func(bytes int64) error { return disk.Room("", bytes) },
+		Room:        func(bytes int64) error { return disk.Room("", "", bytes) },
 		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
 		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
@@ -273,14 +278,14 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
 	}
+	if !a.Ephemeral { // what lies in a directory of this process goes with it
+		a.Browsers.StateKeys = a.stateKeys
+	}
 	secrets, err := a.controlSecrets()
 	if err != nil {
 		return err
 	}
 	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
-	if !a.Ephemeral { // what lies in a directory of this process goes with it
-		a.Browsers.StateKeys = a.stateKeys
-	}
 	a.installGuards(a.Browsers)
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err
@@ -312,7 +317,6 @@ func (a *Server) browserConfig() profile.Config {
 }
 
 func (a *Server) openSessions(ctx context.Context) error {
-	a.recorder = a.NewRecorder()
 	a.Sessions = &sessions.Manager{
 		Store:          a.recorder.PruningStore(a.Db),
 		Backends:       a.backends(),

@@ -66,7 +66,8 @@ type Browser struct {
 	ActionTimeout    time.Duration
 	SnapshotMode     string // see the Snapshot constants
 	MaxDownload      int    // in MiB
-	MaxFiles         int    // in GiB, of all downloads, pictures and traces
+	MaxFiles         int    // in GiB, of all downloads, pictures, traces, records and transcripts
+	MaxPlaceFiles    int    // in GiB, of the downloads and records of one server, or of one person in private
 	MaxTaskFiles     int    // in GiB, of the downloads of one task's session
 	MinFree          int    // in GiB, that stay free on the disk
 	MaxUpload        int    // in MiB, of the files of one upload together

@@ -31,7 +31,8 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Browser: settings.Browser{
 			EvaluateEnabled: true, MaxRunning: 8, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
 			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
-			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxFiles: 10, MaxTaskFiles: 4, MinFree: 1, MaxUpload: 1024,
+			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxFiles: 10,
+			MaxPlaceFiles: 5, MaxTaskFiles: 4, MinFree: 1, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true},
 		Web: settings.Web{
