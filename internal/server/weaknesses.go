@@ -299,12 +299,13 @@ var weaknessChecks = []struct {
 		"Switch “Go Live” off; links show the same.",
 	},
 	{
-		"disk", false,
+		"disk", true,
 		func(in Installation) string {
-			full := in.Free >= 0 && in.Free < int64(max(in.Settings.Browser.MinFree, 1))<<30
+			full := in.Free >= 0 && in.Free < 2*int64(max(in.Settings.Browser.MinFree, 1))<<30 // soon
 			return when(full, fmt.Sprintf("%d MiB are free on the disk of %s", in.Free>>20, in.Home))
 		},
-		"settings, logins and the vault cannot be written when it is full",
+		"nothing is downloaded below the setting “Free disk space”, and settings, logins and the vault cannot be written " +
+			"when it is full",
 		"Make room, or move CLANK_HOME.",
 	},
 }

@@ -30,7 +30,7 @@ func TestEachWeaknessIsFoundAndSaysTheWayOut(t *testing.T) {
 	}
 	serious := map[string]bool{
 		"sandbox": true, "root": true, "home": true, "private networks": true, "viewer": true, "browser flags": true,
-		"old browser": true, "vault key": true,
+		"old browser": true, "vault key": true, "disk": true,
 	}
 	seen := map[string]bool{}
 	type installation = server.Installation
@@ -77,6 +77,7 @@ func TestEachWeaknessIsFoundAndSaysTheWayOut(t *testing.T) {
 			environ["DISCORD_GOLIVE_TOKEN"] = "s"
 		}, ""},
 		{"disk", func(in *installation) { in.Free = 300 << 20 }, "300 MiB"},
+		{"disk", func(in *installation) { in.Free = 1900 << 20 }, "1900 MiB"},
 	} {
 		in := sound()
 		c.change(&in)
