@@ -64,6 +64,9 @@ type CallService struct {
 	// DisabledReason says why somebody may not ask for anything now; see [conversationKey.Conversation].
 	DisabledReason func(ctx context.Context, o sessions.Origin) string
 
+	// Rights names what somebody may use: people with equal ones may stand in for each other. nil: nobody may.
+	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
+
 	// ViewerAddr is where the viewer's page is served.
 	ViewerAddr string
 
@@ -225,6 +228,9 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
 		Dir: a.StateDir, Settings: a.Settings.Current, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
 		DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
+		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
+			return rightsOf(ctx, a.Settings.Current(), a.Vault, o)
+		},
 		Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
 	}
 	x.Assistant = a.newAssistant(x.Tools)
