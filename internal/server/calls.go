@@ -40,8 +40,8 @@ type DiscordBot interface {
 
 // CallLog keeps when calls were begun, so that a day's limit holds over restarts.
 type CallLog interface {
-	CallsSince(ctx context.Context, since time.Time) ([]time.Time, error)
-	RecordCall(ctx context.Context, at, keep time.Time) error
+	CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall, error)
+	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
 }
 
 // CallService is all calls of this program. Set its fields, then Open; Close ends every call.
@@ -179,7 +179,7 @@ func (x *CallService) openEngine(ctx context.Context) error {
 
 // openDiscord prepares calls on Discord; a bot is connected later.
 func (x *CallService) openDiscord(ctx context.Context) (err error) {
-	var before []time.Time
+	var before []voice.PastCall
 	if x.CallLog != nil {
 		if before, err = x.CallLog.CallsSince(ctx, time.Now().Add(-callCountWindow)); err != nil {
 			return err
