@@ -279,6 +279,31 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 	}
 }
 
+func TestRequestsAreJudgedAsTheyAreWritten(t *testing.T) {
+	tab := openTab(t, site(t, `<button>Delete account</button>`, nil))
+	away, nowhere := map[string]any{"url": "https://far.test/"}, map[string]any{"address": "https://far.test/"}
+	button := map[string]any{"selector": "button"}
+	for _, c := range []struct {
+		kind actiontable.Kind
+		args map[string]any
+		want string
+		held bool // to what it means now
+	}{
+		{actiontable.KindNavigate, away, "Go to far.test", false},
+		{actiontable.KindTabNew, away, "Go to far.test", false},
+		{actiontable.KindNavigate, nowhere, "", false},
+		{actiontable.KindUpload, nowhere, "", false},
+		{actiontable.KindClick, button, "Delete account", true},
+		{"no such", button, "", false},
+	} {
+		j, err := intent.JudgeRequest(browsertest.Within(t, 20*time.Second), tab, string(c.kind), c.args)
+		check.Must(t, err)
+		if !strings.Contains(j.Text+j.Detail, c.want) || (j.Text == "") != (c.want == "") || (j.Mark != "") != c.held {
+			t.Errorf("%s %v: %+v", c.kind, c.args, j)
+		}
+	}
+}
+
 func TestALinkThatComesToLeadToAnotherHostIsFoundOut(t *testing.T) {
 	tab := openTab(t, site(t, `<a href="/near">Near</a> <a id=far href="https://far.test/x?1">Far</a><script>
 		const a = document.querySelector('#far'); let to = 'https://far.test/x?2';
