@@ -4,11 +4,18 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // PrivacyKey is a person on a server. Guild is empty where there are no servers: the page of the dashboard, a direct call.
 type PrivacyKey struct {
 	Guild, User string
+}
+
+// PastCall is a call that was begun, where and for whom.
+type PastCall struct {
+	Guild, User string
+	At          time.Time
 }
 
 // PrivacyStore keeps the choices over restarts.

@@ -195,9 +195,11 @@ func (w *web) Read(_ context.Context, q internalweb.ReadRequest) (internalweb.Pa
 	return w.page, w.err
 }
 
-func (w *web) Available() error { return w.none }
+func (w *web) Available(internalweb.SearchAsker) error { return w.none }
 
-func (w *web) Search(_ context.Context, q internalweb.SearchQuery) ([]internalweb.SearchResult, error) {
+func (w *web) Search(
+	_ context.Context, _ internalweb.SearchAsker, q internalweb.SearchQuery,
+) ([]internalweb.SearchResult, error) {
 	w.asked = q
 	return w.found, w.err
 }

@@ -316,7 +316,7 @@ func budgetSpentText(err error) (text string, ok bool) {
 // offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
 // back to use them.
 func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int) {
-	tools := r.assistant.Web.tools()
+	tools := r.assistant.Web.tools(r.turn.Origin)
 	if rounds = maxRounds; len(tools) > 0 {
 		rounds = maxReadRounds
 	}

@@ -33,8 +33,8 @@ type PageReader interface {
 // Searcher searches the web. [web.Searcher] is one.
 type Searcher interface {
 	// Available is nil if a search may be tried now.
-	Available() error
-	Search(ctx context.Context, q web.SearchQuery) ([]web.SearchResult, error)
+	Available(by web.SearchAsker) error
+	Search(ctx context.Context, by web.SearchAsker, q web.SearchQuery) ([]web.SearchResult, error)
 }
 
 // Watches looks at pages later. [watches.Runner] is one.
@@ -95,10 +95,15 @@ var (
 	}
 )
 
-// tools returns the tools that are available now.
-func (w WebTools) tools() []sessions.Tool {
+// searchAsker returns the person at o, for whose searches there is a limit.
+func searchAsker(o sessions.Origin) web.SearchAsker {
+	return web.SearchAsker{Person: string(o.Kind) + " " + o.User, Server: o.Guild}
+}
+
+// tools returns the tools that are available now for the person at o.
+func (w WebTools) tools(o sessions.Origin) []sessions.Tool {
 	var out []sessions.Tool
-	if w.Searcher != nil && w.Searcher.Available() == nil {
+	if w.Searcher != nil && w.Searcher.Available(searchAsker(o)) == nil {
 		out = append(out, sessions.Tool{Tool: searchTool, Call: w.search})
 	}
 	if w.Reader != nil {
@@ -111,9 +116,9 @@ func (w WebTools) tools() []sessions.Tool {
 }
 
 // advice says which tool is for what; empty without any.
-func (w WebTools) advice() string {
+func (w WebTools) advice(o sessions.Origin) string {
 	var parts []string
-	for _, t := range w.tools() {
+	for _, t := range w.tools(o) {
 		switch t.Name {
 		case searchTool.Name:
 			parts = append(parts, "- web_search: to find pages, and for current facts.")
@@ -128,7 +133,7 @@ func (w WebTools) advice() string {
 	}
 	parts = append(parts, "- browser_browse: when somebody asks for the browser, when it matters how a page looks, for screenshots, and for pages that need "+
 		"scripts, clicks, typing or a login. You can show screenshots of pages with it, so never say that you cannot.")
-	if err := w.searchless(); err != "" {
+	if err := w.searchless(o); err != "" {
 		parts = append(parts, "Searching the web is not possible now: "+err)
 	}
 	return "Choose the lightest tool that does it; there is no fixed order:\n" + strings.Join(parts, "\n") +
@@ -136,17 +141,17 @@ func (w WebTools) advice() string {
 }
 
 // searchless says why there is no search though there could be one.
-func (w WebTools) searchless() string {
+func (w WebTools) searchless(o sessions.Origin) string {
 	if w.Searcher == nil {
 		return ""
 	}
-	if err := w.Searcher.Available(); errors.Is(err, web.ErrSearchLimit) {
+	if err := w.Searcher.Available(searchAsker(o)); errors.Is(err, web.ErrSearchLimit) {
 		return err.Error()
 	}
 	return ""
 }
 
-func (w WebTools) search(ctx context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+func (w WebTools) search(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 	var in struct {
 		Query       string `json:"query"`
 		RecencyDays int    `json:"recency_days"`
@@ -155,7 +160,8 @@ func (w WebTools) search(ctx context.Context, _ sessions.Origin, input json.RawM
 	if err := decodeStrict(input, &in); err != nil {
 		return "", nil, err
 	}
-	found, err := w.Searcher.Search(ctx, web.SearchQuery{Text: in.Query, RecencyDays: in.RecencyDays, MaxResults: in.MaxResults})
+	q := web.SearchQuery{Text: in.Query, RecencyDays: in.RecencyDays, MaxResults: in.MaxResults}
+	found, err := w.Searcher.Search(ctx, searchAsker(o), q)
 	if err != nil {
 		return "", nil, suggestBrowser(err, errors.Is(err, web.ErrInvalidQuery))
 	}

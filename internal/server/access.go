@@ -7,6 +7,7 @@ import (
 	"clank/browsermgr/profile"
 	"clank/dashboard/api"
 	"clank/internal/settings"
+	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/access"
 )
@@ -32,6 +33,25 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// rightsOf names what somebody may use who asks for something in the open: a browser profile, and logins of the vault.
+func rightsOf(ctx context.Context, s settings.Settings, v *vault.Vault, o sessions.Origin) ([]string, error) {
+	if p, stranger := accessPerson(o); stranger {
+		if err := s.Access.Rules().Check(p); err != nil {
+			return nil, err
+		}
+	}
+	name, err := resolveProfile(s, o, o.Place(false), "")
+	if err != nil || v == nil {
+		return []string{name}, err
+	}
+	logins, err := VaultLogins{Vault: v}.List(ctx, sessions.Task{Origin: o})
+	rights := []string{name}
+	for _, l := range logins {
+		rights = append(rights, l.Name)
+	}
+	return rights, err
 }
 
 // resolveProfile decides which browser profile somebody works with at a place.

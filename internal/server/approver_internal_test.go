@@ -510,6 +510,39 @@ func TestEntriesServeTheOperatorAndThoseTheyName(t *testing.T) {
 	}
 }
 
+func TestPeopleStandInForEachOtherWithEqualRightsAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
+	check.Must(t, err)
+	const few = "10000000000000000"
+	const ada, bob, cy, dan, eve = few + "1", few + "2", few + "3", few + "4", few + "5"
+	entry := vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!"}
+	entry.Users = []string{cy}
+	check.Must(t, v.Put(t.Context(), entry))
+	s := settings.Defaults()
+	s.Access.Profiles = "work: " + dan
+	s.Access.People = strings.Join([]string{ada, bob, cy, dan}, " ")
+	x := &CallService{Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
+		return rightsOf(ctx, s, v, o)
+	}}
+	at := func(user string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", User: user}
+	}
+	for _, c := range []struct {
+		who  string
+		want bool
+	}{{bob, true}, {cy, false}, {dan, false}, {eve, false}} { // no login, one of the vault's, a profile, no access
+		a, b := at(ada), at(c.who)
+		if x.sameRights(t.Context(), a, b) != c.want || x.sameRights(t.Context(), b, a) != c.want {
+			t.Errorf("whether %s may stand in for Ada: want %v", c.who, c.want)
+		}
+		if (&CallService{}).sameRights(t.Context(), a, b) {
+			t.Errorf("%s may stand in for Ada though nothing is known of rights", c.who)
+		}
+	}
+}
+
 func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -40,8 +40,8 @@ type DiscordBot interface {
 
 // CallLog keeps when calls were begun, so that a day's limit holds over restarts.
 type CallLog interface {
-	CallsSince(ctx context.Context, since time.Time) ([]time.Time, error)
-	RecordCall(ctx context.Context, at, keep time.Time) error
+	CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall, error)
+	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
 }
 
 // CallService is all calls of this program. Set its fields, then Open; Close ends every call.
@@ -63,6 +63,9 @@ type CallService struct {
 
 	// DisabledReason says why somebody may not ask for anything now; see [conversationKey.Conversation].
 	DisabledReason func(ctx context.Context, o sessions.Origin) string
+
+	// Rights names what somebody may use: people with equal ones may stand in for each other. nil: nobody may.
+	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
 
 	// ViewerAddr is where the viewer's page is served.
 	ViewerAddr string
@@ -176,7 +179,7 @@ func (x *CallService) openEngine(ctx context.Context) error {
 
 // openDiscord prepares calls on Discord; a bot is connected later.
 func (x *CallService) openDiscord(ctx context.Context) (err error) {
-	var before []time.Time
+	var before []voice.PastCall
 	if x.CallLog != nil {
 		if before, err = x.CallLog.CallsSince(ctx, time.Now().Add(-callCountWindow)); err != nil {
 			return err
@@ -225,6 +228,9 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
 		Dir: a.StateDir, Settings: a.Settings.Current, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
 		DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
+		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
+			return rightsOf(ctx, a.Settings.Current(), a.Vault, o)
+		},
 		Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
 	}
 	x.Assistant = a.newAssistant(x.Tools)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"clank/cancel"
@@ -25,7 +26,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, DisabledReason: x.DisabledReason, Logger: x.Logger,
 		Assistant: ChargedReplier{x.Assistant},
-		Account:   budgetAccount,
+		Account:   budgetAccount, SameRights: x.sameRights,
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
 			RequireEncryption: v.RequireEncryption,
@@ -66,6 +67,19 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		t.ShowLine = page.showTranscript
 	}
 	return recordedConversation{t, x}
+}
+
+// sameRights reports whether two people may use the same browser and logins.
+func (x *CallService) sameRights(ctx context.Context, a, b sessions.Origin) bool {
+	if x.Rights == nil {
+		return false
+	}
+	one, err := x.Rights(ctx, a)
+	if err != nil {
+		return false
+	}
+	other, err := x.Rights(ctx, b)
+	return err == nil && slices.Equal(one, other)
 }
 
 // Tools returns the assistant's tools about calls for the person at o: join one, leave it, show a browser there.

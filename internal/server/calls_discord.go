@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/sessions"
+	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/share"
 )
@@ -58,7 +59,8 @@ func (d discordCalls) CallPolicy() conversation.CallPolicy {
 	allowed, blocked := v.Channels()
 	return conversation.CallPolicy{
 		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked,
-		Max: v.MaxCalls, PerDay: v.CallsPerDay, MissingSetup: d.service.realtimeProblem(v),
+		Max: v.MaxCalls, PerDay: v.CallsPerDay.Guild, PerDayAndUser: v.CallsPerDay.User,
+		MissingSetup: d.service.realtimeProblem(v),
 	}
 }
 
@@ -75,7 +77,8 @@ func (d discordCalls) CallChanged(c conversation.CallInfo, open bool, _ error) {
 		x.background.Go(func() {
 			ctx, done := context.WithTimeout(context.WithoutCancel(x.callsContext), noticeTimeout)
 			defer done()
-			if err := x.CallLog.RecordCall(ctx, c.Since, time.Now().Add(-callCountWindow)); err != nil {
+			begun := voice.PastCall{Guild: c.Guild, User: c.RequesterID, At: c.Since}
+			if err := x.CallLog.RecordCall(ctx, begun, time.Now().Add(-callCountWindow)); err != nil {
 				x.Logger.Warn("a call does not count for the day's limit after a restart", "error", err)
 			}
 		})

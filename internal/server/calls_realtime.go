@@ -151,41 +151,44 @@ func (missingModel) Hear(voice.Sound) {}
 
 func (missingModel) Interrupt() {}
 
-func (missingModel) Cancel(error) {}
+func (missingModel) Cancel(error, string) {}
 
-// nativeModel is a realtime conversation. Within a budget, what it uses is counted for whoever spoke last, and it ends where no more may
-// be spent.
+// nativeModel is a realtime conversation. Within a budget, what it uses is counted for whoever asked for it, and it
+// ends where no more may be spent.
 type nativeModel struct {
 	*realtime.Session
 
 	tools       func(realtime.Events) []sessions.Tool
 	bill        *budget.SpeechConversation // nil: nothing is counted
 	callAccount llm.Account
-	asker       func() (sessions.Origin, bool)
+	asker       func(ctx context.Context, by []string) (sessions.Origin, error)
 	uses        chan budgetUse
 }
 
 // budgetUse is something to be counted, for somebody.
 type budgetUse struct {
-	account llm.Account
+	by      []string // who asked for it, by id
+	purpose string
 	count   func(place, by context.Context) error
 }
 
-// account returns the account of the last speaker.
-func (m *nativeModel) account(purpose string) llm.Account {
-	if o, known := m.asker(); known {
-		return budgetAccount(o, purpose)
+// account returns the account of some people; that of the call alone if it is nobody's in particular.
+func (m *nativeModel) account(ctx context.Context, u budgetUse) llm.Account {
+	if o, err := m.asker(ctx, u.by); err == nil {
+		return budgetAccount(o, u.purpose)
 	}
 	return m.callAccount
 }
 
-func (m *nativeModel) countResponse(u realtime.Usage) {
+func (m *nativeModel) countResponse(by []string, u realtime.Usage) {
 	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
-	m.uses <- budgetUse{m.account("talk"), func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
+	m.uses <- budgetUse{by, "talk", func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
 }
 
-func (m *nativeModel) countTranscription(length time.Duration) {
-	m.uses <- budgetUse{m.account("transcribe"), func(_, by context.Context) error { return m.bill.CountTranscription(by, m.TranscriptionModel, length) }}
+func (m *nativeModel) countTranscription(by []string, length time.Duration) {
+	m.uses <- budgetUse{by, "transcribe", func(_, by context.Context) error {
+		return m.bill.CountTranscription(by, m.TranscriptionModel, length)
+	}}
 }
 
 func (m *nativeModel) Run(ctx context.Context, on realtime.Events) error {
@@ -203,7 +206,8 @@ func (m *nativeModel) Run(ctx context.Context, on realtime.Events) error {
 	var counting sync.WaitGroup
 	counting.Go(func() {
 		for u := range m.uses {
-			if err := u.count(place, llm.WithAccount(context.WithoutCancel(ctx), u.account)); err != nil {
+			rest := context.WithoutCancel(ctx)
+			if err := u.count(place, llm.WithAccount(rest, m.account(rest, u))); err != nil {
 				end(err)
 			}
 		}

@@ -34,9 +34,12 @@ type WebServices struct {
 func (a *Server) OpenWeb() *WebServices {
 	w := &WebServices{Reader: web.NewReader(a.gate, readerProxyProfile)}
 	w.searcher = &web.Searcher{
-		Engine:  func() web.SearchEngine { return SearchEngine(a.Settings.Current().Web, a.getenv) },
-		PerHour: func() int { return a.Settings.Current().Web.SearchesPerHour },
-		Logger:  a.logger,
+		Engine: func() web.SearchEngine { return SearchEngine(a.Settings.Current().Web, a.getenv) },
+		PerHour: func() (person, server int) {
+			l := a.Settings.Current().Web.SearchesPerHour
+			return l.User, l.Guild
+		},
+		Logger: a.logger,
 	}
 	w.Watches = &watches.Runner{
 		Store: a.Db, Read: w.readWatched, Browse: a.readWatchedWithBrowser, Judge: a.judgeWatch, Notify: w.NotifyOwner,

@@ -138,7 +138,7 @@ const (
 	SnapshotEfficient = "efficient"
 )
 
-// TaskLimits limits the tasks of one guild and of one person.
+// TaskLimits limits the tasks, searches or calls of one guild and of one person.
 type TaskLimits struct {
 	Guild, User int
 }

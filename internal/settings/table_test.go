@@ -36,7 +36,8 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		},
 		Access: settings.Access{Direct: true},
 		Web: settings.Web{
-			SearchEngine: settings.SearchAny, SearchesPerHour: 20, WatchesPerPerson: 5, MinWatchInterval: 15 * time.Minute, WatchBrowser: true,
+			SearchEngine: settings.SearchAny, SearchesPerHour: settings.TaskLimits{User: 20, Guild: 60},
+			WatchesPerPerson: 5, MinWatchInterval: 15 * time.Minute, WatchBrowser: true,
 		},
 		Budget: settings.Budget{
 			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
@@ -45,8 +46,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	}
 	want.Voice = settings.Voice{
 		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute, MaxDuration: 2 * time.Hour,
-		MaxCalls: 3, CallsPerDay: 120, Transcription: settings.Transcription{Model: "gpt-transcribe"},
-		Speech:   settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: settings.SpeechOpus, LocalVoice: "en"},
+		MaxCalls: 3, CallsPerDay: settings.TaskLimits{User: 40, Guild: 120},
+		Transcription: settings.Transcription{Model: "gpt-transcribe"},
+		Speech: settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy",
+			Format: settings.SpeechOpus, LocalVoice: "en"},
 		Realtime: settings.RealtimeModel{Model: "gpt-realtime-2.1", Voice: "marin"},
 	}
 	want.Share = settings.Share{LinkLifetime: 2 * time.Hour}

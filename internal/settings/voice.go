@@ -27,7 +27,7 @@ type Voice struct {
 	AloneTimeout    time.Duration
 	MaxDuration     time.Duration // 0 = no limit
 	MaxCalls        int
-	CallsPerDay     int
+	CallsPerDay     TaskLimits
 	AllowedChannels string // ids; "" = all
 	BlockedChannels string // ids
 	KeepTranscripts bool
@@ -155,8 +155,10 @@ var voiceFields = inGroup(groupCalls,
 		2*time.Hour, 0, 24*time.Hour, &at.Voice.MaxDuration),
 	number(callKeys+"maxConcurrent", "Concurrent calls", "How many calls clank joins at the same time, on all "+
 		"servers together.", 3, 1, 50, &at.Voice.MaxCalls),
-	number(callKeys+"maxPerDay", "Calls per day", "How many calls clank joins in 24 hours.", 120, 1, 10_000,
-		&at.Voice.CallsPerDay),
+	number(callKeys+"maxPerDay", "Calls per day and server", "How many calls clank joins on one server in 24 hours.",
+		120, 1, 10_000, &at.Voice.CallsPerDay.Guild),
+	number(callKeys+"maxPerDayPerUser", "Calls per day and person", "How many calls one person may bring clank "+
+		"into in 24 hours.", 40, 1, 10_000, &at.Voice.CallsPerDay.User),
 	longText(callKeys+"allowedChannels", "Allowed voice channels", "IDs of the voice channels that clank may join, "+
 		"separated by spaces. Leave empty for all.", &at.Voice.AllowedChannels).checked(parses(access.ParseIDs)),
 	longText(callKeys+"blockedChannels", "Blocked voice channels", "IDs of voice channels that clank never joins.",

@@ -11,7 +11,7 @@ const (
 type Web struct {
 	SearchEngine     string        // see the Search constants
 	SearXNG          string        // address of a server; "" = none
-	SearchesPerHour  int           // 0 = none
+	SearchesPerHour  TaskLimits    // 0 = none
 	WatchesPerPerson int           // active watches of one person; 0 = none
 	MinWatchInterval time.Duration // the shortest time between two looks
 	WatchBrowser     bool          // pages that need scripts are watched with a browser
@@ -32,8 +32,10 @@ var webFields = inGroup(groupWeb,
 		Option{SearchSearXNG, "A SearXNG server"}),
 	address(webKeys+"search.searxngUrl", "SearXNG server", "Address of a SearXNG server with json among its "+
 		"search.formats. Needs no key.", &at.Web.SearXNG),
-	number(webKeys+"search.maxPerHour", "Searches per hour", "How many searches are allowed in an hour, for everyone "+
-		"together. 0 allows none.", 20, 0, 1000, &at.Web.SearchesPerHour),
+	number(webKeys+"search.maxPerHour", "Searches per hour and person", "How many searches one person may have made "+
+		"in an hour. 0 allows none.", 20, 0, 1000, &at.Web.SearchesPerHour.User),
+	number(webKeys+"search.maxPerHourPerGuild", "Searches per hour and server", "How many searches the people of one "+
+		"Discord server may have made in an hour. 0 allows none.", 60, 0, 10_000, &at.Web.SearchesPerHour.Guild),
 	number(webKeys+"watches.maxPerUser", "Watches per person", "How many pages each person can watch at once. 0 "+
 		"allows none and pauses existing watches.", 5, 0, 100, &at.Web.WatchesPerPerson),
 	duration(webKeys+"watches.minIntervalMs", "Shortest watch interval", "The shortest time between two checks of a "+

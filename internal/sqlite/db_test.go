@@ -253,7 +253,8 @@ func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for _, hours := range []int{-30, -20, -1} {
 		at := now.Add(time.Duration(hours) * time.Hour)
-		check.Must(t, db.RecordCall(t.Context(), at, now.Add(-24*time.Hour)))
+		call := voice.PastCall{Guild: "g", User: "ada", At: at}
+		check.Must(t, db.RecordCall(t.Context(), call, now.Add(-24*time.Hour)))
 	}
 	check.Must(t, db.Close())
 	db = open(t, path)
@@ -268,8 +269,10 @@ func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
 		all, err := db.CallsSince(t.Context(), tc.since)
 		check.Must(t, err)
 		var got []int
-		for _, at := range all {
-			got = append(got, int(now.Sub(at).Hours()))
+		for _, c := range all {
+			if got = append(got, int(now.Sub(c.At).Hours())); c.Guild != "g" || c.User != "ada" {
+				t.Errorf("a call of %q on %q", c.User, c.Guild)
+			}
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("since %v (-want +got):\n%s", tc.since, diff)

@@ -77,49 +77,73 @@ func (e *SearchError) Error() string {
 type Searcher struct {
 	// Engine returns the engine to ask now, nil if none is set up.
 	Engine func() SearchEngine
-	// PerHour is how many searches there may be within an hour, 0 for none.
-	PerHour func() int
+	// PerHour is how many searches one person, and the people of one server, may make within an hour, 0 for none.
+	PerHour func() (person, server int)
 	Logger  *slog.Logger
 
 	mu     sync.Mutex
-	recent []time.Time // of the searches within the last hour, oldest first
+	recent map[string][]time.Time // by whose they are: the searches within the last hour, oldest first
+}
+
+// SearchAsker is for whom something is searched: a person, and the server where they asked. "" is where there is none.
+type SearchAsker struct{ Person, Server string }
+
+// keys names whose searches those of the asker are.
+func (a SearchAsker) keys() []string {
+	if a.Server == "" {
+		return []string{"person " + a.Person}
+	}
+	return []string{"person " + a.Person, "server " + a.Server}
 }
 
 // Available returns nil if a search could be tried now. Otherwise it returns [ErrNoEngine] or [ErrSearchLimit],
-// with the way out.
-func (s *Searcher) Available() error {
+// with whose limit that is, and the way out.
+func (s *Searcher) Available(by SearchAsker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.available(time.Now())
+	_, err := s.available(time.Now(), by)
 	return err
 }
 
-func (s *Searcher) available(now time.Time) (SearchEngine, error) {
-	engine, most := s.Engine(), s.PerHour()
-	switch {
-	case engine == nil:
+func (s *Searcher) available(now time.Time, by SearchAsker) (SearchEngine, error) {
+	engine := s.Engine()
+	if engine == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
-	case most == 0:
-		return nil, fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
 	}
-	for len(s.recent) > 0 && now.Sub(s.recent[0]) >= time.Hour {
-		s.recent = s.recent[1:]
+	for key, times := range s.recent {
+		for len(times) > 0 && now.Sub(times[0]) >= time.Hour {
+			times = times[1:]
+		}
+		if s.recent[key] = times; len(times) == 0 {
+			delete(s.recent, key)
+		}
 	}
-	if len(s.recent) >= most {
-		wait := time.Hour - now.Sub(s.recent[len(s.recent)-most])
-		return nil, fmt.Errorf("%w (%d are allowed); the next is possible in %s", ErrSearchLimit, most, wait.Round(time.Second))
+	person, server := s.PerHour()
+	for i, key := range by.keys() {
+		most, whose := person, "one person may make %d, and you have"
+		if i > 0 {
+			most, whose = server, "the people of one server may make %d, and those of this one have"
+		}
+		times := s.recent[key]
+		if most == 0 {
+			return nil, fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
+		}
+		if len(times) >= most {
+			wait := (time.Hour - now.Sub(times[len(times)-most])).Round(time.Second)
+			return nil, fmt.Errorf("%w: "+whose+"; the next is possible in %s", ErrSearchLimit, most, wait)
+		}
 	}
 	return engine, nil
 }
 
 // Search asks the engine, a second time if the first attempt broke down, and gives each attempt five seconds. Fewer
 // results than asked for are no error, and neither are none. When ctx ends its cause is returned.
-func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
+func (s *Searcher) Search(ctx context.Context, by SearchAsker, q SearchQuery) ([]SearchResult, error) {
 	q, err := normalizeQuery(q)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := s.countSearch()
+	engine, err := s.countSearch(by)
 	if err != nil {
 		return nil, err
 	}
@@ -139,15 +163,21 @@ func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, e
 	}
 }
 
-func (s *Searcher) countSearch() (SearchEngine, error) {
+func (s *Searcher) countSearch(by SearchAsker) (SearchEngine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	engine, err := s.available(now)
-	if err == nil {
-		s.recent = append(s.recent, now)
+	engine, err := s.available(now, by)
+	if err != nil {
+		return nil, err
 	}
-	return engine, err
+	if s.recent == nil {
+		s.recent = map[string][]time.Time{}
+	}
+	for _, key := range by.keys() {
+		s.recent[key] = append(s.recent[key], now)
+	}
+	return engine, nil
 }
 
 func searchOnce(ctx context.Context, e SearchEngine, q SearchQuery) ([]SearchResult, error) {

@@ -34,6 +34,9 @@ const (
 		{"url":"https://a.test/3","title":"Three","content":"","publishedDate":null}],"unresponsive_engines":[["y","timeout"]]}`
 )
 
+// nobody in particular searches, where it does not matter who.
+var nobody web.SearchAsker
+
 // engines returns the search engines that ask a server at base.
 func engines(base string) map[string]web.SearchEngine {
 	return map[string]web.SearchEngine{
@@ -44,7 +47,7 @@ func engines(base string) map[string]web.SearchEngine {
 }
 
 func searcher(e web.SearchEngine) *web.Searcher {
-	return &web.Searcher{Engine: func() web.SearchEngine { return e }, PerHour: func() int { return 20 }}
+	return &web.Searcher{Engine: func() web.SearchEngine { return e }, PerHour: func() (int, int) { return 20, 20 }}
 }
 
 func serveEngine(t *testing.T, handler http.HandlerFunc) string {
@@ -70,7 +73,8 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	})
 	for name, e := range engines(base) {
 		t.Run(name, func(t *testing.T) {
-			got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2})
+			q := web.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2}
+			got, err := searcher(e).Search(t.Context(), nobody, q)
 			check.Must(t, err)
 			if got := <-asked; got != want[name] {
 				t.Errorf("asked for\n%s, want\n%s", got, want[name])
@@ -95,7 +99,8 @@ func TestNoResultsAreNoError(t *testing.T) {
 		fmt.Fprint(w, `{"results":[]}`)
 	})
 	for name, e := range engines(base) {
-		if got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"}); err != nil || len(got) != 0 {
+		got, err := searcher(e).Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
+		if err != nil || len(got) != 0 {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}
 	}
@@ -136,7 +141,7 @@ func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
 			base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); c.handle(w, r) })
 			for name, e := range engines(base) {
 				calls.Store(0)
-				_, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"})
+				_, err := searcher(e).Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
 				if _, ok := errors.AsType[*web.SearchError](err); !ok {
 					t.Fatalf("%s: got %v", name, err)
 				}
@@ -160,9 +165,10 @@ func TestASearXNGWithoutJSONOrEnginesSaysWhatIsWrong(t *testing.T) {
 		fmt.Fprint(w, answer)
 	})
 	s := searcher(&web.SearXNG{URL: base})
-	check.Fails(t, check.Err(s.Search(t.Context(), web.SearchQuery{Text: "x"})), nil, "search.formats")
+	check.Fails(t, check.Err(s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})), nil, "search.formats")
 	answer = `{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}`
-	check.Fails(t, check.Err(s.Search(t.Context(), web.SearchQuery{Text: "x"})), nil, "google: CAPTCHA, bing: timeout")
+	_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
+	check.Fails(t, err, nil, "google: CAPTCHA, bing: timeout")
 }
 
 // fake answers what it is told to.
@@ -187,7 +193,7 @@ func TestASlowEngineIsAskedTwiceForFiveSecondsEach(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}})
-		_, err := s.Search(t.Context(), web.SearchQuery{Text: "x"})
+		_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
 		if err == nil || !strings.Contains(err.Error(), "no answer within 5s") || time.Since(begun) != 10*time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
@@ -202,49 +208,71 @@ func TestAStopEndsASearch(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	if _, err := searcher(e).Search(ctx, web.SearchQuery{Text: "x"}); !errors.Is(err, why) || e.n != 1 {
+	if _, err := searcher(e).Search(ctx, nobody, web.SearchQuery{Text: "x"}); !errors.Is(err, why) || e.n != 1 {
 		t.Errorf("got %v after %d calls", err, e.n)
 	}
 }
 
-func TestTheHourHasALimit(t *testing.T) {
+func TestTheHourHasALimitForEachPersonAndEachServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		most := 3
+		person, server := 3, 5
 		s := searcher(&fakeEngine{f: func(context.Context, int) ([]web.SearchResult, error) { return nil, nil }})
-		s.PerHour = func() int { return most }
-		search := func() error {
-			_, err := s.Search(t.Context(), web.SearchQuery{Text: "x"})
-			return err
-		}
-		for range 3 {
-			check.Must(t, search())
-			<-time.After(10 * time.Minute)
-		}
-		err := search()
-		if !errors.Is(err, web.ErrSearchLimit) || !strings.Contains(err.Error(), "in 30m0s") || !errors.Is(s.Available(), web.ErrSearchLimit) {
-			t.Errorf("the fourth: %v", err)
+		s.PerHour = func() (int, int) { return person, server }
+		for i, c := range []struct {
+			who, where string
+			want       string // of the refusal; "" for none
+		}{
+			{"ada", "one", ""},
+			{"ada", "one", ""},
+			{"ada", "two", ""}, // her third, ten minutes apart
+			{"ada", "one", "one person may make 3, and you have; the next is possible in 30m0s"},
+			{"ada", "", "one person may make 3"},
+			{"bob", "one", ""},
+			{"bob", "one", ""},
+			{"bob", "two", ""},
+			{"bob", "one", "one person"}, // and does not count
+			{"cy", "one", ""},
+			{"dan", "one", "the people of one server may make 5, and those of this one have"},
+			{"dan", "two", ""},
+			{"dan", "", ""},
+		} {
+			by := web.SearchAsker{Person: c.who, Server: c.where}
+			can := s.Available(by)
+			_, err := s.Search(t.Context(), by, web.SearchQuery{Text: "x"})
+			switch {
+			case c.want == "" && (err != nil || can != nil):
+				t.Errorf("search %d of %s: %v, %v", i, c.who, err, can)
+			case c.want != "":
+				check.Fails(t, err, web.ErrSearchLimit, c.want, "; the next is possible in ")
+				check.Fails(t, can, web.ErrSearchLimit, c.want)
+			}
+			if i < 3 {
+				<-time.After(10 * time.Minute)
+			}
 		}
 		<-time.After(30 * time.Minute)
-		if err := search(); err != nil {
+		ada := web.SearchAsker{Person: "ada", Server: "one"}
+		if _, err := s.Search(t.Context(), ada, web.SearchQuery{Text: "x"}); err != nil {
 			t.Errorf("after the hour: %v", err)
 		}
-		if most = 0; !errors.Is(search(), web.ErrNoEngine) {
-			t.Error("searched though none are allowed")
+		for _, none := range []func(){func() { person = 0 }, func() { person, server = 30, 0 }} {
+			if none(); !errors.Is(s.Available(ada), web.ErrNoEngine) {
+				t.Error("searched though none are allowed")
+			}
 		}
 	})
 }
 
 func TestWithoutAnEngineTheWayOutIsSaid(t *testing.T) {
-	s := &web.Searcher{Engine: func() web.SearchEngine { return nil }, PerHour: func() int { return 20 }}
-	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); !errors.Is(err, web.ErrNoEngine) || !strings.Contains(err.Error(), "BRAVE_API_KEY") {
-		t.Errorf("got %v", err)
-	}
+	s := &web.Searcher{Engine: func() web.SearchEngine { return nil }, PerHour: func() (int, int) { return 20, 20 }}
+	_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
+	check.Fails(t, err, web.ErrNoEngine, "BRAVE_API_KEY")
 }
 
 func TestBadQueriesAreRefused(t *testing.T) {
 	for _, q := range []web.SearchQuery{{}, {Text: " \n"}, {Text: strings.Repeat("x", 401)}, {Text: "x", RecencyDays: -1}} {
 		e := &fakeEngine{}
-		if _, err := searcher(e).Search(t.Context(), q); !errors.Is(err, web.ErrInvalidQuery) || e.n != 0 {
+		if _, err := searcher(e).Search(t.Context(), nobody, q); !errors.Is(err, web.ErrInvalidQuery) || e.n != 0 {
 			t.Errorf("%.20q: got %v after %d calls", q.Text, err, e.n)
 		}
 	}
@@ -268,7 +296,7 @@ func FuzzAnswer(f *testing.F) {
 			"brave": &web.Brave{Client: client}, "serpapi": &web.SerpAPI{Client: client},
 			"searxng": &web.SearXNG{URL: "http://x.test", Client: client},
 		} {
-			got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"})
+			got, err := searcher(e).Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
 			if err != nil {
 				continue
 			}

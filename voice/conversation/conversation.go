@@ -80,6 +80,10 @@ type Conversation struct {
 	// Origin is who somebody is to those who do what they ask. nil: what [Location] and the person tell.
 	Origin func(p voice.Person) sessions.Origin
 
+	// SameRights reports whether two people may use the same browsers and logins. What both have asked a native model
+	// for, in one turn, is done only then. nil: nobody has those of another. It may block.
+	SameRights func(ctx context.Context, a, b sessions.Origin) bool
+
 	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is nobody's company. nil:
 	// nobody is.
 	IsOwnAccount func(id string) bool

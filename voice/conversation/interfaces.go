@@ -69,7 +69,9 @@ type NativeModel interface {
 
 	Hear(s voice.Sound) // what somebody says, at [voice.RateRealtime]
 	Interrupt()         // its answer was silenced; its tools go on
-	Cancel(cause error) // somebody has stopped it: the answer and the tools end
+
+	// Cancel ends the answer and the tools that person asked for, or all if that is empty: somebody has stopped it.
+	Cancel(cause error, person string)
 }
 
 // PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for concurrent use.

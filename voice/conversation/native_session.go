@@ -1,8 +1,8 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,11 +19,11 @@ const permissionFor = 5 * time.Second
 
 // nativeSession is the part of a call that a [NativeModel] serves. A nil one does nothing.
 type nativeSession struct {
-	call         *call
-	end          context.CancelCauseFunc
-	asker        *person                         // who was heard last
-	currentAsker atomic.Pointer[sessions.Origin] // the same, for the model
-	preWake      PreWakeBuffer
+	call    *call
+	end     context.CancelCauseFunc
+	asker   *person // who was heard last
+	preWake PreWakeBuffer
+	heard   heardPeople
 
 	playing atomic.Bool // what is being said is an answer of the model
 }
@@ -41,9 +41,9 @@ func (c *call) startNative(ctx context.Context) {
 	ctx, n.end = context.WithCancelCause(ctx)
 	c.native = n
 	events := realtime.Events{
-		Speak: func(s playout.SoundFunc) realtime.PlaybackPosition {
+		Speak: func(to []string, s playout.SoundFunc) realtime.PlaybackPosition {
 			p := &PendingPlayback{}
-			c.post(func(ctx context.Context) { n.playAnswer(ctx, s, p) })
+			c.post(func(ctx context.Context) { n.playAnswer(ctx, to, s, p) })
 			return p
 		},
 		StopPlayback: func(cause error) {
@@ -55,11 +55,8 @@ func (c *call) startNative(ctx context.Context) {
 		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
 		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
 		Show:     func(text string, images []llm.Image) { c.write(Message{Text: text, Images: images}) },
-		Asker: func() (o sessions.Origin, known bool) {
-			if asker := n.currentAsker.Load(); asker != nil {
-				return *asker, true
-			}
-			return o, false
+		Asker: func(ctx context.Context, by []string) (sessions.Origin, error) {
+			return n.heard.asker(ctx, by, c.SameRights)
 		},
 		Trouble: func(err *llm.Error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
@@ -138,8 +135,7 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 		return false
 	}
 	n.asker = p
-	o := n.call.origin(p)
-	n.currentAsker.Store(&o)
+	n.heard.add(p.ID, n.call.origin(p))
 	for _, s := range n.preWake.Drain(p.ID) {
 		n.call.Native.Hear(s)
 	}
@@ -148,16 +144,29 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 
 func (n *nativeSession) forget(id string) { n.preWake.Drain(id) }
 
-// playAnswer plays an answer, in place of one that is being played.
-func (n *nativeSession) playAnswer(ctx context.Context, s playout.SoundFunc, p *PendingPlayback) {
+// playAnswer plays an answer to some people, in place of one that is being played.
+func (n *nativeSession) playAnswer(ctx context.Context, to []string, s playout.SoundFunc, p *PendingPlayback) {
 	c := n.call
 	if c.Player == nil {
 		c.reportOnce("speak", noSpeechText)
 		return
 	}
 	n.stopAnswer(&cancel.Cause{Reason: cancel.Superseded})
-	c.speech.queue = append([]*speechItem{{to: n.asker, sound: s, playback: p}}, c.speech.queue...)
+	c.speech.queue = append([]*speechItem{{to: n.addressee(to), sound: s, playback: p}}, c.speech.queue...)
 	c.speakNext(ctx)
+}
+
+// addressee returns the one of some people who is answered: who was heard last, if they are among them.
+func (n *nativeSession) addressee(ids []string) *person {
+	if n.asker != nil && slices.Contains(ids, n.asker.ID) {
+		return n.asker
+	}
+	for _, id := range ids {
+		if p := n.call.room.people[id]; p != nil {
+			return p
+		}
+	}
+	return n.asker
 }
 
 // stopAnswer silences the answer that is being played.
@@ -179,19 +188,24 @@ func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 	}
 }
 
-// stop ends what the model says and does, if it is p's to end. Whether it did anything is known of its speech and its tools alone.
+// stop ends what the model says and does for p, or for anybody. Whether it did anything is known of its speech and its
+// tools alone.
 func (n *nativeSession) stop(p *person, all bool, cause error) {
-	if n != nil && (all || n.asker == p) {
-		n.call.Native.Cancel(cause)
+	switch {
+	case n == nil:
+	case all:
+		n.call.Native.Cancel(cause, "")
+	default:
+		n.call.Native.Cancel(cause, p.ID)
 	}
 }
 
 // unknownSpeaker is who has said something if several spoke at the same time.
 var unknownSpeaker = voice.Person{ID: "somebody", Name: "Somebody"}
 
-// handleHeard handles what was said and who may have said it: two things are not left to the model. A stop that
-// several people may have said counts as said by the current asker. Only the person concerned can decide whether
-// they are heard.
+// handleHeard handles what was said and who may have said it: two things are not left to the model. A stop that several
+// people may have said counts as said by each of them, and one of which nobody knows by who was heard last. Only the
+// person concerned can decide whether they are heard.
 func (n *nativeSession) handleHeard(ctx context.Context, by []string, text string) {
 	var sure *person
 	if len(by) == 1 {
@@ -205,8 +219,15 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	named, rest := CutName(text, n.call.Options.Names)
 	switch {
 	case cancel.IsStop(text), named && cancel.IsStop(rest):
-		if p := cmp.Or(sure, n.asker); p != nil {
-			n.call.stop(p, named)
+		stopped := false
+		for _, id := range by {
+			if p := n.call.room.people[id]; p != nil {
+				n.call.stop(p, named)
+				stopped = true
+			}
+		}
+		if !stopped && n.asker != nil {
+			n.call.stop(n.asker, named)
 		}
 	case named && IsOptOutRequest(rest) && sure == nil:
 		written, spoken := n.call.capabilities().UnclearOptOutTexts()

@@ -12,6 +12,7 @@ import (
 
 	"clank/cancel"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/realtime"
@@ -27,6 +28,7 @@ type model struct {
 	rate        int
 	interrupted []time.Duration // how much of the answer was played then
 	cancelled   error
+	stoppedBy   []string // what was cancelled, by who had asked for it; "" for all
 	playing     realtime.PlaybackPosition
 	fails       chan error
 }
@@ -54,10 +56,10 @@ func (m *model) Interrupt() {
 	m.interrupted = append(m.interrupted, m.playing.Played())
 }
 
-func (m *model) Cancel(cause error) {
+func (m *model) Cancel(cause error, person string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.cancelled = cause
+	m.cancelled, m.stoppedBy = cause, append(m.stoppedBy, person)
 }
 
 func (m *model) hears(id string) time.Duration {
@@ -68,7 +70,7 @@ func (m *model) hears(id string) time.Duration {
 
 // answers has the model say something that lasts for so long.
 func (m *model) answers(p *party, span time.Duration) {
-	m.playing = m.on.Speak(func(ctx context.Context) iter.Seq2[[]byte, error] {
+	m.playing = m.on.Speak([]string{"ada"}, func(ctx context.Context) iter.Seq2[[]byte, error] {
 		return func(yield func([]byte, error) bool) {
 			for range span / voice.FrameTime {
 				if ctx.Err() != nil || !yield([]byte{1}, nil) {
@@ -196,17 +198,66 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 func TestANativeModelKnowsWhoItTalksWithAndShowsThings(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
-		if o, known := m.on.Asker(); known {
+		if o, err := m.on.Asker(t.Context(), nil); err == nil {
 			t.Errorf("before anybody spoke it talks with %+v", o)
 		}
 		p.sound("ada", 100*time.Millisecond)
-		if o, known := m.on.Asker(); !known || o.UserName != "Ada" || o.Channel != "v" {
-			t.Errorf("it talks with %+v", o)
+		if o, err := m.on.Asker(t.Context(), []string{"ada"}); err != nil || o.UserName != "Ada" || o.Channel != "v" {
+			t.Errorf("it talks with %+v, %v", o, err)
 		}
 		m.on.Show("a picture", nil)
 		p.wait(time.Second)
 		p.wantIn(p.chat.text(), "a picture")
 	})
+}
+
+func TestAToolOfANativeModelHasTheRightsOfThoseWhoAskedForIt(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.SameRights = func(_ context.Context, a, b sessions.Origin) bool { return a.User != "cy" && b.User != "cy" }
+		p.begin("ada", "bob", "cy")
+		for _, who := range []string{"ada", "cy", "bob"} { // Bob comes last
+			p.sound(who, 100*time.Millisecond)
+			p.spots(who, "clank")
+		}
+		const several = "several people spoke"
+		for by, want := range map[string]string{
+			"ada": "ada", "bob": "bob", "cy": "cy", "ada+bob": "bob", "dan": "nobody has spoken",
+			"ada+cy": several, "ada+bob+cy": several, "": several, "+ada": several, "ada+dan": several,
+		} {
+			o, err := m.on.Asker(t.Context(), strings.Split(by, "+"))
+			if got := o.User; got != want && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("by %q it is done for %q, %v, want %q", by, got, err, want)
+			}
+		}
+	})
+	inNativeParty(t, func(p *party, m *model) { // where nothing is known of rights
+		p.begin("ada", "bob")
+		for _, who := range []string{"ada", "bob"} {
+			p.sound(who, 100*time.Millisecond)
+			p.spots(who, "clank")
+		}
+		if o, err := m.on.Asker(t.Context(), []string{"ada", "bob"}); err == nil {
+			t.Errorf("it is done for %q", o.User)
+		}
+	})
+}
+
+func TestAStopThatANativeModelHearsIsOfThoseWhoMayHaveSaidIt(t *testing.T) {
+	for by, want := range map[string]string{"ada": "ada", "bob": "bob", "ada+bob": "ada bob", "": "cy"} {
+		inNativeParty(t, func(p *party, m *model) {
+			p.begin("ada", "bob", "cy")
+			for _, who := range []string{"ada", "bob", "cy"} { // Cy comes last
+				p.sound(who, 100*time.Millisecond)
+				p.spots(who, "clank")
+			}
+			work := p.work("v", "cy")
+			m.on.Heard(strings.Split(by, "+"), "Stop it, please.")
+			p.wait(time.Second)
+			if got := strings.Join(m.stoppedBy, " "); got != want || (work.Err() == nil) != (want != "cy") {
+				t.Errorf("by %q: stopped for %q, Cy's work: %v, want %q", by, got, work.Err(), want)
+			}
+		})
+	}
 }
 
 func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // Limits that hold where a [CallPolicy] names none.
 const (
 	defaultMaxCalls    = 3
-	defaultCallsPerDay = 120
+	defaultCallsPerDay = 120 // on one server, and for one person
 	joinTimeout        = 30 * time.Second
 )
 
@@ -39,14 +40,16 @@ type CallRunner interface {
 	Run(ctx context.Context) error
 }
 
-// CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day.
+// CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day
+// on each server.
 type CallPolicy struct {
 	Enabled         bool
 	AutoJoin        bool // join whom we talk with, without being asked
 	BlockedChannels []string
 	AllowedChannels []string // if there are any, only these
 	Max             int      // calls at once
-	PerDay          int      // calls begun in 24 hours
+	PerDay          int      // calls begun on one server in 24 hours
+	PerDayAndUser   int      // the same for one person
 	MissingSetup    string   // what has to be configured before there can be calls, in words for people; empty: nothing
 }
 
@@ -71,16 +74,16 @@ type RegistryHost interface {
 type CallRegistry struct {
 	Host RegistryHost
 
-	// PreviousCalls are the times at which calls were begun before this program was: those of the last 24 hours count.
-	PreviousCalls []time.Time
+	// PreviousCalls are the calls that were begun before this program was: those of the last 24 hours count.
+	PreviousCalls []voice.PastCall
 
 	Logger *slog.Logger
 
-	mu        sync.Mutex
-	active    map[string]*activeCall // by key
-	startedAt []time.Time            // the calls of the last 24 hours
-	closed    bool
-	wg        sync.WaitGroup
+	mu      sync.Mutex
+	active  map[string]*activeCall // by key
+	started []voice.PastCall       // the calls of the last 24 hours, the oldest first
+	closed  bool
+	wg      sync.WaitGroup
 }
 
 // activeCall is a call that is open, or about to be.
@@ -217,8 +220,8 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	day := time.Now().Add(-24 * time.Hour)
-	r.startedAt, r.PreviousCalls = append(r.startedAt, r.PreviousCalls...), nil
-	r.startedAt = slices.DeleteFunc(r.startedAt, func(t time.Time) bool { return t.Before(day) })
+	r.started, r.PreviousCalls = append(r.started, r.PreviousCalls...), nil
+	r.started = slices.DeleteFunc(r.started, func(c voice.PastCall) bool { return c.At.Before(day) })
 	other := r.active[run.key()]
 	switch {
 	case r.closed:
@@ -229,15 +232,44 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 		return ErrInOtherChannel
 	case len(r.active) >= cmp.Or(max(0, limits.Max), defaultMaxCalls):
 		return ErrTooManyCalls
-	case len(r.startedAt) >= cmp.Or(max(0, limits.PerDay), defaultCallsPerDay):
-		return ErrDailyLimitReached
+	}
+	if why := r.checkDay(limits, run.CallInfo); why != nil {
+		return why
 	}
 	if r.active == nil {
 		r.active = map[string]*activeCall{}
 	}
 	r.active[run.key()] = run
-	r.startedAt = append(r.startedAt, run.Since)
+	r.started = append(r.started, voice.PastCall{Guild: run.Guild, User: run.RequesterID, At: run.Since})
 	r.wg.Add(1)
+	return nil
+}
+
+// checkDay says why a call is one too many for who asks, or for their server, within 24 hours. The lock is held.
+func (r *CallRegistry) checkDay(limits CallPolicy, c CallInfo) error {
+	var person, server []time.Time
+	for _, p := range r.started {
+		if p.User == c.RequesterID {
+			person = append(person, p.At)
+		}
+		if p.Guild == c.Guild {
+			server = append(server, p.At)
+		}
+	}
+	for _, l := range []struct {
+		most  int
+		times []time.Time
+		whose string
+	}{
+		{limits.PerDayAndUser, person, "You have brought me into %d calls within a day, as many as one person may."},
+		{limits.PerDay, server, "I have been in %d calls on this server within a day, as many as one server may have."},
+	} {
+		if most := cmp.Or(max(0, l.most), defaultCallsPerDay); len(l.times) >= most {
+			wait := time.Until(l.times[len(l.times)-most].Add(24 * time.Hour)).Round(time.Minute)
+			text := fmt.Sprintf(l.whose+" The next one can begin in %s.", most, strings.TrimSuffix(wait.String(), "0s"))
+			return DeniedError(text)
+		}
+	}
 	return nil
 }
 
@@ -325,10 +357,9 @@ const (
 	ErrRequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the channel you are in."
 	ErrChannelBlocked      DeniedError = "The operator does not let me join this voice channel."
 	ErrChannelNotAllowed   DeniedError = "The operator lets me join only certain channels, and this is none of them."
-	ErrDailyLimitReached   DeniedError = "I have been in as many calls today as I may be. Please try again tomorrow."
 	ErrAlreadyInChannel    DeniedError = "I am in that call already."
 	ErrInOtherChannel      DeniedError = "I am in another call on this server. Say `/clank leave` there first."
-	ErrTooManyCalls        DeniedError = "I am in as many calls as I may be at once. Please try again later."
+	ErrTooManyCalls        DeniedError = "I am in as many calls at once as I may be on all servers. Try again later."
 	ErrJoinTimedOut        DeniedError = "It took too long to join the call. Please try again."
 	ErrRegistryClosed      DeniedError = "I am shutting down."
 	ErrNotInCall           DeniedError = "I am in no call here."

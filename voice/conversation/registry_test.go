@@ -12,6 +12,7 @@ import (
 	"clank/cancel"
 	"clank/internal/test/check"
 	"clank/sessions"
+	"clank/voice"
 	"clank/voice/conversation"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,11 +165,6 @@ func TestWhyACallIsNotJoined(t *testing.T) {
 			h.policy.Max = 1
 			_, _ = h.Join(context.Background(), sessions.Origin{Guild: "other", User: "bob"}, "")
 		},
-		conversation.ErrDailyLimitReached: func(h *house) {
-			h.policy.PerDay = 1
-			_, _ = h.Join(context.Background(), by("ada"), "")
-			_ = h.Leave(context.Background(), by("ada"))
-		},
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			h := newHouse(t)
@@ -206,16 +202,32 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 	})
 }
 
-func TestCallsOfBeforeARestartCountForTheirDay(t *testing.T) {
-	h := newHouse(t)
-	h.policy.PerDay = 2
-	h.PreviousCalls = []time.Time{time.Now().Add(-25 * time.Hour), time.Now().Add(-23 * time.Hour)}
-	for _, want := range []conversation.DeniedError{"", conversation.ErrDailyLimitReached} {
-		_, err := h.Join(t.Context(), by("ada"), "")
-		if got := denied(t, err); got != want {
-			t.Errorf("Join = %q (%v), want %q", got, err, want)
+func TestADaysCallsAreLimitedForEachPersonAndEachServerAlsoOverARestart(t *testing.T) {
+	const next = " The next one can begin in 1h0m."
+	const person = "You have brought me into 3 calls within a day, as many as one person may." + next
+	const server = "I have been in 4 calls on this server within a day, as many as one server may have." + next
+	for name, c := range map[string]struct {
+		before string // an hour less than a day ago: server and person
+		want   conversation.DeniedError
+	}{
+		"some":                {"g/ada g/ada g/bob", ""},
+		"hers":                {"g/ada h/ada h/ada", person},
+		"those of the server": {"g/bob g/bob g/cy g/ada", server},
+		"those of another":    {"h/bob h/bob h/cy h/cy", ""},
+	} {
+		h := newHouse(t)
+		h.policy.PerDay, h.policy.PerDayAndUser = 4, 3
+		for call := range strings.FieldsSeq(c.before) {
+			guild, user, _ := strings.Cut(call, "/")
+			p := voice.PastCall{Guild: guild, User: user, At: time.Now().Add(-23 * time.Hour)}
+			h.PreviousCalls = append(h.PreviousCalls, p)
+			p.At = time.Now().Add(-25 * time.Hour) // these count no more
+			h.PreviousCalls = append(h.PreviousCalls, p)
 		}
-		_ = h.Leave(t.Context(), by("ada"))
+		_, err := h.Join(t.Context(), by("ada"), "")
+		if got := denied(t, err); got != c.want {
+			t.Errorf("%s: Join = %q (%v), want %q", name, got, err, c.want)
+		}
 	}
 }
 

@@ -155,6 +155,11 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID {
 				t.Errorf("ada hears %+v, %v", f, err)
 			}
+			ada.Speak(1)
+			check.Must(t, ada.Send([]byte{0x78, 1}))
+			if e := lg.until(t, voice.PacketReceived); e.Packet.From != w.ada.ID {
+				t.Errorf("heard %+v, want ada over the new server", e.Packet)
+			}
 			if n := len(w.Voice.Clients()); n != 2 {
 				t.Errorf("%d connections, want ada's and ours", n)
 			}

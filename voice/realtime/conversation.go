@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -35,7 +34,8 @@ type conversation struct {
 	audible        bool      // something of the response under way can be heard
 	last           time.Time // when something came, or was asked for
 
-	spoken  []speechSpan   // what people say on this connection, the latest last
+	spoken []speechSpan // what people say on this connection, the latest last
+	turns
 	answers []*answerSound // that may not have been heard to their end
 	calls   map[string]*toolCall
 	order   []string // of their ids
@@ -83,12 +83,17 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.handleSpeech(e)
 	case "conversation.item.added", "conversation.item.done", "response.output_item.added", "response.output_item.done":
 		if e.Item != nil {
+			if e.Item.isSpeech() {
+				t.noteUtterance(e.Item.ID)
+			}
 			t.history.add(*e.Item)
 		}
+	case "input_audio_buffer.committed":
+		t.noteUtterance(e.ItemID)
 	case "conversation.item.input_audio_transcription.completed":
 		t.history.setText(e.ItemID, "user", e.Transcript)
 		if t.session.Transcribed != nil {
-			t.session.Transcribed(e.Usage.length())
+			t.session.Transcribed(t.speakersOf(e.ItemID), e.Usage.length())
 		}
 		if t.session.on.Heard != nil && e.Transcript != "" {
 			t.session.on.Heard(t.speakersOf(e.ItemID), e.Transcript)
@@ -133,6 +138,7 @@ func (t *conversation) handleResponseStart(ctx context.Context, r *response) {
 		return
 	}
 	t.active, t.audible = r.ID, false
+	t.begin(r.ID)
 	if t.cancelNext {
 		t.cancelNext, t.interruptedID, t.cancelledID = false, r.ID, r.ID
 		t.send(ctx, plainEvent{"response.cancel"})
@@ -163,7 +169,7 @@ func (t *conversation) handleSound(e event) error {
 		}
 		t.answers = append(t.answers, a)
 		if t.session.on.Speak != nil {
-			a.playing = t.session.on.Speak(a.packetSeq)
+			a.playing = t.session.on.Speak(t.askersOf(e.ResponseID), a.packetSeq)
 		}
 	}
 	if a.length() >= cmp.Or(max(0, t.session.MaxAnswer), 10*time.Minute) {
@@ -221,6 +227,9 @@ func (t *conversation) handleResponseEnd(ctx context.Context, r *response) {
 	if err := t.endAnswers(""); err != nil {
 		t.session.logger().Debug("the end of an answer cannot be encoded", "error", err)
 	}
+	if r == nil || r.Status != "completed" {
+		t.reopen()
+	}
 	if r != nil {
 		if r.Usage != nil {
 			t.recordUsage(r.Usage.used())
@@ -250,6 +259,7 @@ func (t *conversation) handleError(f *failure) error {
 		t.session.logger().Debug("the server had nothing to interrupt", "error", err)
 	case f.Code == "conversation_already_has_active_response":
 		t.requested, t.requestPending = false, true
+		t.reopen() // that response may have begun with what this one was for
 	case f.EventID == configureEventID, f.Code == "session_expired":
 		return err
 	default:
@@ -273,7 +283,7 @@ func (t *conversation) reportTrouble(f *failure) {
 // recordUsage tells what a response used; nothing where that is not known.
 func (t *conversation) recordUsage(u Usage) {
 	if t.session.RecordUsage != nil {
-		t.session.RecordUsage(u)
+		t.session.RecordUsage(t.askers, u)
 	}
 }
 
@@ -284,6 +294,9 @@ func (t *conversation) handleDisconnect(err error) {
 	}
 	if t.needsNewResponse() {
 		t.requestPending = true
+	}
+	if t.active != "" {
+		t.reopen()
 	}
 	t.session.logger().Debug("the connection broke", "error", err, "owed", t.requestPending)
 	t.conn, t.failed, t.active, t.requested, t.cancelNext, t.interruptedID = nil, nil, "", false, false, ""
@@ -312,53 +325,4 @@ func (t *conversation) needsNewResponse() bool {
 func (t *conversation) waitForEnd() {
 	_ = t.endAnswers("")
 	t.running.Wait()
-}
-
-// maxSpeechSpans is how many utterances are remembered until they have been put into words.
-const maxSpeechSpans = 64
-
-// speechSpan is where in the stream an item was said, as far as the server has told.
-type speechSpan struct {
-	item       string
-	begin, end time.Duration
-}
-
-// handleSpeech takes what the server tells of where somebody's speech begins or ends.
-func (t *conversation) handleSpeech(e event) {
-	if e.ItemID == "" {
-		return
-	}
-	s := t.findSpeech(e.ItemID)
-	if s == nil {
-		if len(t.spoken) == maxSpeechSpans {
-			t.spoken = t.spoken[1:]
-		}
-		t.spoken = append(t.spoken, speechSpan{item: e.ItemID, end: math.MaxInt64})
-		s = &t.spoken[len(t.spoken)-1]
-	}
-	if e.AudioStart != nil {
-		s.begin = time.Duration(*e.AudioStart) * time.Millisecond
-	}
-	if e.AudioEnd != nil {
-		s.end = time.Duration(*e.AudioEnd) * time.Millisecond
-	}
-}
-
-func (t *conversation) findSpeech(item string) *speechSpan {
-	for i := range t.spoken {
-		if t.spoken[i].item == item {
-			return &t.spoken[i]
-		}
-	}
-	return nil
-}
-
-// speakersOf returns who may have said an item: those who could be heard while it was said, or at any time if
-// the server does not tell when that was.
-func (t *conversation) speakersOf(item string) []string {
-	s := t.findSpeech(item)
-	if s == nil {
-		s = &speechSpan{end: math.MaxInt64}
-	}
-	return t.session.mix.speakersBetween(s.begin, s.end)
 }

@@ -3,6 +3,7 @@ package realtime_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -218,7 +219,12 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 	})
 	s.CallTimeout = 20 * time.Millisecond
 	var asked atomic.Int64
-	s.on.Asker = func() (sessions.Origin, bool) { return sessions.Origin{}, asked.Add(1) == 1 }
+	s.on.Asker = func(context.Context, []string) (o sessions.Origin, err error) {
+		if asked.Add(1) > 1 {
+			err = errors.New("nobody has spoken yet")
+		}
+		return o, err
+	}
 	s.use(func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()
 		return ""

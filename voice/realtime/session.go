@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,11 +35,12 @@ type Usage struct {
 	AudioOutput int // tokens of sound among those that came out
 }
 
-// Events is what a [Session] tells, and asks. The functions are called from Run's goroutine, except Asker, and must not block; nil ones
-// are left out.
+// Events is what a [Session] tells, and asks. The functions are called from Run's goroutine, except Asker, and must not
+// block; nil ones are left out. Who asked for a response or a tool, or is answered, are all those by id who could be
+// heard in what the response answers; "" among them stands for somebody of whom that is not known.
 type Events struct {
-	// Speak has sound played: it is called when an answer begins to be heard.
-	Speak func(sound playout.SoundFunc) PlaybackPosition
+	// Speak has sound played: it is called when an answer to some people begins to be heard.
+	Speak func(to []string, sound playout.SoundFunc) PlaybackPosition
 	// StopPlayback has what is played stopped: somebody has begun to speak.
 	StopPlayback func(cause error)
 	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
@@ -48,8 +50,9 @@ type Events struct {
 	Trouble  func(err *llm.Error)                      // something failed; the session goes on
 	Show     func(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
 
-	// Asker is who speaks to the model, or spoke last: tools are used on their behalf.
-	Asker func() (o sessions.Origin, known bool)
+	// Asker returns on whose behalf a tool is used that some people asked for. The error tells the model why on
+	// nobody's. It may block.
+	Asker func(ctx context.Context, by []string) (sessions.Origin, error)
 }
 
 // Session is one conversation. Set the fields, then Run. Hear, AddMessage, Interrupt and Cancel are safe for concurrent use at any time.
@@ -70,10 +73,12 @@ type Session struct {
 
 	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
 
-	// RecordUsage is told after each response; of a zero Usage where the server, or a broken connection, did not tell. nil: not at all.
-	RecordUsage func(u Usage)
-	// Transcribed is told how much speech was put into words; zero if the server did not say. nil: not at all.
-	Transcribed func(length time.Duration)
+	// RecordUsage is told after each response that some people asked for; of a zero Usage where the server, or a broken
+	// connection, did not tell. nil: not at all.
+	RecordUsage func(by []string, u Usage)
+	// Transcribed is told how much speech of some people was put into words; zero if the server did not say. nil: not
+	// at all.
+	Transcribed func(by []string, length time.Duration)
 
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
@@ -90,7 +95,13 @@ type Session struct {
 	commands voice.Queue[func(context.Context, *conversation)]
 
 	mu    sync.Mutex
-	tools map[string]context.CancelCauseFunc // that run, by the ids of their calls
+	tools map[string]runningTool // by the ids of their calls
+}
+
+// runningTool is a tool that runs.
+type runningTool struct {
+	by     []string // who asked for it
+	cancel context.CancelCauseFunc
 }
 
 // ErrInterrupted is the cause that StopPlayback is given when somebody begins to speak.
@@ -114,29 +125,34 @@ func (s *Session) Interrupt() {
 	s.enqueue(func(ctx context.Context, t *conversation) { t.interrupt(ctx, true) })
 }
 
-// Cancel ends the answer that is under way and the tools that run; the model is told that they were cancelled, and is not asked
-// what to say about it.
-func (s *Session) Cancel(cause error) {
+// Cancel ends the answer that is under way and the tools that run, if person asked for them, or whoever did if that is
+// empty; the model is told that they were cancelled, and is not asked what to say about it.
+func (s *Session) Cancel(cause error, person string) {
+	theirs := func(by []string) bool { return person == "" || slices.Contains(by, person) }
 	s.enqueue(func(ctx context.Context, t *conversation) {
-		t.cancelledID = t.active
-		t.interrupt(ctx, true)
-		t.cancelCalls()
+		if theirs(t.answered()) {
+			t.cancelledID = t.active
+			t.interrupt(ctx, true)
+		}
+		t.cancelCalls(theirs)
 	})
 	s.mu.Lock() // Run may be busy with making a connection
 	defer s.mu.Unlock()
-	for _, cancel := range s.tools {
-		cancel(cause)
+	for _, tool := range s.tools {
+		if theirs(tool.by) {
+			tool.cancel(cause)
+		}
 	}
 }
 
-// addTool notes that a tool runs, until the returned function is called.
-func (s *Session) addTool(id string, cancel context.CancelCauseFunc) (ended func()) {
+// addTool notes that a tool runs that some people asked for, until the returned function is called.
+func (s *Session) addTool(id string, by []string, cancel context.CancelCauseFunc) (ended func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools == nil {
-		s.tools = map[string]context.CancelCauseFunc{}
+		s.tools = map[string]runningTool{}
 	}
-	s.tools[id] = cancel
+	s.tools[id] = runningTool{by, cancel}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

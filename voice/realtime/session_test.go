@@ -180,8 +180,8 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 	})
 	stop := run(t, s)
 	await(t, running)
-	s.Cancel(errStop)
-	s.Cancel(errStop)
+	s.Cancel(errStop, "")
+	s.Cancel(errStop, "")
 	want := `{"ok":false,"error":"ada said stop","cancelled":true}`
 	if got := await(t, outputs).Text("item.output"); got != want {
 		t.Errorf("got %s", got)

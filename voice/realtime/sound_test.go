@@ -113,15 +113,11 @@ func TestItIsToldWhoMayHaveSaidSomething(t *testing.T) {
 				<-time.After(5 * time.Millisecond)
 			}
 		}
-		spoke := func(item string, from, to int) {
-			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": from, "item_id": item})
-			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_stopped", "audio_end_ms": to, "item_id": item})
-		}
 		has(time.Second)
 		close(second)
 		has(2 * time.Second)
-		spoke("item_1", 0, 900)
-		spoke("item_2", 200, 1900)
+		c.Spoke("item_1", 0, 900)
+		c.Spoke("item_2", 200, 1900)
 		c.UserTranscript("item_1", "privacy")
 		c.UserTranscript("item_2", "stop")
 		c.UserTranscript("item_3", "when was that?")
@@ -186,11 +182,11 @@ func session(srv *llmtest.RealtimeServer) (*client, *told) {
 	}
 	s := &client{Session: &realtime.Session{
 		BaseURL: srv.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
-		MinWait: time.Millisecond, MaxOutage: patience, RecordUsage: func(u realtime.Usage) { w.used <- u },
+		MinWait: time.Millisecond, MaxOutage: patience, RecordUsage: func(_ []string, u realtime.Usage) { w.used <- u },
 	}}
 	s.use(nil)
 	s.on = realtime.Events{
-		Speak: func(sound playout.SoundFunc) realtime.PlaybackPosition {
+		Speak: func(_ []string, sound playout.SoundFunc) realtime.PlaybackPosition {
 			p := &played{sound: sound}
 			w.speak <- p
 			return p
@@ -199,7 +195,9 @@ func session(srv *llmtest.RealtimeServer) (*client, *told) {
 		Heard:        func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
 		Answered:     func(text string) { w.said <- text },
 		Trouble:      func(err *llm.Error) { w.trouble <- err },
-		Asker:        func() (sessions.Origin, bool) { return sessions.Origin{}, true },
+		Asker: func(_ context.Context, by []string) (sessions.Origin, error) {
+			return sessions.Origin{User: strings.Join(by, "+")}, nil
+		},
 	}
 	return s, w
 }

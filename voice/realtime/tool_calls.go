@@ -20,6 +20,7 @@ const (
 type toolCall struct {
 	id       string
 	response string
+	by       []string // who asked for it
 	answered bool
 	quiet    bool // the model is not asked what to say about it
 }
@@ -40,7 +41,7 @@ func (t *conversation) handleToolCall(ctx context.Context, response string, i it
 		t.order = t.order[1:]
 	}
 	run, cancel := t.detachedContext()
-	c := &toolCall{id: i.CallID, response: response}
+	c := &toolCall{id: i.CallID, response: response, by: t.askersOf(response)}
 	t.calls[c.id], t.order = c, append(t.order, c.id)
 	if response != "" && response == t.cancelledID {
 		cancel(nil)
@@ -57,10 +58,10 @@ func (t *conversation) handleToolCall(ctx context.Context, response string, i it
 	if i.Arguments != nil {
 		arguments = *i.Arguments
 	}
-	ended := t.session.addTool(c.id, cancel)
+	ended := t.session.addTool(c.id, c.by, cancel)
 	t.running.Go(func() {
 		defer ended()
-		out := t.session.runTool(run, i.Name, arguments)
+		out := t.session.runTool(run, c.by, i.Name, arguments)
 		t.session.enqueue(func(ctx context.Context, t *conversation) { t.handleToolResult(ctx, c, out) })
 	})
 }
@@ -80,8 +81,8 @@ type toolResult struct {
 	Cancelled bool   `json:"cancelled,omitempty"`
 }
 
-// runTool runs a tool for whoever speaks to the model.
-func (s *Session) runTool(ctx context.Context, name, arguments string) toolResult {
+// runTool runs a tool on behalf of those who asked for it.
+func (s *Session) runTool(ctx context.Context, by []string, name, arguments string) toolResult {
 	i := slices.IndexFunc(s.Tools, func(t sessions.Tool) bool { return t.Name == name })
 	arguments = cmp.Or(arguments, "{}")
 	switch {
@@ -92,9 +93,9 @@ func (s *Session) runTool(ctx context.Context, name, arguments string) toolResul
 	case !json.Valid([]byte(arguments)):
 		return toolResult{Error: "the arguments are not JSON"}
 	}
-	asker, known := s.on.Asker()
-	if !known {
-		return toolResult{Error: "nobody has spoken yet; wait until somebody asks for something"}
+	asker, err := s.on.Asker(ctx, by)
+	if err != nil {
+		return toolResult{Error: err.Error()}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(max(0, s.CallTimeout), 10*time.Minute), errTooLong)
 	defer cancel()
@@ -118,6 +119,7 @@ func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r tool
 	if c.quiet {
 		return
 	}
+	t.pending = union(t.pending, c.by)
 	for _, other := range t.calls {
 		if other.response == c.response && !other.answered {
 			return
@@ -126,10 +128,12 @@ func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r tool
 	t.requestResponse(ctx)
 }
 
-// cancelCalls has the model not asked about what ran until now.
-func (t *conversation) cancelCalls() {
-	t.requestPending = false
+// cancelCalls has the model not asked about those calls that ran until now.
+func (t *conversation) cancelCalls(which func(by []string) bool) {
+	if which(orUnknown(t.pending)) {
+		t.requestPending = false
+	}
 	for _, c := range t.calls {
-		c.quiet = true
+		c.quiet = c.quiet || which(c.by)
 	}
 }

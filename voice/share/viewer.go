@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -56,11 +57,10 @@ type ViewerPage struct {
 
 	mu          sync.Mutex
 	closed      bool
-	views       int
-	viewsOf     map[string]int         // by share
+	views       []*place               // the one that came first is first
 	offers      int                    // connections that are about to come about
 	offerLimits map[string]*offerLimit // of shares for which offers were made lately
-	pending     []*pendingRequest      // the one that came first is first
+	pending     []*place               // who has not shown the secret of a link yet, in the same order
 	work        sync.WaitGroup
 }
 
@@ -72,6 +72,7 @@ var (
 	errShareIsFull    = errors.New("too many people are watching this page already; try again later")
 	errPageClosing    = errors.New("clank is ending")
 	errShareEnded     = errors.New("the share has ended")
+	errMadeRoom       = errors.New("others want to watch, and this page is open here more often than elsewhere")
 )
 
 // ViewerLink returns the address of a share. base is where the page is reached from outside, with its path: "https://example.org/watch".
@@ -84,7 +85,7 @@ func (v *ViewerPage) Open() error {
 	if v.site, err = loadViewerAssets(); err != nil {
 		return err
 	}
-	v.offerLimits, v.viewsOf = map[string]*offerLimit{}, map[string]int{}
+	v.offerLimits = map[string]*offerLimit{}
 	ctx, end := context.WithCancel(context.Background())
 	v.closing, v.end = ctx.Done, end
 	return nil
@@ -106,72 +107,137 @@ func (v *ViewerPage) Close(ctx context.Context) error {
 func (v *ViewerPage) Count() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.views
+	return len(v.views)
 }
 
-// checkRoom returns why no more may watch a share now. The lock is held.
-func (v *ViewerPage) checkRoom(share string) error {
+// place is one of those that are limited, and has somebody.
+type place struct {
+	share  string // "" while that is not known
+	person string // see [personOf]
+	leave  func(why error)
+}
+
+// without returns the places but one.
+func without(places []*place, gone *place) []*place {
+	return slices.DeleteFunc(places, func(p *place) bool { return p == gone })
+}
+
+// mostOf returns the oldest place of whoever has most of those of a share ("" for all), if that is at least two more
+// than person has: who comes may have it, so that nobody keeps others out by being there many times.
+func mostOf(places []*place, share, person string) *place {
+	count, first := map[string]int{}, map[string]*place{}
+	for _, p := range places {
+		if share != "" && p.share != share {
+			continue
+		}
+		if count[p.person]++; first[p.person] == nil {
+			first[p.person] = p
+		}
+	}
+	var found *place
+	for who, n := range count {
+		if n > count[person]+1 && (found == nil || n > count[found.person]) {
+			found = first[who]
+		}
+	}
+	return found
+}
+
+// checkRoom returns why person may not watch a share now, or, if they may, who has to make room for them (nil: nobody).
+// The lock is held.
+func (v *ViewerPage) checkRoom(share, person string) (instead *place, err error) {
+	n := 0
+	for _, p := range v.views {
+		if p.share == share {
+			n++
+		}
+	}
 	switch {
 	case v.closed:
-		return errPageClosing
-	case v.viewsOf[share] >= cmp.Or(v.MaxViewsPerShare, maxViewsPerShare):
-		return errShareIsFull
-	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
-		return errTooManyViewers
+		return nil, errPageClosing
+	case n >= cmp.Or(v.MaxViewsPerShare, maxViewsPerShare):
+		instead, err = mostOf(v.views, share, person), errShareIsFull
+	case len(v.views) >= cmp.Or(v.MaxViews, DefaultMaxViews):
+		instead, err = mostOf(v.views, "", person), errTooManyViewers
 	}
-	return nil
+	if instead != nil {
+		err = nil
+	}
+	return instead, err
 }
 
-// reserveView takes a place among those who watch a share; left gives it back.
-func (v *ViewerPage) reserveView(share string) (left func(), err error) {
+// reserveView takes a place among those who watch a share; left gives it back. leave, which must not block, is called
+// if somebody else is to have it.
+func (v *ViewerPage) reserveView(share, person string, leave func(why error)) (left func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.checkRoom(share); err != nil {
+	instead, err := v.checkRoom(share, person)
+	if err != nil {
 		return nil, err
 	}
-	v.views++
-	v.viewsOf[share]++
+	if instead != nil {
+		v.views = without(v.views, instead)
+		instead.leave(errMadeRoom)
+	}
+	own := &place{share, person, leave}
+	v.views = append(v.views, own)
 	v.work.Add(1)
 	return func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.views--
-		if v.viewsOf[share]--; v.viewsOf[share] == 0 {
-			delete(v.viewsOf, share)
-		}
+		v.views = without(v.views, own)
 		v.work.Done()
 	}, nil
 }
 
-// pendingRequest is somebody who has not shown the secret of a link yet.
-type pendingRequest struct{ leave context.CancelFunc }
-
 // admitPending lets somebody show the secret of a link while the context lasts. known must be called when they have, or have not.
-func (v *ViewerPage) admitPending(ctx context.Context) (waiting context.Context, known func(), err error) {
+func (v *ViewerPage) admitPending(
+	ctx context.Context, person string,
+) (waiting context.Context, known func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
 		return nil, nil, errPageClosing
 	}
 	if len(v.pending) >= maxPendingRequests {
-		v.pending[0].leave()
-		v.pending = slices.Delete(v.pending, 0, 1)
+		late := cmp.Or(mostOf(v.pending, "", person), v.pending[0])
+		late.leave(errTooManyRequests)
+		v.pending = without(v.pending, late)
 	}
-	ctx, leave := context.WithCancel(ctx)
-	s := &pendingRequest{leave}
-	v.pending = append(v.pending, s)
+	ctx, leave := context.WithCancelCause(ctx)
+	own := &place{person: person, leave: leave}
+	v.pending = append(v.pending, own)
 	v.work.Add(1)
 	return ctx, sync.OnceFunc(func() {
-		leave()
+		leave(context.Canceled)
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.pending = slices.DeleteFunc(v.pending, func(other *pendingRequest) bool { return other == s })
+		v.pending = without(v.pending, own)
 		v.work.Done()
 	}), nil
 }
 
-// waitForEnd waits until a view must end for a reason of ours, or gone is closed, and returns the reason, nil for gone.
-func (v *ViewerPage) waitForEnd(s ViewerShare, gone <-chan struct{}) error {
+// personOf tells the people apart who send requests, as far as that can be known: by their address, or by their network
+// if it is one of IPv6. Behind a reverse proxy on this machine it is what the proxy says.
+func personOf(r *http.Request) string {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	addr := from.Addr().Unmap()
+	if said := r.Header.Values("X-Forwarded-For"); addr.IsLoopback() && len(said) > 0 {
+		last := said[len(said)-1]
+		last = last[strings.LastIndex(last, ",")+1:] // those before it are what the client has said
+		if other, err := netip.ParseAddr(strings.TrimSpace(last)); err == nil {
+			addr = other.Unmap()
+		}
+	}
+	if addr.Is6() {
+		return netip.PrefixFrom(addr.WithZone(""), 64).Masked().String()
+	}
+	return addr.String()
+}
+
+// waitForEnd waits until a view must end for a reason of ours or one that comes from told, which may be nil, or gone is
+// closed, and returns the reason, nil for gone.
+func (v *ViewerPage) waitForEnd(s ViewerShare, told <-chan error, gone <-chan struct{}) error {
 	var expired <-chan time.Time
 	if !s.Until.IsZero() {
 		timer := time.NewTimer(time.Until(s.Until))
@@ -181,6 +247,8 @@ func (v *ViewerPage) waitForEnd(s ViewerShare, gone <-chan struct{}) error {
 	select {
 	case <-gone:
 		return nil
+	case why := <-told:
+		return why
 	case <-s.Done:
 		return errShareEnded
 	case <-expired:
@@ -219,7 +287,7 @@ func (p *offerLimit) full(now time.Time) bool {
 }
 
 // reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be called again.
-func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err error) {
+func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, p := range v.offerLimits {
@@ -228,7 +296,7 @@ func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err
 		}
 	}
 	p := v.offerLimits[share]
-	if err := v.checkRoom(share); err != nil {
+	if _, err := v.checkRoom(share, person); err != nil {
 		return nil, err
 	}
 	switch {
@@ -252,7 +320,7 @@ func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err
 // admitRequest lets somebody take their time to send a request, until too many others want to. crowded reports whether that came; it must be
 // called when the request was read.
 func (v *ViewerPage) admitRequest(w http.ResponseWriter, r *http.Request) (crowded func() bool, err error) {
-	waiting, known, err := v.admitPending(context.WithoutCancel(r.Context()))
+	waiting, known, err := v.admitPending(context.WithoutCancel(r.Context()), personOf(r))
 	if err != nil {
 		return nil, err
 	}

@@ -111,17 +111,17 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotImplemented, errors.New("there is no WebRTC here"))
 		return
 	}
-	begun, err := v.reserveOffer(s.ID, time.Now())
+	begun, err := v.reserveOffer(s.ID, personOf(r), time.Now())
 	if err != nil {
 		v.refuseOffer(w, err)
 		return
 	}
-	place := make(chan func(), 1)
+	place, told := make(chan func(), 1), make(chan error, 1)
 	var first sync.Once
 	up := func(c *webrtc.Conn) {
 		first.Do(func() {
 			defer begun()
-			v.startView(c, s, place)
+			v.startView(c, s, personOf(r), place, told)
 		})
 	}
 	conn, answer, err := v.Engine.Answer(r.Context(), in.SDP, webrtc.Handlers{Connected: up})
@@ -132,7 +132,7 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 	}
 	go func() {
 		defer begun()
-		if why := v.waitForEnd(s, conn.Done()); why != nil {
+		if why := v.waitForEnd(s, told, conn.Done()); why != nil {
 			_ = conn.SendMessage(endReason(why)) // if it does not get there, the end of the connection does
 			conn.End(why)
 			<-conn.Done()
@@ -147,9 +147,10 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"sdp": answer})
 }
 
-// startView gives a connection that has come about a place among those who watch.
-func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, place chan<- func()) {
-	left, err := v.reserveView(s.ID)
+// startView gives a connection that has come about a place among those who watch; told gets why it must leave it for
+// another, if it must.
+func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, place chan<- func(), told chan<- error) {
+	left, err := v.reserveView(s.ID, person, func(why error) { told <- why })
 	if err != nil { // others were faster
 		_ = c.SendMessage(endReason(err)) // the end says it, too
 		c.End(err)

@@ -24,10 +24,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dial opens the WebSocket and shows a token.
-func (r *rig) dial(t *testing.T, token string) *websocket.Conn {
+// dial opens the WebSocket, through a proxy on this machine that names the addresses which a client has, and shows a
+// token.
+func (r *rig) dial(t *testing.T, token string, from ...string) *websocket.Conn {
 	t.Helper()
-	conn, res, err := websocket.Dial(t.Context(), r.url+"/socket", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://elsewhere.example"}}})
+	header := http.Header{"Origin": {"https://elsewhere.example"}, "X-Forwarded-For": from}
+	conn, res, err := websocket.Dial(t.Context(), r.url+"/socket", &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		t.Fatalf("%v (%+v)", err, res)
 	}
@@ -184,6 +186,47 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 	_ = second.CloseNow()
 	_ = conn.CloseNow()
 	browsertest.Eventually(t, "the place is free", func() bool { return r.Count() == 0 })
+}
+
+func TestNobodyKeepsOthersOutByWatchingManyTimes(t *testing.T) {
+	three := func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViewsPerShare = 3 }
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), three)
+	watch := func(from ...string) *websocket.Conn {
+		conn := r.dial(t, token, from...)
+		if _, err := receive(t, conn); err != nil {
+			t.Errorf("%q does not see it: %v", from, err)
+		}
+		return conn
+	}
+	page, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	status, answer := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: offer})
+	if status != http.StatusOK {
+		t.Fatalf("%d %v", status, answer)
+	}
+	page.Accept(t, answer["sdp"].(string))
+	rtctest.Next(t, page.Up)
+	browsertest.Eventually(t, "the page watches", func() bool { return r.Count() == 1 })
+	second := watch()
+	watch()
+	watch("2001:db8::1", "9.9.9.9, 2001:db8:0:0:1::2") // what the client says it has is before what the proxy adds
+	if got := rtctest.Next(t, page.Said); !strings.Contains(got, "more often than elsewhere") {
+		t.Errorf("the page that is open most often is told %s", got)
+	}
+	rtctest.Next(t, page.Ended)
+	watch("198.51.100.8")
+	for {
+		if _, err := receive(t, second); err != nil {
+			if websocket.CloseStatus(err) != 4404 || !strings.Contains(err.Error(), "more often than elsewhere") {
+				t.Errorf("the next ends with %v", err)
+			}
+			break
+		}
+	}
+	for _, from := range []string{"2001:db8::77", "203.0.113.1"} { // all have one place now
+		if _, err := receive(t, r.dial(t, token, from)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
+			t.Errorf("%s takes a place from somebody who has one: %v", from, err)
+		}
+	}
 }
 
 func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {

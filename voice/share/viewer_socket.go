@@ -51,7 +51,7 @@ type socketMessage struct {
 // handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not ours: the token says who
 // may watch.
 func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
-	waiting, known, err := v.admitPending(r.Context())
+	waiting, known, err := v.admitPending(r.Context(), personOf(r))
 	if err != nil {
 		writeError(w, http.StatusServiceUnavailable, err)
 		return
@@ -72,16 +72,17 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
 		return
 	}
-	left, err := v.reserveView(s.ID)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	left, err := v.reserveView(s.ID, personOf(r), cancel)
 	if err != nil {
 		_ = conn.Close(websocket.StatusTryAgainLater, closeReason(err)) // it is over either way
 		return
 	}
 	defer left()
 	known()
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	var work sync.WaitGroup
-	work.Go(func() { cancel(v.waitForEnd(s, ctx.Done())) })
+	work.Go(func() { cancel(v.waitForEnd(s, nil, ctx.Done())) })
 	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with a word.
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	wishes, broken := make(chan socketMessage), make(chan error, 1)

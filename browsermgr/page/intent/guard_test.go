@@ -123,9 +123,10 @@ func TestAnotherAmountOrRecipientIsAskedAboutAgain(t *testing.T) {
 
 func TestAPageThatSwapsTheMeaningUnderTheMouseIsFoundOut(t *testing.T) {
 	// The button is harmless until the mouse is on it.
-	tab := openTab(t, site(t, `<form action=/bought method=post><button>Next</button></form><script>
+	base := site(t, `<form action=/bought method=post><button>Next</button></form><script>
 		const b = document.querySelector('button');
-		b.addEventListener('pointerover', () => { b.textContent = 'Place order'; });</script>`, nil))
+		b.addEventListener('pointerover', () => { b.textContent = 'Place order'; });</script>`, nil)
+	tab := openTab(t, base)
 	a := page.Action{Kind: actiontable.KindClick, Selector: "button"}
 	j := of(t, tab, a)
 	if j.Mark != "" {
@@ -136,6 +137,11 @@ func TestAPageThatSwapsTheMeaningUnderTheMouseIsFoundOut(t *testing.T) {
 		t.Errorf("same %v, refused %v", same, refused)
 	}
 	browsertest.WantEqual(t, value(t, tab, "location.pathname + done.join()"), "/")
+	anew, ctx := openTab(t, base), browsertest.Within(t, 30*time.Second)
+	act := func() error { return check.Err(anew.Act(ctx, a)) }
+	if same, err := intent.PerformJudged(ctx, anew, a, j.Mark, act); same || err != nil {
+		t.Errorf("performed as judged: %v, %v", same, err)
+	}
 	if j := of(t, tab, a); !slices.Contains(j.Classes, intent.ClassBuy) {
 		t.Errorf("judged again: %+v", j)
 	}
@@ -275,6 +281,31 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 	} {
 		if got := intent.JudgeAddress(tt.to, "https://a.example/").Text; got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.to, got, tt.want)
+		}
+	}
+}
+
+func TestRequestsAreJudgedAsTheyAreWritten(t *testing.T) {
+	tab := openTab(t, site(t, `<button>Delete account</button>`, nil))
+	away, nowhere := map[string]any{"url": "https://far.test/"}, map[string]any{"address": "https://far.test/"}
+	button := map[string]any{"selector": "button"}
+	for _, c := range []struct {
+		kind actiontable.Kind
+		args map[string]any
+		want string
+		held bool // to what it means now
+	}{
+		{actiontable.KindNavigate, away, "Go to far.test", false},
+		{actiontable.KindTabNew, away, "Go to far.test", false},
+		{actiontable.KindNavigate, nowhere, "", false},
+		{actiontable.KindUpload, nowhere, "", false},
+		{actiontable.KindClick, button, "Delete account", true},
+		{"no such", button, "", false},
+	} {
+		j, err := intent.JudgeRequest(browsertest.Within(t, 20*time.Second), tab, string(c.kind), c.args)
+		check.Must(t, err)
+		if !strings.Contains(j.Text+j.Detail, c.want) || (j.Text == "") != (c.want == "") || (j.Mark != "") != c.held {
+			t.Errorf("%s %v: %+v", c.kind, c.args, j)
 		}
 	}
 }

@@ -217,6 +217,13 @@ func (c *RealtimeConn) UserTranscript(item, text string) {
 	})
 }
 
+// Spoke tells that somebody has spoken, from and to a time in ms of the sound that came, and waits for an answer.
+func (c *RealtimeConn) Spoke(item string, from, to int) {
+	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": from, "item_id": item})
+	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_stopped", "audio_end_ms": to, "item_id": item})
+	c.Send(RealtimeEvent{"type": "input_audio_buffer.committed", "previous_item_id": nil, "item_id": item})
+}
+
 // Speech tells that somebody begins to speak.
 func (c *RealtimeConn) Speech(item string) {
 	c.Send(RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, "item_id": item})

@@ -123,6 +123,43 @@ func (c *Cipher) open(dst, packet []byte, control int) ([]byte, error) {
 	return dst, nil
 }
 
+// maxRemembered is how many packets are remembered at least: those of one person who talks for 87 minutes.
+const maxRemembered = 1 << 18
+
+// replayGuard knows the packets that came under one key, so that none counts twice: end-to-end encryption tells
+// repeated frames itself, this is for calls without it. A packet is known by its source, its nonce and a byte of its
+// tag, whatever the order of any of them: that of nonces is not specified (clients count in either order of bytes), and
+// nothing keeps a server from beginning anew with its numbers, so no window over them would be safe. The zero value
+// knows none; each key has its own.
+type replayGuard struct{ recent, before map[packetID]struct{} }
+
+// packetID tells a packet from others under the same key. Those that are not the same differ, but for one of 256 of a
+// server that uses a nonce twice.
+type packetID struct {
+	source, nonce uint32
+	control       bool
+	tag           byte
+}
+
+// repeated notes an authentic packet, and reports whether it came before.
+func (g *replayGuard) repeated(sealed, plain []byte) bool {
+	end := len(sealed) - counterSize
+	id := packetID{nonce: binary.BigEndian.Uint32(sealed[end:]), control: isRTCP(plain), tag: sealed[end-1]}
+	if !id.control {
+		id.source = binary.BigEndian.Uint32(plain[8:])
+	}
+	_, recent := g.recent[id]
+	_, before := g.before[id]
+	if recent || before {
+		return true
+	}
+	if g.recent == nil || len(g.recent) == maxRemembered {
+		g.recent, g.before = map[packetID]struct{}{}, g.recent
+	}
+	g.recent[id] = struct{}{}
+	return false
+}
+
 // isRTCP tells control packets from media on a socket that carries both (RFC 5761).
 func isRTCP(packet []byte) bool {
 	return len(packet) > 1 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 206

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -397,5 +398,72 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestARepeatedPacketIsDroppedAndNoOtherIs(t *testing.T) {
+	c, err := NewCipher(ModeAES256GCM, make([]byte, 32))
+	check.Must(t, err)
+	type packet struct{ sealed, plain []byte }
+	// made is a packet of a source with a nonce; said is what tells it from others with the same.
+	made := func(ssrc, n, said uint32, nonce [4]byte) packet {
+		plain := binary.BigEndian.AppendUint16([]byte{0x80, typeOpus}, uint16(65000+n))
+		plain = binary.BigEndian.AppendUint32(plain, n*960)
+		plain = binary.BigEndian.AppendUint32(plain, ssrc)
+		plain = binary.BigEndian.AppendUint32(plain, said)
+		whole := make([]byte, c.aead.NonceSize())
+		copy(whole, nonce[:])
+		return packet{append(c.aead.Seal(bytes.Clone(plain[:12]), whole, plain[12:], plain[:12]), nonce[:]...), plain}
+	}
+	little := func(n uint32) (b [4]byte) { binary.LittleEndian.PutUint32(b[:], n); return b }
+	big := func(n uint32) (b [4]byte) { binary.BigEndian.PutUint32(b[:], n); return b }
+	stream := func(ssrc, said uint32, count func(uint32) [4]byte) (all []packet) {
+		for n := range uint32(2000) { // over the end of the sequence numbers
+			all = append(all, made(ssrc, n, said, count(n)))
+		}
+		return all
+	}
+	late := stream(1, 0, big)
+	for from := 0; from+65 <= len(late); from += 65 {
+		slices.Reverse(late[from : from+65])
+	}
+	report := []byte{0x81, 201, 0, 1, 0, 0, 0, 1}
+	control := packet{append(bytes.Clone(report), 9, 9, 0, 0, 0, 1), report}
+	const anew = "a server that begins anew with the same numbers"
+	for name, all := range map[string][]packet{
+		"counted in one order of bytes": stream(1, 0, little),
+		"counted in the other":          stream(1, 0, big),
+		"counted to the end":            stream(1, 0, func(n uint32) [4]byte { return big(n - 1000) }),
+		"counted at random":             stream(1, 0, func(n uint32) [4]byte { return big(n * 2654435761) }),
+		"late by 64":                    late,
+		"each source counted by itself": append(stream(1, 0, big), stream(2, 0, big)...),
+		"control beside sound":          append(stream(1, 0, big), control),
+		anew:                            append(stream(1, 0, big), stream(1, 1, big)...),
+	} {
+		g, lost := new(replayGuard), 0
+		for _, p := range all {
+			if g.repeated(p.sealed, p.plain) {
+				lost++
+			}
+		}
+		if lost > len(all)/100 || lost > 0 && name != anew {
+			t.Errorf("%s: %d of %d packets are dropped that came once", name, lost, len(all))
+		}
+		for i, p := range all {
+			if !g.repeated(p.sealed, p.plain) {
+				t.Fatalf("%s: packet %d is taken twice", name, i)
+			}
+		}
+		if g = new(replayGuard); g.repeated(all[0].sealed, all[0].plain) {
+			t.Errorf("%s: a new key does not begin anew", name)
+		}
+	}
+	g, all := new(replayGuard), stream(1, 0, big)
+	for n := range uint32(maxRemembered + 10) { // the first are forgotten in the end, and nothing grows without it
+		p := made(2, n, 0, big(n))
+		g.repeated(p.sealed, p.plain)
+	}
+	if g.repeated(all[0].sealed, all[0].plain) || len(g.recent) > maxRemembered || len(g.before) != maxRemembered {
+		t.Errorf("%d and %d packets are remembered", len(g.recent), len(g.before))
 	}
 }

@@ -201,7 +201,7 @@ func (u *udp) Start(_ context.Context, d Description) error {
 
 // read hands packets on until the socket is closed. A refused port is told as an error of reading and may pass.
 func (u *udp) read() {
-	buf := make([]byte, maxPacket)
+	buf, guard := make([]byte, maxPacket), new(replayGuard)
 	for bad := 0; ; {
 		n, err := u.conn.Read(buf)
 		select {
@@ -221,7 +221,7 @@ func (u *udp) read() {
 		if n == pingSize {
 			u.answers.Store(true)
 		}
-		if plain, err := u.cipher.Open(make([]byte, 0, n), buf[:n]); err == nil {
+		if plain, err := u.cipher.Open(make([]byte, 0, n), buf[:n]); err == nil && !guard.repeated(buf[:n], plain) {
 			u.received(plain) // the rest are answers to our keep-alive, and nothing of ours
 		}
 	}

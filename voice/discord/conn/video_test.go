@@ -2,10 +2,13 @@ package conn_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -424,6 +427,60 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	h.agreed(t, c, first)
 	e.kind(t, at, conn.EncryptionOn)
 	talk(t, c, e, first, "private again")
+}
+
+// twice is a network that delivers everything twice, and everything again after three packets.
+type twice struct {
+	net.Conn
+	before, again [][]byte
+}
+
+func (c *twice) Read(p []byte) (int, error) {
+	if len(c.again) > 0 {
+		n := copy(p, c.again[0])
+		c.again = c.again[1:]
+		return n, nil
+	}
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		return n, err
+	}
+	c.before = append(c.before, bytes.Clone(p[:n]))
+	if c.again = c.before[len(c.before)-1:]; len(c.before)%3 == 0 {
+		c.again = slices.Clone(c.before)
+	}
+	return n, nil
+}
+
+func TestARepeatedPacketIsDroppedWithoutEncryptionToo(t *testing.T) {
+	for version, how := range map[int]func(*voicetest.MemberOptions){0: nil, 1: encrypted} {
+		h := newHall(t, voicetest.Config{DAVE: version})
+		c, e := h.open(t, func(c *conn.Conn) {
+			c.Transport = conn.NewUDPWithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				made, err := (&net.Dialer{}).DialContext(ctx, network, address)
+				return &twice{Conn: made}, err
+			})
+		})
+		m := h.join(t, ada, how)
+		if version > 0 {
+			h.agreed(t, c, m)
+		}
+		_, at := e.kind(t, 0, conn.Up)
+		m.Speak(conn.SpeakingMicrophone)
+		h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
+		for i := range byte(24) {
+			if i == 12 { // the session goes on over another socket of the gateway
+				check.Must(t, h.Drop(seat))
+				_, at = e.kind(t, at, conn.Down)
+				_, at = e.kind(t, at, conn.Up)
+			}
+			check.Must(t, m.Send([]byte{0x78, i}))
+			var ev conn.Event
+			if ev, at = e.kind(t, at, conn.PacketReceived); ev.Packet.Opus[1] != i {
+				t.Errorf("DAVE %d: packet %d is %x", version, i, ev.Packet.Opus)
+			}
+		}
+	}
 }
 
 func TestNothingGoesOutInTheClearWhereEncryptionIsRequired(t *testing.T) {

@@ -150,13 +150,15 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	c := g.client(3)
 	g.service.Leave(2) // and before anybody has added the third
 	for range 2 {
-		check.Must(t, g.append(a))
+		change, err := dave.ParseProposals(g.take(1, delivery.OpProposals))
+		check.Must(t, err)
+		for _, p := range change.Proposals {
+			check.Must(t, a.group.Append(p, anybody))
+			check.Must(t, b.group.Append(p, anybody)) // the one who has left hears of it as well
+		}
 	}
-	// The one who has left hears of it as well.
-	change, err := dave.ParseProposals(g.take(2, delivery.OpProposals))
-	check.Must(t, err)
-	for _, p := range change.Proposals {
-		check.Must(t, b.group.Append(p, anybody))
+	if commit, welcome, err := b.group.Commit(); commit != nil || welcome != nil || err != nil {
+		t.Errorf("who is to be removed commits %x, %x, %v", commit, welcome, err)
 	}
 	commit, welcome := g.commit(a)
 	check.Must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
@@ -166,8 +168,18 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
 		t.Errorf("the two see different groups:\n%s", diff)
 	}
-	if err := b.group.Apply(commit); err == nil {
-		t.Error("who was removed goes on")
+	check.Fails(t, b.group.Apply(commit), nil, "removes us")
+}
+
+func TestChangesThatAreCutAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, payload := range map[string][]byte{
+		"nothing": nil, "a kind alone": {1}, "a cut list": {1, 3, 2, 1}, "more than the list": {1, 3, 2, 1, 2, 9},
+		"a cut reference": {1, 2, 2, 1}, "a reference of no size": {1, 2, 0xc0, 1}, "a cut proposal": {0, 3, 0, 1, 0},
+	} {
+		if c, err := dave.ParseProposals(payload); err == nil {
+			t.Errorf("%s: %+v", name, c)
+		}
 	}
 }
 

@@ -503,6 +503,35 @@ func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
 	c.quiet()
 }
 
+func TestATransitionIsExecutedOnceAndAsItWasAnnouncedLast(t *testing.T) {
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
+	announce := func(id, version int) {
+		t.Helper()
+		text := fmt.Sprintf(`{"transition_id":%d,"protocol_version":%d}`, id, version)
+		check.Must(t, a.HandleJSON(dave.OpPrepareTransition, json.RawMessage(text)))
+	}
+	execute := func(id, version int, ok bool) {
+		t.Helper()
+		err := a.HandleJSON(dave.OpExecuteTransition, json.RawMessage(fmt.Sprintf(`{"transition_id":%d}`, id)))
+		if (err == nil) != ok || a.Version() != version {
+			t.Errorf("transition %d: %v, and the version is %d, want %d", id, err, a.Version(), version)
+		}
+	}
+	announce(6, 1)
+	announce(7, 1)
+	announce(7, 0)
+	execute(7, 0, true)
+	execute(7, 0, false)
+	execute(6, 0, false) // it is void with one that came later
+	for id := range 17 { // more than are kept
+		announce(10+id, 1)
+	}
+	execute(10, 0, false)
+	execute(11, 1, true)
+	execute(26, 1, true)
+}
+
 func TestMessagesThatMakeNoSense(t *testing.T) {
 	c := callOf(t, ada, bob)
 	a := c.session(ada)

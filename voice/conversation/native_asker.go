@@ -1,0 +1,67 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"clank/sessions"
+)
+
+// Why a native model uses no tool, in words for it.
+var (
+	errNobodySpoke   = errors.New("nobody has spoken yet; wait until somebody asks for something")
+	errDifferentAsks = errors.New("nothing was done: several people spoke, and they may not use the same browser and " +
+		"logins. Ask that one of them says it again, alone")
+)
+
+// heardPeople is whom a native model has heard. The zero value is empty; it is safe for concurrent use.
+type heardPeople struct {
+	mu      sync.Mutex
+	origins map[string]sessions.Origin // by the ids of people
+	latest  string
+}
+
+func (h *heardPeople) add(id string, o sessions.Origin) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.origins == nil {
+		h.origins = map[string]sessions.Origin{}
+	}
+	h.origins[id], h.latest = o, id
+}
+
+// asker returns on whose behalf something is done that some people asked for, anybody who was heard if one of them is
+// not known (""): who was heard last, or else the first of them. What several asked for has the rights of each, so it
+// is refused where these differ.
+func (h *heardPeople) asker(
+	ctx context.Context, by []string, same func(ctx context.Context, a, b sessions.Origin) bool,
+) (sessions.Origin, error) {
+	h.mu.Lock()
+	origins, latest := maps.Clone(h.origins), h.latest
+	h.mu.Unlock()
+	if len(by) == 0 || slices.Contains(by, "") {
+		by = slices.Sorted(maps.Keys(origins))
+	}
+	if len(by) == 0 {
+		return sessions.Origin{}, errNobodySpoke
+	}
+	who := by[0]
+	if slices.Contains(by, latest) {
+		who = latest
+	}
+	asker, known := origins[who]
+	if !known {
+		return sessions.Origin{}, errNobodySpoke
+	}
+	for _, id := range by {
+		other, known := origins[id]
+		one := other.Kind == asker.Kind && other.User == asker.User
+		if !known || !one && (same == nil || !same(ctx, asker, other)) {
+			return sessions.Origin{}, errDifferentAsks
+		}
+	}
+	return asker, nil
+}

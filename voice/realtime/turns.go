@@ -1,0 +1,116 @@
+package realtime
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// maxSpeechSpans is how many utterances are remembered until they have been put into words, or answered.
+const maxSpeechSpans = 64
+
+// speechSpan is where in the stream an item was said, as far as the server has told.
+type speechSpan struct {
+	item       string
+	begin, end time.Duration
+	committed  bool // it is part of the conversation
+}
+
+// handleSpeech takes what the server tells of where somebody's speech begins or ends.
+func (t *conversation) handleSpeech(e event) {
+	if e.ItemID == "" {
+		return
+	}
+	s := t.speech(e.ItemID)
+	if e.AudioStart != nil {
+		s.begin = time.Duration(*e.AudioStart) * time.Millisecond
+	}
+	if e.AudioEnd != nil {
+		s.end = time.Duration(*e.AudioEnd) * time.Millisecond
+	}
+}
+
+// speech returns what is known of an item. One that the server has not told of may have been said at any time.
+func (t *conversation) speech(item string) *speechSpan {
+	for i := range t.spoken {
+		if t.spoken[i].item == item {
+			return &t.spoken[i]
+		}
+	}
+	if len(t.spoken) == maxSpeechSpans {
+		t.spoken = t.spoken[1:]
+	}
+	t.spoken = append(t.spoken, speechSpan{item: item, end: math.MaxInt64})
+	return &t.spoken[len(t.spoken)-1]
+}
+
+// speakersOf returns who may have said an item: those who could be heard while it was said, or at any time if
+// the server does not tell when that was.
+func (t *conversation) speakersOf(item string) []string {
+	s := t.speech(item)
+	return t.session.mix.speakersBetween(s.begin, s.end)
+}
+
+// noteUtterance notes that an item is part of the conversation and waits for an answer. It may be told of more than
+// once.
+func (t *conversation) noteUtterance(item string) {
+	s := t.speech(item)
+	if s.committed && item != "" {
+		return
+	}
+	s.committed = true
+	t.pending = union(t.pending, orUnknown(t.speakersOf(item)))
+}
+
+// turns is whose words a response answers. The server does not tell: it is what people have said since the response
+// before it began, who asked for the tools whose results it goes on with, and what a response that was broken off may
+// not have come to.
+type turns struct {
+	pending  []string // whose words the next response answers
+	response string   // that began last
+	askers   []string // of that
+}
+
+// begin notes that a response has begun.
+func (t *turns) begin(response string) {
+	t.response, t.askers, t.pending = response, orUnknown(t.pending), nil
+}
+
+// reopen notes that the response that began last is not the whole answer.
+func (t *turns) reopen() { t.pending = union(t.pending, t.askers) }
+
+// askersOf returns whose words a response answers; "" is the one that began last.
+func (t *turns) askersOf(response string) []string {
+	if response != "" && response != t.response {
+		return orUnknown(nil)
+	}
+	return orUnknown(t.askers)
+}
+
+// answered returns whose words are being answered, or were last.
+func (t *conversation) answered() []string {
+	if t.active == "" && t.requested {
+		return orUnknown(t.pending)
+	}
+	return t.askers
+}
+
+// orUnknown returns ids, or that of somebody unknown if there are none.
+func orUnknown(ids []string) []string {
+	if len(ids) == 0 {
+		return []string{""}
+	}
+	return ids
+}
+
+// union returns the ids of several lists, each once.
+func union(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// isSpeech says that somebody has said the item.
+func (i item) isSpeech() bool {
+	return i.Role == "user" && slices.ContainsFunc(i.Content, func(c content) bool { return c.Type == "input_audio" })
+}
