@@ -6,11 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -514,4 +516,42 @@ func (s *trustSite) await(t *testing.T, words string) {
 func clip(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return text[:min(len(text), 140)]
+}
+
+// TestWhatTheSecurityPageNamesIsThere looks for each test and each attack that SECURITY.md calls a proof.
+func TestWhatTheSecurityPageNamesIsThere(t *testing.T) {
+	const root = "../../.."
+	security, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
+	check.Must(t, err)
+	var code bytes.Buffer
+	check.Must(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			data, err := os.ReadFile(path)
+			code.Write(data)
+			return err
+		}
+		return err
+	}))
+	tests := regexp.MustCompile("`(Test\\w+)(…?)`").FindAllSubmatch(security, -1)
+	for _, m := range tests {
+		found := fmt.Sprintf("\nfunc %s", m[1])
+		if len(m[2]) == 0 {
+			found += "("
+		}
+		if !bytes.Contains(code.Bytes(), []byte(found)) {
+			t.Errorf("there is no test %s", m[1])
+		}
+	}
+	attacks := 0
+	for _, list := range regexp.MustCompile(`trust ((?:[XWPN]\d+[a-z]?(?:, )?)+)`).FindAllSubmatch(security, -1) {
+		for id := range strings.SplitSeq(string(list[1]), ", ") {
+			if id = strings.TrimSpace(id); id != "" && !strings.Contains(trustTable, "\n"+id) {
+				t.Errorf("there is no attack %s", id)
+			}
+			attacks++
+		}
+	}
+	if len(tests) < 10 || attacks < 20 {
+		t.Errorf("it names %d tests and %d attacks only", len(tests), attacks)
+	}
 }
