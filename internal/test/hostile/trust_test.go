@@ -23,6 +23,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/llmtest"
 	"clank/internal/test/running"
 )
@@ -180,17 +181,20 @@ type trustWorld struct {
 
 // trustSecret is the password in the vault; plantedKeys are what the program's environment holds.
 const (
-	trustSecret = "Tr0ub4dor-and-3"
-	plantedKey  = "sk-planted-0123456789"
-	keyOfBrain  = "interaction.brain.model"
-	keyOfLimit  = "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"
-	keyOfFree   = "agentStack.runtimeConfig.browser.minFreeGb"
+	trustSecret     = "Tr0ub4dor-and-3"
+	plantedKey      = "sk-planted-0123456789"
+	keyOfBrain      = "interaction.brain.model"
+	keyOfLimit      = "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"
+	keyOfEncryption = "interaction.voice.requireEncryption"
+	keyOfFree       = "agentStack.runtimeConfig.browser.minFreeGb"
 )
 
 func newTrustWorld(t *testing.T) *trustWorld {
 	t.Helper()
 	w := &trustWorld{T: t, site: newTrustSite(t), evil: newTrustSite(t)}
-	w.discord = discordtest.StartTest(t, discordtest.Config{})
+	w.discord = discordtest.StartTest(t, discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
+	believed := filepath.Join(t.TempDir(), "voice.pem")
+	check.Must(t, os.WriteFile(believed, w.discord.Voice.Certificate(), 0o600))
 	w.model = llmtest.NewServer(t)
 	w.model.SetFallback(w.nextTurn)
 	if InsideNamespace() {
@@ -214,7 +218,7 @@ func newTrustWorld(t *testing.T) *trustWorld {
 	d.AddMember(w.elsewhere, w.bot.User)
 	var err error
 	w.clank, err = running.Start(t.Context(), *trustProgram, "DISCORD_TOKEN="+w.bot.Token, "CLANK_DISCORD_API="+d.URL,
-		"ANTHROPIC_API_KEY="+plantedKey, "CLANK_VAULT_KEYRING=off")
+		"ANTHROPIC_API_KEY="+plantedKey, "CLANK_VAULT_KEYRING=off", "SSL_CERT_FILE="+believed)
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, w.clank.Close()) })
 	w.owner, err = newOperatorClient(w.clank)
