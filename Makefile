@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range isolation chromium speech clean help apps
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -123,6 +123,14 @@ isolation: chromium ## what pages leave in one of sixteen places, and whether ot
 
 range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
+
+trust: chromium build ## attacks of pages, members, models and other accounts on the running program, and what is asked about (FEW=1, HOLES=1)
+	@{ $(if $(FEW)$(HOLES),,$(GO) test ./browsermgr/page/intent -count=1 -v -run '^TestConsequentialActsAreAskedAboutAndOrdinaryOnesAreNot$$' -acts.whole;) \
+		$(GO) test $(QUICK) ./internal/test/hostile -count=1 -timeout 20m -run '^TestTrust$$' -v -trust.bin $(abspath $(BIN)) \
+			-trust.only '$(ONLY)' $(if $(FEW),-trust.quick) $(if $(HOLES),-trust.holes); } \
+		| awk '/^ *(--- FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (sub(/^acts: languages=[0-9]+ /, "")) acts = $$0; else if (/^trust: attacks=/) last = $$0; else print} \
+			END {print last, acts; exit bad || !last}'
 
 conformance: chromium build ## the control API's contract against the running binary
 	@mkdir -p .cache && $(GO) test -c -o .cache/contract ./browsermgr/control

@@ -88,17 +88,39 @@ func scriptAttacks() []attackCase {
 	}
 }
 
+// ran begins a script beside a page, and says that it runs.
+const ran = "fetch('@self@/ran',{mode:'no-cors'});"
+
+func beside(a attackCase) attackCase {
+	a.Beside = true
+	return a
+}
+
+// workerAttack returns a page with a dedicated worker, which must be seen to run.
+func workerAttack(group, name, body string) attackCase {
+	return beside(scriptAttack(group, name, "new Worker('/w.js')").with("w.js", ran+body))
+}
+
+// machineAttacks returns the commonest ways to each address that the machine has outside.
+func machineAttacks() []attackCase {
+	const g = "machine"
+	return onTargets(
+		machineTargets(),
+		markupAttack(g, "image", "<img src=@url@>"), markupAttack(g, "frame", "<iframe src=@url@></iframe>"),
+		scriptAttack(g, "fetch", "fetch('@url@',{mode:'no-cors'})"),
+		scriptAttack(g, "redirect", "fetch('/hop/302',{mode:'no-cors'})"),
+		scriptAttack(g, "WebSocket", "new WebSocket('@sock@')"),
+		workerAttack(g, "worker fetch", "fetch('@url@',{mode:'no-cors'})"),
+		workerAttack(g, "worker redirect", "fetch('@self@/hop/302',{mode:'no-cors'})"),
+		workerAttack(g, "worker importScripts", "importScripts('@url@.js')"),
+		workerAttack(g, "worker WebSocket", "new WebSocket('@sock@')"),
+	)
+}
+
 // workerAttacks returns attacks with scripts that run beside the page.
 func workerAttacks() []attackCase {
 	const g = "worker"
-	const ran = "fetch('@self@/ran',{mode:'no-cors'});"
-	beside := func(a attackCase) attackCase {
-		a.Beside = true
-		return a
-	}
-	worker := func(name, body string) attackCase {
-		return beside(scriptAttack(g, name, "new Worker('/w.js')").with("w.js", ran+body))
-	}
+	worker := func(name, body string) attackCase { return workerAttack(g, name, body) }
 	register := "navigator.serviceWorker.register('/sw.js')"
 	service := func(name, body string) attackCase {
 		a := scriptAttack(g, name, register).with("sw.js", body)

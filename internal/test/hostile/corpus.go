@@ -131,12 +131,14 @@ func RangeCases(namespace bool) []rangeCase {
 
 func allAttacks() []attackCase {
 	return slices.Concat(navigationAttacks(), redirectAttacks(), documentAttacks(), fetchAttacks(), socketAttacks(), webRTCAttacks(), scriptAttacks(), workerAttacks(), styleAttacks(),
-		imageAttacks(), resourceHintAttacks(), reportingAttacks(), dialogAttacks(), downloadAttacks(), detourAttacks(), addressSpellings(), nameResolutionAttacks(), ownListenerAttacks())
+		imageAttacks(), resourceHintAttacks(), reportingAttacks(), dialogAttacks(), downloadAttacks(), detourAttacks(),
+		addressSpellings(), nameResolutionAttacks(),
+		ownListenerAttacks(), machineAttacks())
 }
 
 // canaryTargets returns the places that cases take turns with.
 func canaryTargets() []canaryTarget {
-	return []canaryTarget{
+	return append([]canaryTarget{
 		{Name: "loopback", Addr: mustAddr("127.0.0.1"), Everywhere: true},
 		{Name: "ten", Addr: mustAddr("10.66.0.1")},
 		{Name: "metadata", Addr: mustAddr("169.254.169.254")},
@@ -145,6 +147,12 @@ func canaryTargets() []canaryTarget {
 		{Name: "office", Addr: mustAddr("172.16.66.1")},
 		{Name: "carrier", Addr: mustAddr("100.64.66.1")},
 		{Name: "unique-local", Addr: mustAddr("fd00:66::1")},
+	}, machineTargets()...)
+}
+
+// machineTargets returns addresses that are public elsewhere: the machine's own, and one of its network.
+func machineTargets() []canaryTarget {
+	return []canaryTarget{
 		{Name: "own public", Addr: mustAddr("93.184.216.7")},
 		{Name: "neighbour", Addr: mustAddr("93.184.217.66")},
 		{Name: "own public6", Addr: mustAddr("2606:2800:21f:cb08::7")},

