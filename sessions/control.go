@@ -92,7 +92,7 @@ func (m *Manager) TakeControl(ctx context.Context, id string, req ControlRequest
 
 // beginControl makes the hold of a session, which is pinned until its end.
 func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, error) {
-	o := l.Session.Origin
+	o := l.Origin
 	idle := m.Limits().ControlIdle
 	if idle <= 0 {
 		idle = DefaultControlIdle

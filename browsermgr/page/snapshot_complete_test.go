@@ -42,7 +42,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		},
 		{
 			"fields under another role", `<input type=range role=scrollbar aria-label=Zoom><select role=menu aria-label=Pick></select><audio controls aria-label=Song></audio>`,
-			[]string{`- scrollbar "Zoom" [ref]: 50`, `- menu "Pick" [ref]`, `- generic "Song" [ref] [controls]`}, nil,
+			[]string{`- scrollbar "Zoom" [ref]: 50`, `- menu "Pick" [ref]`, `- generic "Song" [ref] [controls]`},
+			nil,
 		},
 		{
 			"texts of a drawing that listens", `<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,

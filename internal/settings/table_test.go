@@ -48,8 +48,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute, MaxDuration: 2 * time.Hour,
 		MaxCalls: 3, CallsPerDay: settings.TaskLimits{User: 40, Guild: 120},
 		Transcription: settings.Transcription{Model: "gpt-transcribe"},
-		Speech: settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy",
-			Format: settings.SpeechOpus, LocalVoice: "en"},
+		Speech: settings.Speech{
+			Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy",
+			Format: settings.SpeechOpus, LocalVoice: "en",
+		},
 		Realtime: settings.RealtimeModel{Model: "gpt-realtime-2.1", Voice: "marin"},
 	}
 	want.Share = settings.Share{LinkLifetime: 2 * time.Hour}
