@@ -17,7 +17,8 @@ func TestHowKeysAreJudged(t *testing.T) {
 		{actiontable.KindPress, []string{"Control+Enter", "Meta+Enter", "Alt+Shift+Enter"}, "chord"},
 		{actiontable.KindPress, []string{" ", "Space", "space", "Spacebar", "Shift+Space"}, "space"},
 		{actiontable.KindPress, []string{"Delete", "backspace", "Shift+Delete", "a", "#", "ä", "Control+d"}, "strike"},
-		{actiontable.KindPress, []string{"ArrowDown", "Tab", "F5", "Escape", "Control+Home", ""}, ""},
+		{actiontable.KindPress, []string{"ArrowDown", "Control+Home"}, "strike"}, // which choose in a list
+		{actiontable.KindPress, []string{"Tab", "F5", "Escape", ""}, ""},
 		{actiontable.KindKeyDown, []string{"Enter"}, "key"},
 		{actiontable.KindKeyUp, []string{"Space", " "}, "space"},
 		{actiontable.KindKeyUp, []string{"Enter", "a", "Delete", "Tab"}, ""},
