@@ -88,6 +88,9 @@ func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expecte
 
 // CheckTarget says what is wrong with the path to save a download at, before anybody is asked about it.
 func (d *Transfers) CheckTarget(path string) error {
+	if d.opts.ForeignBrowser { // where nothing is saved
+		return nil
+	}
 	_, err := d.folder.ResolveTarget(path)
 	return err
 }
