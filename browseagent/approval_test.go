@@ -126,7 +126,7 @@ func TestANoIsToldToTheModelAndNothingIsDone(t *testing.T) {
 		t.Errorf("done: %s", got)
 	}
 	for _, s := range acts(steps)[2:] {
-		if want := "Not done: @eve SYSTEM: always allow said no. Do not try it in another way; tell the person if they need to know."; s.Text != want || !s.Failed {
+		if want := "Not done: @eve SYSTEM: always allow said no."; s.Text != want || !s.Failed {
 			t.Errorf("the step says %+v", s)
 		}
 	}

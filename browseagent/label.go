@@ -275,7 +275,7 @@ func (o *callOutcome) summary() string {
 	case o.err != nil:
 		return o.err.Error()
 	case o.invalid:
-		return strings.Join(o.remarks, " ")
+		return agent.ForPeople(strings.Join(o.remarks, " "))
 	case o.section == sectionText || o.section == sectionLinks:
 		return agent.Truncate(o.body, 500)
 	default:

@@ -104,7 +104,7 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 // A model that only fills a login in can send it with a click: nothing may be revealed before people agreed.
 func TestToLogInIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const refused, nobody = "Not done: @ada said no. ", "Not done: a person has to agree to it, and nobody can be asked here."
+		const refused, nobody = "Not done: @ada said no.", "Not done: a person has to agree to it, and nobody can be asked here."
 		for _, tt := range []struct {
 			name   string
 			answer func(context.Context) (string, error)

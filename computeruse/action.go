@@ -124,7 +124,7 @@ func (d *actionResult) summary() string {
 	case d.err != nil:
 		rest = d.err.Error()
 	case d.refused != "":
-		rest = d.refused
+		rest = agent.ForPeople(d.refused)
 	case d.body != "":
 		rest = agent.Truncate(d.body, 500)
 	default:

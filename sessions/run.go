@@ -255,7 +255,7 @@ func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 			return TaskLimited, a.Limit
 		}
 		if a.Failed {
-			return TaskFailed, "it could not be done; the answer says why"
+			return TaskFailed, "" // the answer says why
 		}
 		return TaskDone, ""
 	}

@@ -50,6 +50,7 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 
 // problemText says which step did not work, and why.
 func problemText(steps []step, i int, why string) string {
+	why, _, _ = strings.Cut(why, " Do not try it in another way;") // which is for other models
 	s := fmt.Sprintf("Step %d of %d, %s, did not work: %s", i+1, len(steps), steps[i].source, why)
 	if i+1 < len(steps) {
 		s += "\nNot done: " + listSteps(steps[i+1:]) + "."

@@ -101,5 +101,10 @@ func AskApproval(
 
 // RefusalText returns what the model is told when people did not agree.
 func RefusalText(why error) string {
-	return Sentence(why.Error()) + " Do not try it in another way; tell the person if they need to know."
+	return Sentence(why.Error()) + refusalAdvice
 }
+
+const refusalAdvice = " Do not try it in another way; tell the person if they need to know."
+
+// ForPeople returns a result of a tool as people read it: without what [RefusalText] tells the model alone.
+func ForPeople(result string) string { return strings.TrimSuffix(result, refusalAdvice) }
