@@ -145,6 +145,10 @@ const viewportScript = `() => {
 // before nor the one after.
 var errDocumentChanged = errors.New("the page became another one while its picture was taken; try again")
 
+// errMaskChanged keeps a picture back that was drawn while something to hide came or went: it may show it where it was neither before nor
+// after.
+var errMaskChanged = errors.New("what must be covered came or went while the picture was drawn; try again")
+
 // findMask finds out what must not be seen now; nil as long as there is nothing that must not be seen anywhere.
 func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {
 	if t.browser.hiddenAreas == nil {
@@ -184,30 +188,45 @@ func maskBoxes(v *PrivacyMask, clip *proto.PageViewport) []image.Rectangle {
 	return v.ClipBoxes(clip.X, clip.Y, clip.Scale*v.PixelRatio)
 }
 
+// maskMemory is how many frames Chromium may have drawn before it knew that we have the one before them: what was to be hidden while
+// they were drawn is not older than as many masks.
+const maskMemory = 3
+
 // MaskImage covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a zoom, as
-// Chromium's screencast tells them. What was drawn a moment ago is covered where it is now, where it was when Veil was last
-// called, and between. The format stays, except that webp becomes jpeg. A picture without anything to hide is returned as it is; one
-// from the time around a navigation is kept back by an error.
+// Chromium's screencast tells them. It was drawn a moment ago, so what is hidden is covered where it is now, where it was when the
+// pictures before it came, and between. The format stays, except that webp becomes jpeg. A picture without anything to hide is
+// returned as it is; one from the time around a navigation, or in which something to hide came or went, is kept back by an error.
 func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) ([]byte, error) {
 	now, err := t.findMask(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
-	before := t.lastMask
-	t.lastMask = now
+	masks := append(slices.Clone(t.lastMasks), now)
+	t.lastMasks = masks[max(0, len(masks)-maskMemory):]
 	t.mu.Unlock()
-	switch {
-	case now == nil && before == nil:
+	if !slices.ContainsFunc(masks, func(v *PrivacyMask) bool { return v != nil }) {
 		return data, nil
-	case before != nil && !before.SameDocument(now):
-		return nil, errDocumentChanged
 	}
 	scale, err := ViewportScale(data, width, zoom)
 	if err != nil {
 		return nil, err
 	}
-	return PaintBoxes(data, SweptBoxes(before.ViewportBoxes(scale), now.ViewportBoxes(scale)))
+	var boxes []image.Rectangle
+	for i, before := range masks[:len(masks)-1] {
+		after := masks[i+1]
+		switch {
+		case before == nil || after == nil || len(before.Areas) != len(after.Areas):
+			return nil, errMaskChanged
+		case !before.SameDocument(after) && (len(now.Areas) > 0 || i == len(masks)-2):
+			return nil, errDocumentChanged
+		}
+		boxes = append(boxes, SweptBoxes(before.ViewportBoxes(scale), after.ViewportBoxes(scale))...)
+	}
+	if len(masks) == 1 {
+		return nil, errMaskChanged // it is not known where things were
+	}
+	return PaintBoxes(data, boxes)
 }
 
 // HasHiddenAreas reports whether the page shows now what pictures must not show.

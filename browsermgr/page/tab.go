@@ -44,7 +44,7 @@ type Tab struct {
 	refs          frame.RefRegistry
 	openedTabs    []*Tab // tabs this page opened, since the beginning
 	dragStart     chan<- proto.InputDragData
-	lastMask      *PrivacyMask // what the last frame of a live view did not show; nil for nothing
+	lastMasks     []*PrivacyMask // what the last frames of a live view did not show; nil for nothing
 }
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {

@@ -314,6 +314,9 @@ func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 	tab, origin := show(t, echoing)
 	check.Must(t, check.Err(fill(t, tab, origin)))
 	js(t, tab, echo)
+	if _, err := tab.MaskImage(browsertest.Within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1); err == nil {
+		t.Error("a picture was given out that may be from before it was known what to cover")
+	}
 	for range 2 {
 		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
 		check.Must(t, err)

@@ -269,6 +269,9 @@ func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *scre
 	}
 }
 
+// droppedPause is how long after a frame that had to be dropped another is asked for.
+const droppedPause = 50 * time.Millisecond
+
 // staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab
 // came back from a crash.
 const staleAfter = time.Second
@@ -475,6 +478,7 @@ func (c *screencast) publishFrame(ctx context.Context) {
 	c.session, c.latestTaken, c.lastReceived = session, false, time.Now()
 	if err != nil {
 		c.log.Debug("screencast frame dropped", "tab", c.tab.ID(), "error", err)
+		time.AfterFunc(droppedPause, c.restart) // the page may stand still from now on
 		return
 	}
 	f.Number = 1
