@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 )
 
@@ -24,8 +25,9 @@ type browser struct {
 	executable     chrome.Executable
 	conn           *page.Browser
 	observers      []page.Observer
-	guards         []page.Observer // see Manager.Guard
-	proxy          string          // that it was started with
+	casts          *screenshot.Screencasts // among observers
+	guards         []page.Observer         // see Manager.Guard
+	proxy          string                  // that it was started with
 	tabNumbers     *tabNumbers
 	tabOwners      TabOwners               // the tabs that were opened on request
 	port           int                     // of its DevTools; 0 if that is not known, or there is none
@@ -53,6 +55,8 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	if p.manager.NewObservers != nil {
 		b.observers = p.manager.NewObservers(p.name, b.isLocal())
 	}
+	b.casts = screenshot.NewScreencasts(p.manager.Logger)
+	b.observers = append(b.observers, b.casts)
 	if p.manager.NewGuardObservers != nil {
 		b.guards = p.manager.NewGuardObservers(p.name, b.isLocal())
 	}

@@ -36,7 +36,8 @@ func (p *Profile) Name() string { return p.state.name }
 // Lease is a running browser that no rule ends for idleness until Release.
 type Lease struct {
 	Browser *page.Browser
-	// Observers are those that [Manager.NewObservers] made for this connection, in its order.
+	// Observers are those that [Manager.NewObservers] made for this connection, in its order, and then its
+	// live views.
 	Observers []page.Observer
 	// Model is the id by which those are asked on whose behalf a model uses the browser; "" for a person's own use.
 	Model string

@@ -54,19 +54,12 @@ var errNoPage = errors.New("no page is open")
 // action and starts nothing: a window without an open page is an error. What pictures must not show is covered. Behind
 // a dialog, which is a [*page.DialogError], nothing is drawn.
 func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error) {
-	w.mu.Lock()
-	b, tab, closed := w.browser, w.tabs.Current(), w.closed
-	w.mu.Unlock()
-	switch {
-	case closed:
-		return nil, "", errWindowClosed
-	case b == nil || tab == nil || !b.acquire():
-		return nil, "", errNoPage
+	u, _, err := w.filmedTab()
+	if err != nil {
+		return nil, "", err
 	}
-	defer b.release()
-	if open := tab.Dialogs().Pending; len(open) > 0 {
-		return nil, "", &page.DialogError{Dialog: open[0]}
-	}
+	defer u.release()
+	b, tab := u.browser, u.tab
 	url = tab.URL()
 	err = tab.RunConcurrently(ctx, webpTimeout, func(ctx context.Context) error {
 		data, err = screenshot.TakeWebP(ctx, tab, min(max(quality, 1), 99), scale)
@@ -76,4 +69,23 @@ func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (d
 		return nil, "", w.explain(ctx, b, fmt.Errorf("film tab %s: %w", tab.ID(), err))
 	}
 	return data, url, nil
+}
+
+// filmedTab returns the current tab as far as it can be filmed, and what is closed when another becomes the current one. The caller
+// releases it.
+func (w *Window) filmedTab() (u tabLease, switched <-chan struct{}, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b, tab := w.browser, w.tabs.Current()
+	switch {
+	case w.closed:
+		return u, nil, errWindowClosed
+	case b == nil || tab == nil || !b.acquire():
+		return u, nil, errNoPage
+	}
+	if open := tab.Dialogs().Pending; len(open) > 0 {
+		b.release()
+		return u, nil, &page.DialogError{Dialog: open[0]}
+	}
+	return tabLease{browser: b, tab: tab}, w.tabs.Switched(), nil
 }

@@ -16,6 +16,7 @@ type windowTabs struct {
 	selected []*page.Tab // in the order in which they were last current; the last one is current
 	lastURL  string      // where the last tab was when it went
 	notes    []string
+	switched chan struct{} // closed when another tab becomes the current one; nil if nobody waits for that
 }
 
 // Add makes a tab of the window's the current one.
@@ -29,6 +30,22 @@ func (s *windowTabs) Add(tab *page.Tab) {
 // Select makes one of the tabs the current one.
 func (s *windowTabs) Select(tab *page.Tab) {
 	s.selected = append(slices.DeleteFunc(s.selected, func(t *page.Tab) bool { return t == tab }), tab)
+	s.announce()
+}
+
+// Switched returns a channel that is closed when another tab may have become the current one.
+func (s *windowTabs) Switched() <-chan struct{} {
+	if s.switched == nil {
+		s.switched = make(chan struct{})
+	}
+	return s.switched
+}
+
+func (s *windowTabs) announce() {
+	if s.switched != nil {
+		close(s.switched)
+		s.switched = nil
+	}
 }
 
 // Has reports whether it is one of the tabs.
@@ -60,6 +77,7 @@ func (s *windowTabs) Remove(tab *page.Tab) {
 	isTab := func(t *page.Tab) bool { return t == tab }
 	s.tabs = slices.DeleteFunc(s.tabs, isTab)
 	s.selected = slices.DeleteFunc(s.selected, isTab)
+	s.announce()
 	if len(s.selected) == 0 {
 		s.lastURL = tab.URL()
 		s.AddNotes("the last tab was closed: " + TabLine(tab))
@@ -84,7 +102,10 @@ func (s *windowTabs) BrowserGone() {
 }
 
 // Clear forgets all tabs.
-func (s *windowTabs) Clear() { s.tabs, s.selected = nil, nil }
+func (s *windowTabs) Clear() {
+	s.tabs, s.selected = nil, nil
+	s.announce()
+}
 
 // lastSelected returns the current tab, be it gone or not.
 func (s *windowTabs) lastSelected() *page.Tab {

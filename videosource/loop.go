@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 )
@@ -18,6 +17,7 @@ type captureLoop struct {
 	ended           time.Time     // of taking it
 	pause           time.Duration // at least, after ended
 	lastFingerprint [sha256.Size]byte
+	captured        uint64    // the picture of the screencast that the last capture shows, or one after it
 	failingSince    time.Time // since when no picture could be taken; zero while they can
 	troubleReported bool
 }
@@ -25,10 +25,27 @@ type captureLoop struct {
 // interval returns the time between the beginnings of two pictures.
 func (s *Source) interval(now time.Time) time.Duration {
 	fps := cmp.Or(max(0, s.IdleFPS), DefaultIdleFPS)
-	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < DefaultActiveFor {
+	if s.casting() || !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < DefaultActiveFor {
 		fps = cmp.Or(max(0, s.ActiveFPS), DefaultActiveFPS)
 	}
 	return time.Duration(float64(time.Second) / min(max(fps, minFPS), maxFPS))
+}
+
+// viewers returns who is served with captures. The source's lock is held.
+func (l *captureLoop) viewers() []*Viewer {
+	var list []*Viewer
+	for v := range l.source.viewers {
+		if l.source.takesCaptures(v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// current reports whether the last frame shows the page as it is, as far as the screencast tells. The source's lock is held.
+func (l *captureLoop) current() bool {
+	s := l.source
+	return s.casting() && l.captured == s.pictureCount && s.lastFrame.Data != nil
 }
 
 // wait says how long there is nothing to do, or that nobody watches.
@@ -36,18 +53,22 @@ func (l *captureLoop) wait(now time.Time) (wait time.Duration, idle bool) {
 	s := l.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.viewers) == 0 {
+	viewers := l.viewers()
+	if len(viewers) == 0 {
 		return 0, true
 	}
 	next := l.began.Add(s.interval(now))
-	if anyWaiting(s.viewers) {
+	switch current := l.current(); {
+	case anyWaiting(viewers):
 		next = now
+	case current:
+		next = s.lastSent.Add(s.heartbeat())
 	}
 	if rest := l.ended.Add(l.pause); next.Before(rest) {
 		next = rest
 	}
 	if len(s.lastFrame.Data) > 0 {
-		for v := range s.viewers {
+		for _, v := range viewers {
 			if due := v.sent.Add(refreshPause); v.refreshWanted && due.Before(next) {
 				next = due
 			}
@@ -56,14 +77,12 @@ func (l *captureLoop) wait(now time.Time) (wait time.Duration, idle bool) {
 	return next.Sub(now), false
 }
 
+// heartbeat returns after how long without a frame the last one is sent again.
+func (s *Source) heartbeat() time.Duration { return cmp.Or(max(0, s.Heartbeat), DefaultHeartbeat) }
+
 // anyWaiting reports whether somebody has not seen anything yet.
-func anyWaiting(viewers map[*Viewer]struct{}) bool {
-	for v := range viewers {
-		if v.noFrameYet {
-			return true
-		}
-	}
-	return false
+func anyWaiting(viewers []*Viewer) bool {
+	return slices.ContainsFunc(viewers, func(v *Viewer) bool { return v.noFrameYet })
 }
 
 // captureOnce does what is due.
@@ -73,6 +92,9 @@ func (l *captureLoop) captureOnce(ctx context.Context) {
 	}
 	s := l.source
 	quality, scale := l.ladder.current()
+	s.mu.Lock()
+	shows := s.pictureCount
+	s.mu.Unlock()
 	l.began = time.Now()
 	f, err := s.captureFrame(ctx, quality, scale)
 	l.ended = time.Now()
@@ -95,6 +117,8 @@ func (l *captureLoop) captureOnce(ctx context.Context) {
 	s.stats.Quality, s.stats.Scale = l.ladder.current()
 	if err != nil {
 		s.stats.Failed++
+	} else {
+		l.captured = shows
 	}
 	l.publish(f, err == nil)
 }
@@ -107,12 +131,18 @@ func (l *captureLoop) serveRefreshes(now time.Time) bool {
 	if len(s.lastFrame.Data) == 0 {
 		return false
 	}
-	var to []*Viewer
-	for v := range s.viewers {
-		if v.refreshWanted && now.Sub(v.sent) >= refreshPause {
-			to = append(to, v)
+	to := l.viewers()
+	if l.current() { // it is as good as a new one
+		if now.Sub(s.lastSent) >= s.heartbeat() {
+			s.send(now, s.lastFrame, Heartbeat, to...)
+			s.lastSent = now
+			return true
 		}
 	}
+	fresh := l.current()
+	to = slices.DeleteFunc(to, func(v *Viewer) bool {
+		return !(v.noFrameYet && fresh) && !(v.refreshWanted && !v.noFrameYet && now.Sub(v.sent) >= refreshPause)
+	})
 	if len(to) > 0 {
 		s.send(now, s.lastFrame, Requested, to...)
 	}
@@ -132,7 +162,7 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 	if len(s.lastFrame.Data) == 0 {
 		return
 	}
-	everybody := slices.Collect(maps.Keys(s.viewers))
+	everybody := l.viewers()
 	switch {
 	case changed && first:
 		s.send(now, f, Initial, everybody...)
@@ -140,7 +170,7 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 		s.send(now, f, Activity, everybody...)
 	case changed:
 		s.send(now, f, Poll, everybody...)
-	case now.Sub(s.lastSent) >= cmp.Or(max(0, s.Heartbeat), DefaultHeartbeat):
+	case now.Sub(s.lastSent) >= s.heartbeat():
 		s.send(now, s.lastFrame, Heartbeat, everybody...)
 	default:
 		everybody = slices.DeleteFunc(everybody, func(v *Viewer) bool { return !v.noFrameYet })

@@ -50,24 +50,42 @@ type Source struct {
 	MaxLoad            float64       // the part of the time that may be spent taking pictures, up to 1
 	MaxFrameBytes      int           // how large a frame should be at most: quality is lowered first, then size
 
+	// OpenEncoder opens what encodes the pictures of a [Screencaster] for those who take [Video]. Nil, or while it fails: they get key frames.
+	OpenEncoder func(ctx context.Context) (Encoder, error)
+
 	// OnTrouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
 	// block. May be nil.
 	OnTrouble func(err error)
 
 	mu           sync.Mutex
-	wake         chan struct{} // rung when the loop has a reason to look again
+	wakes        map[loopName]chan struct{} // rung when a loop has a reason to look again
 	viewers      map[*Viewer]struct{}
 	lastActivity time.Time // the last activity
-	lastFrame    Frame     // what was sent last; no Data before the first
+	lastFrame    Frame     // the key frame that was sent last; no Data before the first
 	lastSent     time.Time // when
+	picture      Picture   // the last one of the screencast; no JPEG while there is none
+	pictureCount uint64    // of the screencast, so that loops see that it is another one
+	stopCast     func()    // nil: none runs
+	streaming    bool      // the encoder serves who takes Video
 	ended        bool
 	stats        Stats
 }
+
+// loopName tells the loops of a source from each other.
+type loopName int
+
+const (
+	captures loopName = iota
+	casts
+	encodes
+)
 
 // Stats are what a source has done so far, and how it is doing.
 type Stats struct {
 	Viewers  int
 	Frames   uint64        // sent, to however many
+	Pictures uint64        // that the screencast has brought
+	Encoded  uint64        // frames of the encoder
 	Captures uint64        // pictures taken
 	Failed   uint64        // pictures that could not be taken
 	Cost     time.Duration // of the last picture
@@ -84,7 +102,6 @@ func (s *Source) Stats() Stats {
 	defer s.mu.Unlock()
 	st := s.stats
 	st.Viewers = len(s.viewers)
-	st.Width, st.Height, st.URL = s.lastFrame.Width, s.lastFrame.Height, s.lastFrame.URL
 	return st
 }
 
@@ -96,20 +113,29 @@ func (s *Source) NoteActivity() {
 	s.signal()
 }
 
-// signal makes the loop look again. s.mu is held.
+// signal makes the loops look again. s.mu is held.
 func (s *Source) signal() {
-	select {
-	case s.wakeLocked() <- struct{}{}:
-	default:
+	for _, wake := range s.wakes {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
-func (s *Source) wakeLocked() chan struct{} {
-	if s.wake == nil {
-		s.wake = make(chan struct{}, 1)
+// bell returns what rings when a loop is to look again.
+func (s *Source) bell(l loopName) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wakes == nil {
+		s.wakes = map[loopName]chan struct{}{}
 	}
-	return s.wake
+	s.wakes[l] = make(chan struct{}, 1)
+	return s.wakes[l]
 }
+
+// casting reports whether a screencast tells of changes. s.mu is held.
+func (s *Source) casting() bool { return s.picture.JPEG != nil }
 
 // Run takes pictures until ctx ends, and returns its cause. Then the channels of all viewers are closed. It can be run once.
 func (s *Source) Run(ctx context.Context) error {
@@ -118,9 +144,16 @@ func (s *Source) Run(ctx context.Context) error {
 		s.mu.Unlock()
 		return errors.New("run a video source: it has ended, make a new one")
 	}
-	bell := s.wakeLocked()
 	s.mu.Unlock()
+	bell := s.bell(captures)
 	defer s.end()
+	var work sync.WaitGroup
+	defer work.Wait()
+	if caster, ok := s.Screen.(Screencaster); ok {
+		cast, encode := s.bell(casts), s.bell(encodes)
+		work.Go(func() { s.runCasts(ctx, caster, cast) })
+		work.Go(func() { s.runEncoder(ctx, encode) })
+	}
 	l := captureLoop{source: s, ladder: qualityLadder{budget: cmp.Or(max(0, s.MaxFrameBytes), DefaultMaxFrameBytes)}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -180,20 +213,38 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
 }
 
+// Format is what a viewer takes.
+type Format int
+
+const (
+	KeyFrames Format = iota // VP8 key frames: each shows all
+	Video                   // VP8: frames build on those before, so none may be left out but before a key frame
+	JPEG                    // pictures; without a screencast VP8 key frames, which as WebP are pictures, too
+)
+
 // Viewer is somebody who watches a [Source].
 type Viewer struct {
 	source *Source
-	frames chan Frame // holds the newest one that was not taken yet
+	format Format
+	frames chan Frame // those that were not taken yet: the newest one, or of Video a few that belong together
 
 	// The source's lock guards these.
 	noFrameYet    bool      // has not been given a frame yet
-	refreshWanted bool      // lost the picture
+	refreshWanted bool      // lost the picture; of Video nothing but a key frame is of use
+	slow          bool      // of Video: it has lost the picture because it did not take what was there
 	sent          time.Time // when it was given a frame
+	bitrate       int       // what its line carries, in bits a second; 0: not known
 }
 
-// Subscribe begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes the viewer.
-func (s *Source) Subscribe() *Viewer {
-	v := &Viewer{source: s, frames: make(chan Frame, 1), noFrameYet: true}
+// videoQueue is how many frames of Video may wait for a viewer to take them.
+const videoQueue = 8
+
+// Subscribe begins to watch key frames. See [Source.SubscribeTo].
+func (s *Source) Subscribe() *Viewer { return s.SubscribeTo(KeyFrames) }
+
+// SubscribeTo begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes the viewer.
+func (s *Source) SubscribeTo(format Format) *Viewer {
+	v := &Viewer{source: s, format: format, frames: make(chan Frame, videoQueue), noFrameYet: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -204,15 +255,31 @@ func (s *Source) Subscribe() *Viewer {
 		s.viewers = map[*Viewer]struct{}{}
 	}
 	s.viewers[v] = struct{}{}
-	if now := time.Now(); s.lastFrame.Data != nil && now.Sub(s.lastFrame.Taken) < maxReuseAge {
+	switch now := time.Now(); {
+	case format == JPEG && s.casting():
+		s.send(now, s.picture.frame(), Initial, v)
+	case s.takesCaptures(v) && s.lastFrame.Data != nil && now.Sub(s.lastFrame.Taken) < maxReuseAge:
 		s.send(now, s.lastFrame, Initial, v)
 	}
+	v.refreshWanted = format == Video && v.noFrameYet
 	s.signal()
 	return v
 }
 
-// Frames gives the newest frame: one that comes while another waits to be taken replaces it. The channel is closed when the
-// viewer or the source has ended.
+// takesCaptures reports whether a viewer is served with screenshots. s.mu is held.
+func (s *Source) takesCaptures(v *Viewer) bool {
+	return v.format == KeyFrames || v.format == Video && !s.streaming || v.format == JPEG && !s.casting()
+}
+
+// SetBitrate says what the viewer's line carries, in bits a second. The stream is encoded for the slowest.
+func (v *Viewer) SetBitrate(bitrate int) {
+	v.source.mu.Lock()
+	defer v.source.mu.Unlock()
+	v.bitrate = bitrate
+}
+
+// Frames gives the newest frame: one that comes while another waits to be taken replaces it, but for frames that build on others. The
+// channel is closed when the viewer or the source has ended.
 func (v *Viewer) Frames() <-chan Frame { return v.frames }
 
 // Refresh says that the picture was lost on the way (RTCP's PLI or FIR): the last frame is sent again, at once or shortly after
@@ -224,11 +291,15 @@ func (v *Viewer) Refresh() {
 	if _, there := s.viewers[v]; !there || v.noFrameYet {
 		return
 	}
-	if now := time.Now(); now.Sub(v.sent) >= refreshPause {
+	if now := time.Now(); s.takesCaptures(v) && s.lastFrame.Data != nil && now.Sub(v.sent) >= refreshPause {
 		s.send(now, s.lastFrame, Requested, v)
 		return
 	}
-	v.refreshWanted = true
+	if v.format == JPEG && s.casting() {
+		s.send(time.Now(), s.picture.frame(), Requested, v)
+		return
+	}
+	v.refreshWanted, v.slow = true, false
 	s.signal()
 }
 
@@ -241,19 +312,35 @@ func (v *Viewer) Close() {
 		delete(s.viewers, v)
 		close(v.frames)
 	}
+	if len(s.viewers) == 0 && s.stopCast != nil {
+		s.stopCast()
+	}
+	s.signal()
 }
 
 // send gives a frame to some viewers. s.mu is held.
 func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 	s.stats.Frames++
+	s.stats.Width, s.stats.Height, s.stats.URL = f.Width, f.Height, f.URL
 	f.Sequence = s.stats.Frames
+	whole := f.Whole()
 	for _, v := range to {
 		if f.Reason = why; v.noFrameYet {
 			f.Reason = Initial
 		}
-		select {
-		case <-v.frames:
-		default:
+		if !whole && (v.refreshWanted || v.noFrameYet) {
+			continue
+		}
+		late := len(v.frames) == cap(v.frames)
+		for (whole || late) && len(v.frames) > 0 { // what is older is of no use any more
+			select {
+			case <-v.frames:
+			default: // it has just been taken
+			}
+		}
+		if v.slow = late && !whole; v.slow {
+			v.refreshWanted = true
+			continue
 		}
 		v.frames <- f // there is room: nobody else puts anything in
 		v.noFrameYet, v.refreshWanted, v.sent = false, false, now
@@ -279,12 +366,16 @@ const (
 	Requested Reason = "asked"     // a viewer lost the picture (PLI, FIR)
 )
 
-// Frame is one VP8 key frame (RFC 6386). Data is shared by all who get it and must not be changed.
+// Frame is one frame of VP8 (RFC 6386), or a picture. Data is shared by all who get it and must not be changed.
 type Frame struct {
 	Data          []byte
+	JPEG          bool // it is a picture
 	Width, Height int
 	URL           string
 	Reason        Reason
 	Sequence      uint64    // counts what the source has sent, from 1; a viewer that is slow sees gaps
 	Taken         time.Time // when the capture began
 }
+
+// Whole reports whether the frame shows all without any before it.
+func (f Frame) Whole() bool { return f.JPEG || len(f.Data) == 0 || f.Data[0]&1 == 0 }

@@ -20,7 +20,6 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/page/files"
-	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 	"clank/browsermgr/record"
 )
@@ -53,10 +52,9 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := record.NewRecorder()
 	tracer := record.NewTracer(f.folder("traces"), recorder, log)
-	casts := screenshot.NewScreencasts(log)
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local
-	out := []page.Observer{recorder, tracer, world, casts}
+	out := []page.Observer{recorder, tracer, world}
 	downloads := f.folder("downloads")
 	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound}
 	if _, _, ok := profile.SplitInstance(name); ok { // whose tasks find what they have downloaded, and nobody else's

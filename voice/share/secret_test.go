@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"net/http"
 	"os"
 	"slices"
@@ -55,22 +57,33 @@ type cinema struct {
 	done   sync.WaitGroup
 
 	mu     sync.Mutex
-	frames int
-	leaks  []string // the addresses of those with ink
+	tab    *page.Tab
+	frames [2]int   // screenshots, pictures of the screencast
+	leaks  []string // what kind those with ink were, and their addresses
 }
 
 func (c *cinema) look(f videosource.Frame) {
-	part := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(f.Data)))
-	part = append(part, "WEBPVP8 "...)
-	part = binary.LittleEndian.AppendUint32(part, uint32(len(f.Data)))
-	img, err := webp.Decode(bytes.NewReader(append(part, f.Data...)))
-	inked := err == nil && inkIn(img)
+	kind, img, err := 1, image.Image(nil), error(nil)
+	if f.JPEG {
+		img, err = jpeg.Decode(bytes.NewReader(f.Data))
+	} else {
+		kind = 0
+		img, err = webp.Decode(bytes.NewReader(asWebP(f.Data)))
+	}
+	inked := err != nil || inkIn(img)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames++
+	c.frames[kind]++
 	if inked {
-		c.leaks = append(c.leaks, f.URL)
+		c.leaks = append(c.leaks, fmt.Sprintf("%d%s %v", kind, f.URL, err))
 	}
+}
+
+func asWebP(vp8 []byte) []byte {
+	part := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(vp8)))
+	part = append(part, "WEBPVP8 "...)
+	part = binary.LittleEndian.AppendUint32(part, uint32(len(vp8)))
+	return append(part, vp8...)
 }
 
 // inkIn reports whether there is ink in a picture. Its strokes are wider than the pixels that are left out.
@@ -87,18 +100,25 @@ func inkIn(img image.Image) bool {
 	return false
 }
 
-// taken returns how many frames were seen, and which of them showed ink.
-func (c *cinema) taken() (frames int, leaks []string) {
+// taken returns how many frames were seen of each kind, and which of them showed ink.
+func (c *cinema) taken() (frames [2]int, leaks []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.frames, slices.Clone(c.leaks)
 }
 
-// sees waits for some more frames: pictures of what is on the page by now are among them.
+// sees waits for some more frames of each kind: pictures of what is on the page by now are among them, as it is made to be drawn anew.
 func (c *cinema) sees(t *testing.T, n int) {
 	t.Helper()
 	before, _ := c.taken()
-	browsertest.Eventually(t, "more frames", func() bool { c.source.NoteActivity(); now, _ := c.taken(); return now >= before+n })
+	browsertest.Eventually(t, "more frames", func() bool {
+		browsertest.JS(t, c.tab, `() => {
+			globalThis.lamp ??= document.documentElement.appendChild(document.createElement("div"));
+			lamp.style.cssText = "position: fixed; bottom: 0; right: 0; width: 9px; height: 9px; background: hsl(" + 360 * Math.random() + " 20% 90%)";
+		}`)
+		now, _ := c.taken()
+		return now[0] >= before[0]+n && now[1] >= before[1]+n
+	})
 }
 
 func (c *cinema) open(t *testing.T, url string) *page.Tab {
@@ -109,6 +129,7 @@ func (c *cinema) open(t *testing.T, url string) *page.Tab {
 	}
 	var tab *page.Tab
 	check.Must(t, c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
+	c.tab = tab
 	return tab
 }
 
@@ -168,7 +189,7 @@ func (c *cinema) share(t *testing.T) {
 	h := newHall(t, &stage{name: "the page"})
 	h.screen = func(context.Context) (videosource.Screenshotter, error) { return c.window, nil }
 	h.NewSource = func() *videosource.Source {
-		return &videosource.Source{ActiveFPS: 30, IdleFPS: 30, MaxLoad: 1, Heartbeat: time.Millisecond}
+		return &videosource.Source{ActiveFPS: 30, IdleFPS: 30, MaxLoad: 1, Heartbeat: time.Hour}
 	}
 	h.share(t, call, "s1", ada)
 	st, _ := h.Current(call)
@@ -177,12 +198,14 @@ func (c *cinema) share(t *testing.T) {
 		t.Fatal("there is no share")
 	}
 	c.source = watch.Source
-	v := c.source.Subscribe()
-	c.done.Go(func() {
-		for f := range v.Frames() {
-			c.look(f)
-		}
-	})
+	for _, format := range []videosource.Format{videosource.KeyFrames, videosource.JPEG} {
+		v := c.source.SubscribeTo(format)
+		c.done.Go(func() {
+			for f := range v.Frames() {
+				c.look(f)
+			}
+		})
+	}
 	t.Cleanup(func() {
 		if _, err := h.Stop(context.Background(), share.CallRef{ID: call.ID}, home); err != nil {
 			t.Error(err)
@@ -193,7 +216,11 @@ func (c *cinema) share(t *testing.T) {
 
 func TestASharedFrameNeverShowsWhatWasFilledIn(t *testing.T) {
 	c := openCinema(t)
-	browsertest.Eventually(t, "ink where nothing was filled in", func() bool { _, leaks := c.taken(); return len(leaks) > 0 })
+	browsertest.Eventually(t, "ink in each kind of frame where nothing was filled in", func() bool {
+		_, leaks := c.taken()
+		seen := strings.Join(leaks, " ")
+		return strings.Contains(seen, "0http") && strings.Contains(seen, "1http")
+	})
 	c.open(t, "about:blank")
 	c.sees(t, 2)
 	_, known := c.taken()

@@ -1,0 +1,79 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/screenshot"
+	"clank/videosource"
+)
+
+// filmed is how a screencast for people is taken: as fast as makes a movement smooth for a fraction of a core.
+var filmed = screenshot.WatchOptions{MaxWidth: 1600, MaxHeight: 1200, Quality: 80, FPS: 20}
+
+// errTabSwitched ends the film of a tab that is the current one no more.
+var errTabSwitched = errors.New("another tab is the current one")
+
+// Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like CaptureWebP it waits for no
+// action and starts nothing, and ends with a [*page.DialogError] when a dialog opens.
+func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture)) error {
+	for {
+		u, switched, err := w.filmedTab()
+		if err != nil {
+			return err
+		}
+		view, err := u.browser.casts.Watch(ctx, u.tab, filmed)
+		u.release() // a film keeps nobody from ending the browser
+		if err == nil {
+			err = film(ctx, u, view, switched, show)
+		}
+		if !errors.Is(err, errTabSwitched) {
+			return err
+		}
+	}
+}
+
+// film shows one tab until ctx ends, the tab is switched or a dialog opens.
+func film(ctx context.Context, u tabLease, view *screenshot.Viewer, switched <-chan struct{}, show func(videosource.Picture)) error {
+	defer view.Close()
+	ctx, stop := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop(nil)
+	watching.Go(func() { stop(attend(ctx, u, switched)) })
+	for {
+		f, err := view.Next(ctx)
+		if err != nil {
+			return fmt.Errorf("film tab %s: %w", u.tab.ID(), err)
+		}
+		if f.Type == "jpeg" {
+			show(videosource.Picture{JPEG: f.Data, Width: f.Width, Height: f.Height, URL: u.tab.URL(), Drawn: f.At})
+		}
+	}
+}
+
+// attend returns why a film cannot go on. While it does, the browser is in use.
+func attend(ctx context.Context, u tabLease, switched <-chan struct{}) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-switched:
+			return errTabSwitched
+		case <-tick.C:
+			if !u.browser.acquire() {
+				return errNoPage
+			}
+			u.browser.release()
+			if open := u.tab.Dialogs().Pending; len(open) > 0 {
+				return &page.DialogError{Dialog: open[0]}
+			}
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package videosource_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/videosource"
+)
+
+// live is a page in memory that tells of its changes, and an encoder of its pictures.
+type live struct {
+	screen
+
+	changes chan string // what it shows from now on
+	broken  chan error  // ends the screencast
+	casts   int         // that were begun
+	running int         // that have not ended
+
+	refused  error // of opening an encoder
+	opened   int
+	closed   int
+	keys     []bool // of each frame that was encoded
+	bitrates []int
+}
+
+func newLive(text string) *live {
+	return &live{screen: screen{text: text}, changes: make(chan string), broken: make(chan error)}
+}
+
+func (l *live) Screencast(ctx context.Context, show func(videosource.Picture)) error {
+	l.set(func(*screen) { l.casts++; l.running++ })
+	defer l.set(func(*screen) { l.running-- })
+	for {
+		l.mu.Lock()
+		text := l.text
+		l.mu.Unlock()
+		show(videosource.Picture{JPEG: []byte(text), Width: 64, Height: 48, URL: l.url, Drawn: time.Now()})
+		select {
+		case text := <-l.changes:
+			l.set(func(s *screen) { s.text = text })
+		case err := <-l.broken:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (l *live) open(context.Context) (videosource.Encoder, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.opened++
+	return l, l.refused
+}
+
+// Encode returns a key frame that holds the picture, or 0x01 and the picture.
+func (l *live) Encode(_ context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keys, l.bitrates = append(l.keys, key), append(l.bitrates, bitrate)
+	if key {
+		return vp8(64, 48, string(jpeg)), l.refused
+	}
+	return append([]byte{1}, jpeg...), l.refused
+}
+
+func (l *live) Close() { l.set(func(*screen) { l.closed++ }) }
+
+// follow runs a source of the page, which is watched in the given formats.
+func (l *live) follow(t *testing.T, formats ...videosource.Format) (src *videosource.Source, viewers []*videosource.Viewer) {
+	t.Helper()
+	src = &videosource.Source{Screen: l, OpenEncoder: l.open}
+	running(t, src)
+	for _, f := range formats {
+		v := src.SubscribeTo(f)
+		t.Cleanup(v.Close)
+		viewers = append(viewers, v)
+	}
+	return src, viewers
+}
+
+// takeAll returns the frames that wait for a viewer.
+func takeAll(v *videosource.Viewer) (frames []videosource.Frame) {
+	synctest.Wait()
+	for {
+		select {
+		case f := <-v.Frames():
+			frames = append(frames, f)
+		default:
+			return frames
+		}
+	}
+}
+
+func TestOneScreencastServesAllAndAStillPageCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		src, viewers := page.follow(t, videosource.Video, videosource.Video, videosource.Video, videosource.JPEG, videosource.JPEG, videosource.JPEG)
+		pass(5 * time.Second)
+		for i, v := range viewers {
+			if len(takeAll(v)) == 0 {
+				t.Errorf("viewer %d got no frame", i)
+			}
+		}
+		page.count()
+		before := src.Stats()
+		pass(time.Minute)
+		if page.casts != 1 || page.opened != 1 {
+			t.Errorf("%d screencasts and %d encoders for six viewers, want one", page.casts, page.opened)
+		}
+		page.wantPictures(t, 0, 0, "screenshots were taken of a page that tells of its changes, want none")
+		if got := src.Stats(); got.Encoded-before.Encoded > 6 || got.Pictures != 1 {
+			t.Errorf("a still page cost %d frames in a minute, of %d pictures; want at most 6 of 1", got.Encoded-before.Encoded, got.Pictures)
+		}
+		for _, v := range viewers {
+			takeAll(v)
+		}
+		page.changes <- "b"
+		for i, v := range viewers {
+			if got := takeAll(v); len(got) != 1 || got[0].JPEG != (i >= 3) || !slices.Contains(got[0].Data, 'b') {
+				t.Errorf("viewer %d got %d frames of a change, want one that shows it, at once", i, len(got))
+			}
+		}
+		late := src.SubscribeTo(videosource.JPEG)
+		if f := next(t, late, videosource.Initial); string(f.Data) != "b" {
+			t.Errorf("who comes late got %q, want the last picture", f.Data)
+		}
+		for _, v := range append(viewers, late) {
+			v.Close()
+		}
+		synctest.Wait()
+		if page.running != 0 || page.closed != 1 {
+			t.Errorf("%d screencasts go on, %d encoders were closed", page.running, page.closed)
+		}
+		pass(time.Minute)
+		if page.casts != 1 {
+			t.Error("a screencast began for nobody")
+		}
+	})
+}
+
+func TestVideoBeginsWithAKeyFrameWheneverSomebodyNeedsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		src, viewers := page.follow(t, videosource.Video)
+		pass(5 * time.Second)
+		frames := takeAll(viewers[0])
+		for i, f := range frames[1:] {
+			if f.Whole() && string(f.Data[10:]) != "a" {
+				t.Errorf("frame %d is %q", i, f.Data)
+			}
+		}
+		page.changes <- "b"
+		if f := next(t, viewers[0], videosource.Activity); f.Whole() || f.Width != 64 || f.Height != 48 {
+			t.Errorf("a change came as %+v, want a frame that builds on the one before", f)
+		}
+		second := src.SubscribeTo(videosource.Video)
+		defer second.Close()
+		if f := next(t, second, videosource.Initial); !f.Whole() {
+			t.Error("who comes late got a frame that builds on others")
+		}
+		takeAll(viewers[0])
+		before := len(page.keys)
+		for range 100 { // in a second
+			second.Refresh()
+			pass(10 * time.Millisecond)
+		}
+		keys := 0
+		for _, key := range page.keys[before:] {
+			if key {
+				keys++
+			}
+		}
+		if keys < 4 || keys > 6 {
+			t.Errorf("a hundred requests in a second gave %d key frames, want 4 to 6", keys)
+		}
+	})
+}
+
+func TestASlowViewerOfVideoSkipsToAKeyFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		_, viewers := page.follow(t, videosource.Video, videosource.Video)
+		slow, quick := viewers[0], viewers[1]
+		pass(time.Second)
+		takeAll(quick)
+		takeAll(slow)
+		for i := range 60 { // three seconds
+			page.changes <- string(rune('A' + i))
+			if got := takeAll(quick); len(got) == 0 {
+				t.Fatalf("the quick one did not get frame %d", i)
+			}
+			pass(50 * time.Millisecond)
+		}
+		if got := takeAll(slow); len(got) == 0 || !got[0].Whole() || got[len(got)-1].Data[len(got[len(got)-1].Data)-1] < 'A'+40 {
+			t.Errorf("the slow one found %d frames, want a key frame and what came after it", len(got))
+		}
+	})
+}
+
+func TestTheStreamIsEncodedForTheSlowestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		_, viewers := page.follow(t, videosource.Video, videosource.Video)
+		pass(time.Second)
+		viewers[0].SetBitrate(900_000)
+		viewers[1].SetBitrate(400_000)
+		for _, want := range []int{400_000, 900_000, 150_000} {
+			page.changes <- time.Now().String()
+			synctest.Wait()
+			if got := page.bitrates[len(page.bitrates)-1]; got != want {
+				t.Errorf("encoded with %d bits a second, want %d", got, want)
+			}
+			pass(time.Second)
+			viewers[1].SetBitrate(0)
+			if want == 900_000 {
+				viewers[1].SetBitrate(1)
+			}
+		}
+	})
+}
+
+func TestWithoutAnEncoderKeyFramesFollowTheChanges(t *testing.T) {
+	for name, fail := range map[string]func(l *live){
+		"none can be opened": func(l *live) { l.refused = errors.New("no browser") },
+		"it fails later":     func(*live) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				page := newLive("a")
+				fail(page)
+				_, viewers := page.follow(t, videosource.Video, videosource.KeyFrames)
+				pass(3 * time.Second)
+				page.set(func(*screen) { page.refused = errors.New("it is gone") })
+				pass(8 * time.Second)
+				page.count()
+				takeAll(viewers[0])
+				takeAll(viewers[1])
+				pass(4 * time.Second)
+				page.wantPictures(t, 0, 0, "screenshots in 4 s of a still page, want none")
+				takeAll(viewers[0])
+				takeAll(viewers[1])
+				page.changes <- "b"
+				for _, v := range viewers {
+					if f := next(t, v, ""); !f.Whole() || string(f.Data[10:]) != "b" {
+						t.Errorf("got %q, want a key frame of the change at once", f.Data)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAScreencastThatEndsIsBegunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		_, viewers := page.follow(t, videosource.JPEG)
+		takeAll(viewers[0])
+		page.broken <- errors.New("a dialog is open")
+		page.set(func(s *screen) { s.text = "b" })
+		pass(time.Second)
+		if got := takeAll(viewers[0]); len(got) == 0 || string(got[len(got)-1].Data) != "b" {
+			t.Errorf("got %d frames after the screencast had ended, want the page as it is now", len(got))
+		}
+	})
+}
