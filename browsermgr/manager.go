@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
+	"clank/browsermgr/webcodecs"
 )
 
 // What holds unless the Manager's fields say otherwise.
@@ -88,6 +89,7 @@ type Manager struct {
 	closed   chan struct{} // closed by Close
 	profiles map[string]*profileState
 	windows  map[string]*Window
+	encoders webcodecs.Host
 	roomTurn chan struct{}  // holds a token while room for one more browser is made
 	hurry    chan struct{}  // closed when packing is given up; see [Manager.packState]
 	giveUp   func()         // closes hurry
@@ -137,6 +139,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.roomTurn = make(chan struct{}, 1)
 	m.hurry = make(chan struct{})
 	m.giveUp = sync.OnceFunc(func() { close(m.hurry) })
+	m.encoders.Options = m.encoderOptions
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	if m.StateKeys != nil {
 		m.wg.Go(m.packLeftStates)
@@ -300,6 +303,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	for i, p := range profiles {
 		stops.Go(func() { errs[i] = p.close(ctx) })
 	}
+	stops.Go(m.encoders.Close)
 	stops.Wait()
 	m.wg.Wait()
 	return errors.Join(errs...)

@@ -1,0 +1,238 @@
+package webcodecs
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/chrome"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+// DefaultIdleAfter is after how long without an encoder the browser ends.
+const DefaultIdleAfter = time.Minute
+
+const (
+	callTimeout = 10 * time.Second
+	stopTimeout = 10 * time.Second
+	// noProxy is where the browser's traffic goes: nobody listens there.
+	noProxy = "http://127.0.0.1:9"
+)
+
+//go:embed encoder.js
+var script string
+
+// Host is the browser that encodes. Its fields are set before the first Open. It is safe for concurrent use.
+type Host struct {
+	// Options returns how the browser is launched: the program, its sandbox and limits. Required.
+	Options func(ctx context.Context) (chrome.LaunchOptions, error)
+	// IdleAfter is [DefaultIdleAfter] if it is zero.
+	IdleAfter time.Duration
+
+	turn  sync.Mutex // held while the browser is started or ended
+	mu    sync.Mutex
+	now   *encoderBrowser
+	users int
+	idle  *time.Timer
+	ended bool
+}
+
+// encoderBrowser is one running browser.
+type encoderBrowser struct {
+	process *chrome.Process
+	conn    *cdp.Conn
+	page    *cdp.Session
+}
+
+// errClosed says that nothing is encoded any more.
+var errClosed = errors.New("the program is shutting down")
+
+// Open returns an encoder for the pictures of one page, and starts the browser if it does not run. The caller closes the encoder.
+func (h *Host) Open(ctx context.Context) (*Encoder, error) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	b, err := h.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: "new PictureEncoder()"})
+	if err == nil && (res.ExceptionDetails != nil || res.Result == nil || res.Result.ObjectID == "") {
+		err = errors.New("its page makes no encoder")
+	}
+	if err != nil {
+		h.release()
+		return nil, fmt.Errorf("open an encoder: %w", err)
+	}
+	return &Encoder{host: h, browser: b, object: res.Result.ObjectID}, nil
+}
+
+// acquire returns the running browser, with one user more.
+func (h *Host) acquire(ctx context.Context) (*encoderBrowser, error) {
+	h.mu.Lock()
+	b, ended := h.now, h.ended
+	h.mu.Unlock()
+	if ended {
+		return nil, errClosed
+	}
+	if b != nil && b.conn.Err() != nil {
+		b.stop()
+		b = nil
+	}
+	if b == nil {
+		var err error
+		if b, err = h.launch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = b
+	h.users++
+	if h.idle != nil {
+		h.idle.Stop()
+	}
+	return b, nil
+}
+
+// launch starts a browser with a page in which the script runs.
+func (h *Host) launch(ctx context.Context) (_ *encoderBrowser, err error) {
+	o, err := h.Options(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Headless, o.Pipe, o.Proxy, o.UserDataDir = true, true, noProxy, ""
+	b := &encoderBrowser{}
+	if b.process, err = chrome.Launch(ctx, o); err != nil {
+		return nil, fmt.Errorf("start the browser that encodes: %w", err)
+	}
+	b.conn = cdp.New(b.process.Pipe, cdp.Options{CallTimeout: callTimeout})
+	b.conn.Start(func(cdp.Event) {})
+	if err := b.load(ctx); err != nil {
+		b.stop()
+		return nil, fmt.Errorf("start the browser that encodes: %w", err)
+	}
+	return b, nil
+}
+
+// load opens the page. Its file is in the browser's own folder, which goes with the browser.
+func (b *encoderBrowser) load(ctx context.Context) error {
+	path := filepath.Join(b.process.UserDataDir, "encoder.html")
+	if err := os.WriteFile(path, []byte("<!doctype html><title>encoder</title>"), 0o600); err != nil {
+		return err
+	}
+	root := b.conn.Session("", cdp.ErrGone)
+	target, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, root, proto.TargetCreateTarget{URL: "about:blank"})
+	if err != nil {
+		return err
+	}
+	attach := proto.TargetAttachToTarget{TargetID: target.TargetID, Flatten: true}
+	attached, err := cdp.Ask[proto.TargetAttachToTargetResult](ctx, root, attach)
+	if err != nil {
+		return err
+	}
+	b.page = b.conn.Session(string(attached.SessionID), cdp.ErrGone)
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	if err := b.page.Do(ctx, proto.PageNavigate{URL: address.String()}); err != nil {
+		return err
+	}
+	probe := script + "\n;typeof VideoEncoder === 'function' && typeof ImageDecoder === 'function'"
+	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: probe})
+	if err == nil && (res.ExceptionDetails != nil || !res.Result.Value.Bool()) {
+		err = errors.New("it has no WebCodecs")
+	}
+	return err
+}
+
+// stop ends the browser.
+func (b *encoderBrowser) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	_ = b.process.Stop(ctx) // whatever is left is ended with the program
+	b.conn.Close()
+}
+
+// release gives the browser back; without users it ends after a while.
+func (h *Host) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.users--; h.users == 0 && !h.ended {
+		h.idle = time.AfterFunc(cmp.Or(h.IdleAfter, DefaultIdleAfter), h.endIdle)
+	}
+}
+
+func (h *Host) endIdle() {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	h.mu.Lock()
+	b := h.now
+	if h.users > 0 || b == nil {
+		b = nil
+	} else {
+		h.now = nil
+	}
+	h.mu.Unlock()
+	if b != nil {
+		b.stop()
+	}
+}
+
+// Close ends the browser. Encoders that are still open fail.
+func (h *Host) Close() {
+	h.mu.Lock()
+	h.ended = true
+	if h.idle != nil {
+		h.idle.Stop()
+	}
+	h.users = 0
+	h.mu.Unlock()
+	h.endIdle()
+}
+
+// Encoder encodes the pictures of one page. Its methods are for one goroutine at a time.
+type Encoder struct {
+	host    *Host
+	browser *encoderBrowser
+	object  proto.RuntimeRemoteObjectID
+}
+
+// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out. The
+// first frame, and that of another size, is a key frame. bitrate is in bits a second.
+func (e *Encoder) Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
+	res, err := cdp.Ask[proto.RuntimeCallFunctionOnResult](ctx, e.browser.page, proto.RuntimeCallFunctionOn{
+		ObjectID: e.object, FunctionDeclaration: "function (...a) { return this.encode(...a) }", AwaitPromise: true, ReturnByValue: true,
+		Arguments: []*proto.RuntimeCallArgument{
+			{Value: gson.New(base64.StdEncoding.EncodeToString(jpeg))}, {Value: gson.New(key)}, {Value: gson.New(bitrate)},
+		},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case res.ExceptionDetails != nil:
+		text := res.ExceptionDetails.Text
+		if x := res.ExceptionDetails.Exception; x != nil {
+			text = cmp.Or(x.Description, text)
+		}
+		return nil, fmt.Errorf("the encoder failed: %s", text)
+	}
+	return base64.StdEncoding.DecodeString(res.Result.Value.Str())
+}
+
+// Close gives the encoder up. It is called once.
+func (e *Encoder) Close() {
+	e.browser.page.Post(
+		proto.RuntimeCallFunctionOn{ObjectID: e.object, FunctionDeclaration: "function () { this.close() }"},
+		proto.RuntimeReleaseObject{ObjectID: e.object},
+	)
+	e.host.release()
+}

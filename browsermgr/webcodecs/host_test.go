@@ -1,0 +1,122 @@
+package webcodecs_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"os"
+	"testing"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/webcodecs"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
+
+	"golang.org/x/image/vp8"
+)
+
+// open returns a host that notes the processes that it starts.
+func open(t testing.TB) *webcodecs.Host {
+	t.Helper()
+	h := &webcodecs.Host{IdleAfter: time.Millisecond, Options: func(ctx context.Context) (chrome.LaunchOptions, error) {
+		exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+		return chrome.LaunchOptions{Executable: exe.Path, NoSandbox: true, Timeout: time.Minute, ReadyTimeout: time.Minute}, err
+	}}
+	t.Cleanup(h.Close)
+	return h
+}
+
+func encoder(t testing.TB, h *webcodecs.Host) *webcodecs.Encoder {
+	t.Helper()
+	e, err := h.Open(browsertest.Within(t, browsertest.Patience))
+	check.Must(t, err)
+	return e
+}
+
+// picture returns a JPEG with stripes, of one colour and another.
+func picture(t testing.TB, width, height int, one color.Color) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(img, img.Rect, image.NewUniform(one), image.Point{}, draw.Src)
+	for y := height / 2; y < height; y += 8 {
+		draw.Draw(img, image.Rect(0, y, width, y+4), image.White, image.Point{}, draw.Src)
+	}
+	var out bytes.Buffer
+	check.Must(t, jpeg.Encode(&out, img, nil))
+	return out.Bytes()
+}
+
+func encode(t testing.TB, e *webcodecs.Encoder, jpeg []byte, key bool) []byte {
+	t.Helper()
+	data, err := e.Encode(browsertest.Within(t, browsertest.Patience), jpeg, key, 2_000_000)
+	check.Must(t, err)
+	if len(data) == 0 {
+		t.Fatal("the frame was left out")
+	}
+	return data
+}
+
+// wantKey decodes a key frame and compares its size, and what it shows at the top.
+func wantKey(t *testing.T, data []byte, width, height int, want color.RGBA) {
+	t.Helper()
+	d := vp8.NewDecoder()
+	d.Init(bytes.NewReader(data), len(data))
+	head, err := d.DecodeFrameHeader()
+	if err != nil || !head.KeyFrame || head.Width != width || head.Height != height {
+		t.Fatalf("got %+v (%v), want a key frame of %d x %d", head, err, width, height)
+	}
+	img, err := d.DecodeFrame()
+	check.Must(t, err)
+	r, g, b, _ := img.At(width/4, height/4).RGBA()
+	for i, got := range []uint32{r >> 8, g >> 8, b >> 8} {
+		if w := int([]uint8{want.R, want.G, want.B}[i]); int(got) < w-40 || int(got) > w+40 {
+			t.Errorf("it shows %d %d %d, want %v", r>>8, g>>8, b>>8, want)
+			break
+		}
+	}
+}
+
+func TestPicturesBecomeVideo(t *testing.T) {
+	h := open(t)
+	e, other := encoder(t, h), encoder(t, h)
+	red, blue := color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}
+	first := encode(t, e, picture(t, 640, 360, red), false)
+	wantKey(t, first, 640, 360, red)
+	wantKey(t, encode(t, other, picture(t, 320, 180, blue), false), 320, 180, blue)
+	if next := encode(t, e, picture(t, 640, 360, red), false); next[0]&1 == 0 || len(next) > len(first)/2 {
+		t.Errorf("the same picture again is a frame of %d bytes after one of %d, want a small one that builds on it", len(next), len(first))
+	}
+	if next := encode(t, e, picture(t, 640, 360, blue), false); next[0]&1 == 0 {
+		t.Error("another picture is a key frame")
+	}
+	wantKey(t, encode(t, e, picture(t, 640, 360, blue), true), 640, 360, blue)
+	wantKey(t, encode(t, e, picture(t, 641, 361, red), false), 641, 361, red)
+	if _, err := e.Encode(browsertest.Within(t, browsertest.Patience), []byte("no picture"), false, 1_000_000); err == nil {
+		t.Error("what is no picture was encoded")
+	}
+	wantKey(t, encode(t, e, picture(t, 640, 360, red), true), 640, 360, red)
+	e.Close()
+	other.Close()
+	again := encoder(t, h) // whether the browser has ended meanwhile or not
+	wantKey(t, encode(t, again, picture(t, 640, 360, red), false), 640, 360, red)
+	h.Close()
+	if _, err := again.Encode(browsertest.Within(t, browsertest.Patience), picture(t, 640, 360, red), false, 1_000_000); err == nil {
+		t.Error("an encoder outlives its host")
+	}
+	if _, err := h.Open(t.Context()); err == nil {
+		t.Error("a closed host opened an encoder")
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	e := encoder(b, open(b))
+	pictures := [][]byte{picture(b, 1280, 720, color.RGBA{R: 200, A: 255}), picture(b, 1280, 720, color.RGBA{B: 200, A: 255})}
+	for b.Loop() {
+		encode(b, e, pictures[0], false)
+		pictures[0], pictures[1] = pictures[1], pictures[0]
+	}
+}
