@@ -124,6 +124,7 @@ func (c *Conn) negotiate(ctx context.Context, offer string) (string, error) {
 	if err := c.pc.SetLocalDescription(answer); err != nil {
 		return "", fmt.Errorf("answer the page: %w", err)
 	}
+	c.video.readExtensions()
 	wait := time.NewTimer(gatherTimeout)
 	defer wait.Stop()
 	select {
@@ -173,6 +174,7 @@ func (c *Conn) runUntilEnd(within time.Duration) {
 		case next := <-c.feeds:
 			shown.close()
 			shown = next
+			shown.setBitrate(int(c.video.bitrate.Load()))
 			shown.scheduleRefresh()
 		case <-shown.due:
 			shown.refresh()
@@ -186,6 +188,8 @@ func (c *Conn) runUntilEnd(within time.Duration) {
 			c.video.send(f)
 		case <-c.video.asked:
 			shown.refresh()
+		case <-c.video.rated:
+			shown.setBitrate(int(c.video.bitrate.Load()))
 		}
 	}
 	shown.close()

@@ -178,7 +178,14 @@ var (
 		{Type: "nack"},
 		{Type: "nack", Parameter: "pli"},
 		{Type: "ccm", Parameter: "fir"},
+		{Type: "goog-remb"},
 	}}
+)
+
+// Header extensions of packets with pictures, by the names that browsers have for them.
+const (
+	playoutDelayURI = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+	absSendTimeURI  = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
 )
 
 // newMediaEngine has Opus and VP8, with what sends lost packets again and reports (RFC 3550) so that the page can hold sound and picture together.
@@ -189,6 +196,11 @@ func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	}
 	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: vp8Codec, PayloadType: 96}, webrtc.RTPCodecTypeVideo); err != nil {
 		return nil, nil, fmt.Errorf("register VP8: %w", err)
+	}
+	for _, uri := range []string{playoutDelayURI, absSendTimeURI} {
+		if err := media.RegisterHeaderExtension(webrtc.RTPHeaderExtensionCapability{URI: uri}, webrtc.RTPCodecTypeVideo); err != nil {
+			return nil, nil, fmt.Errorf("register %s: %w", uri, err)
+		}
 	}
 	registry := new(interceptor.Registry)
 	if err := webrtc.ConfigureNack(media, registry); err != nil {

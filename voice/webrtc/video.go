@@ -1,8 +1,10 @@
 package webrtc
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"clank/videosource"
@@ -19,7 +21,8 @@ const packetSize = 1160
 // FrameSource is one look at a source of pictures. [videosource.Viewer] is one.
 type FrameSource interface {
 	Frames() <-chan videosource.Frame // the latest first; closed when there are no more
-	Refresh()                         // asks for a frame although nothing has changed
+	Refresh()                         // asks for a frame that shows all, although nothing has changed
+	SetBitrate(bitrate int)           // tells what the line carries, in bits a second; 0: not known
 	Close()
 }
 
@@ -52,6 +55,12 @@ func (s videoFeed) frames() <-chan videosource.Frame {
 func (s videoFeed) refresh() {
 	if s.source != nil {
 		s.source.Refresh()
+	}
+}
+
+func (s videoFeed) setBitrate(bitrate int) {
+	if s.source != nil {
+		s.source.SetBitrate(bitrate)
 	}
 }
 
@@ -97,6 +106,11 @@ type video struct {
 	sender    *webrtc.RTPSender
 	payloader codecs.VP8Payloader
 	asked     chan struct{}
+	rated     chan struct{} // bitrate has changed
+	bitrate   atomic.Int64  // what the page's line carries; 0: not known
+	line      lineRate
+	delayID   uint8 // number of the header extension that says when to show a frame; 0: the page does not know it
+	timeID    uint8 // of that which says when a packet was sent
 	began     time.Time
 	first     uint32 // timestamp at began
 	seq       uint16
@@ -112,9 +126,21 @@ func newVideo(pc *webrtc.PeerConnection) (*video, error) {
 		return nil, fmt.Errorf("add the track of pictures: %w", err)
 	}
 	return &video{
-		track: track, sender: sender, asked: make(chan struct{}, 1), began: time.Now(),
+		track: track, sender: sender, asked: make(chan struct{}, 1), rated: make(chan struct{}, 1), began: time.Now(),
 		first: rand.Uint32(), payloader: codecs.VP8Payloader{EnablePictureID: true},
 	}, nil
+}
+
+// readExtensions notes which header extensions the page takes.
+func (v *video) readExtensions() {
+	for _, x := range v.sender.GetParameters().HeaderExtensions {
+		switch id := uint8(x.ID); x.URI { //nolint:gosec // they are numbers of one byte
+		case playoutDelayURI:
+			v.delayID = id
+		case absSendTimeURI:
+			v.timeID = id
+		}
+	}
 }
 
 // reports reads what the page says of the picture until the connection has ended.
@@ -125,12 +151,59 @@ func (v *video) reports() {
 			return
 		}
 		for _, p := range packets {
-			switch p.(type) {
+			switch p := p.(type) {
 			case *rtcp.PictureLossIndication, *rtcp.FullIntraRequest:
 				signal(v.asked)
+			case *rtcp.ReceiverEstimatedMaximumBitrate:
+				v.line.estimate = int(p.Bitrate)
+				v.rate()
+			case *rtcp.ReceiverReport:
+				for _, r := range p.Reports {
+					v.line.report(r.FractionLost)
+				}
+				v.rate()
 			}
 		}
 	}
+}
+
+func (v *video) rate() {
+	v.bitrate.Store(int64(v.line.bitrate()))
+	signal(v.rated)
+}
+
+// Bounds of what a line is taken to carry, in bits a second.
+const (
+	minLineRate = 100_000
+	maxLineRate = 4_000_000
+)
+
+// lineRate is what a page's line carries, as its reports tell: less after losses, and more again, slowly, without any; and never more than
+// the page itself estimates from when packets come (REMB).
+type lineRate struct {
+	held     int // as losses tell; 0: none yet
+	estimate int // the page's; 0: none
+}
+
+// report takes the fraction, of 256, that was lost since the last report.
+func (l *lineRate) report(lost uint8) {
+	const many, few = 26, 5 // a tenth, a fiftieth
+	rate := cmp.Or(l.held, maxLineRate)
+	switch {
+	case lost > many:
+		rate = rate * 7 / 10
+	case lost < few:
+		rate = rate * 11 / 10
+	}
+	l.held = min(max(rate, minLineRate), maxLineRate)
+}
+
+func (l *lineRate) bitrate() int {
+	rate := cmp.Or(l.held, maxLineRate)
+	if l.estimate > 0 {
+		rate = min(rate, max(l.estimate, minLineRate))
+	}
+	return rate
 }
 
 // send sends a frame in packets (RFC 7741). What is lost on the way is asked for again by the page, or another frame is.
@@ -143,9 +216,21 @@ func (v *video) send(f videosource.Frame) {
 			Header:  rtp.Header{Version: 2, Marker: i == len(parts)-1, SequenceNumber: v.seq, Timestamp: stamp},
 			Payload: part,
 		}
+		v.extend(&p.Header)
 		v.seq++
 		if v.track.WriteRTP(&p) != nil {
 			return // the connection is ending, and its owner will hear of it
 		}
+	}
+}
+
+// extend says that a packet's frame is to be shown as soon as it is there, not held back to smooth what is on its way (playout-delay, with
+// 0 for least and most), and when the packet was sent, from which the page sees what its line carries.
+func (v *video) extend(h *rtp.Header) {
+	if v.delayID != 0 {
+		_ = h.SetExtension(v.delayID, []byte{0, 0, 0}) // an id that was agreed on, and three bytes, always fit
+	}
+	if data, err := rtp.NewAbsSendTimeExtension(time.Now()).Marshal(); v.timeID != 0 && err == nil {
+		_ = h.SetExtension(v.timeID, data)
 	}
 }

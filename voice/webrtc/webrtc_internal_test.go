@@ -78,3 +78,31 @@ func TestNobodyIsHeardWhoHasMuted(t *testing.T) {
 		t.Errorf("heard %+v, too", e.Packet)
 	}
 }
+
+func TestALineCarriesLessAfterLossesAndNeverMoreThanThePageEstimates(t *testing.T) {
+	var l lineRate
+	for i, step := range []struct {
+		lost     uint8 // of 256
+		estimate int
+		want     int
+	}{
+		{0, 0, maxLineRate},
+		{128, 0, maxLineRate * 7 / 10},
+		{13, 0, maxLineRate * 7 / 10}, // a twentieth
+		{0, 500_000, 500_000},
+		{0, 9_000_000, maxLineRate * 7 / 10 * 121 / 100},
+		{0, 1, minLineRate},
+	} {
+		l.estimate = step.estimate
+		l.report(step.lost)
+		if got := l.bitrate(); got < step.want*99/100 || got > step.want*101/100 {
+			t.Errorf("step %d: %d bits a second, want about %d", i, got, step.want)
+		}
+	}
+	for range 50 {
+		l.report(255)
+	}
+	if l.held != minLineRate {
+		t.Errorf("%d bits a second after all was lost, want %d", l.held, minLineRate)
+	}
+}

@@ -39,6 +39,7 @@ type FrameSource struct {
 	last      videosource.Frame
 	looks     map[*screenViewer]struct{}
 	refreshed int
+	bitrate   int
 }
 
 // Show shows f to all who look.
@@ -63,6 +64,13 @@ func (s *FrameSource) Refreshed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refreshed
+}
+
+// Bitrate returns what the line of who looks carries, as they have said last.
+func (s *FrameSource) Bitrate() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bitrate
 }
 
 // Watch begins to look.
@@ -104,6 +112,13 @@ func (l *screenViewer) Refresh() {
 	if l.screen.last.Data != nil {
 		l.put(l.screen.last)
 	}
+}
+
+// SetBitrate implements [webrtc.FrameSource].
+func (l *screenViewer) SetBitrate(bitrate int) {
+	l.screen.mu.Lock()
+	defer l.screen.mu.Unlock()
+	l.screen.bitrate = bitrate
 }
 
 // Close implements [webrtc.FrameSource].
