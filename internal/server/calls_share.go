@@ -20,7 +20,9 @@ import (
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
-	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger}
+	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger, NewSource: func() *videosource.Source {
+		return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder}
+	}}
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
@@ -70,7 +72,7 @@ func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
 		return share.ViewerShare{}, share.ErrLinkRevoked
 	}
 	return share.ViewerShare{
-		ID: w.ID, Until: until, Done: w.Done, Watch: func() webrtc.FrameSource { return w.Source.Subscribe() },
+		ID: w.ID, Until: until, Done: w.Done, Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
 	}, nil
 }
 
@@ -120,7 +122,7 @@ func (p pageTarget) Begin(_ context.Context, s share.Presentation) (share.ViewLo
 	if c == nil {
 		return share.ViewLocation{}, errors.New("nobody is on the call page")
 	}
-	c.Show(s.Session.Title, func() webrtc.FrameSource { return s.Source.Subscribe() })
+	c.Show(s.Session.Title, func() webrtc.FrameSource { return s.Source.SubscribeTo(videosource.Video) })
 	return share.ViewLocation{Text: "You see it on this page."}, nil
 }
 

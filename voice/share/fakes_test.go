@@ -350,6 +350,7 @@ type rig struct {
 	url    string
 	log    bytes.Buffer
 	mu     sync.Mutex
+	format videosource.Format // that was asked for last
 }
 
 func (r *rig) Write(p []byte) (int, error) {
@@ -364,12 +365,20 @@ func (r *rig) logged() string {
 	return r.log.String()
 }
 
+// watch shows the same to all, and notes what they take.
+func (r *rig) watch(format videosource.Format) webrtc.FrameSource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.format = format
+	return r.screen.Watch()
+}
+
 func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage, *share.ViewerShare)) *rig {
 	t.Helper()
 	done := make(chan struct{})
 	r := &rig{end: sync.OnceFunc(func() { close(done) })}
 	r.ViewerPage = &share.ViewerPage{Engine: engine, Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	shared := share.ViewerShare{ID: "s1", Title: "A shop <b>for lamps</b>", Watch: r.screen.Watch, Done: done}
+	shared := share.ViewerShare{ID: "s1", Title: "A shop <b>for lamps</b>", Watch: r.watch, Done: done}
 	for _, c := range change {
 		c(r.ViewerPage, &shared)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/videosource"
 	"clank/voice"
 	"clank/voice/webrtc"
 )
@@ -32,7 +33,7 @@ const maxPendingRequests = 64
 type ViewerShare struct {
 	ID    string // no secret: for logs
 	Title string // for people; may be empty
-	Watch func() webrtc.FrameSource
+	Watch func(videosource.Format) webrtc.FrameSource
 	Until time.Time       // when the link expires; zero: with the share
 	Done  <-chan struct{} // closed when the share has ended or the link was revoked; nil: never
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/videosource"
 	"clank/voice/webrtc"
 )
 
@@ -157,7 +158,7 @@ func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, pla
 		return
 	}
 	place <- left
-	c.ShowVideo(s.Watch())
+	c.ShowVideo(s.Watch(videosource.Video))
 }
 
 // endReason tells the page's script why there is nothing more to see.

@@ -328,7 +328,7 @@ func TestOffersAreBoundedAndWhoWatchesIsNotDisturbed(t *testing.T) {
 
 func TestOffersOfOneShareHaveAPace(t *testing.T) {
 	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
-	r.Links.(*links).share["another"] = share.ViewerShare{ID: "s2", Watch: r.screen.Watch}
+	r.Links.(*links).share["another"] = share.ViewerShare{ID: "s2", Watch: r.watch}
 	began, bad := time.Now(), 0
 	for ; bad < 200; bad++ {
 		status, answer := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: "x"})

@@ -40,6 +40,12 @@ func TestThePageShowsAShareOverWebRTC(t *testing.T) {
 	if got := r.Count(); got != 1 {
 		t.Errorf("%d watch", got)
 	}
+	for _, agreed := range []string{"playout-delay", "abs-send-time", "goog-remb"} {
+		if got := browsertest.JS(t, tab, `viewerConnection.remoteDescription.sdp.includes("`+agreed+`")`); got != "true" {
+			t.Errorf("%s was not agreed on", agreed)
+		}
+	}
+	browsertest.Eventually(t, "the page's reports tell what its line carries", func() bool { return r.screen.Bitrate() > 0 })
 	r.end()
 	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("video").hidden`)
 	browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
@@ -53,7 +59,7 @@ func TestThePageShowsAShareOverAWebSocket(t *testing.T) {
 	tab := r.open(t, token)
 	for _, c := range []struct{ decoder, without string }{
 		{"webcodecs", "RTCPeerConnection"},
-		{"webp", "VideoDecoder"},
+		{"stills", "VideoDecoder"},
 	} {
 		r.screen.Show(rtctest.Red())
 		browsertest.JS(t, tab, `() => { delete globalThis.`+c.without+again+` }`)

@@ -30,22 +30,27 @@ const (
 // closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
 const closeShareEnded websocket.StatusCode = 4404
 
-// frameMessage returns a frame with a header before it: "VP8" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
+// frameMessage returns a frame with a header before it: "VP8" or "JPG" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
 // as u64, all big endian.
 func frameMessage(f videosource.Frame) []byte {
 	h := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Data))
 	copy(h, "VP8\x01")
+	if f.JPEG {
+		copy(h, "JPG")
+	}
 	binary.BigEndian.PutUint16(h[4:], uint16(f.Width))  //nolint:gosec // VP8 has 14 bits
 	binary.BigEndian.PutUint16(h[6:], uint16(f.Height)) //nolint:gosec // VP8 has 14 bits
 	binary.BigEndian.PutUint64(h[8:], uint64(f.Taken.UnixMicro()))
 	return append(h, f.Data...)
 }
 
-// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one.
+// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one. A page that decodes no
+// video says so with Pictures, at the beginning or later.
 type socketMessage struct {
-	Token   string `json:"token"`
-	Got     bool   `json:"got"`
-	Refresh bool   `json:"refresh"`
+	Token    string `json:"token"`
+	Got      bool   `json:"got"`
+	Refresh  bool   `json:"refresh"`
+	Pictures bool   `json:"pictures"`
 }
 
 // handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not ours: the token says who
@@ -87,7 +92,7 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	wishes, broken := make(chan socketMessage), make(chan error, 1)
 	work.Go(func() { broken <- readMessages(reading, conn, wishes) })
-	err = v.stream(ctx, conn, s, wishes, broken)
+	err = v.stream(ctx, conn, s, hello.Pictures, wishes, broken)
 	if ctx.Err() != nil {
 		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
 	}
@@ -98,10 +103,16 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "websocket", "because", err)
 }
 
-// stream sends frames, the latest each time, as fast as the page shows them, and returns why it has ended.
-func (v *ViewerPage) stream(ctx context.Context, conn *websocket.Conn, s ViewerShare, wishes <-chan socketMessage, broken <-chan error) error {
-	look := s.Watch()
-	defer look.Close()
+// stream sends frames as fast as the page shows them, passing over what it is too slow for, and returns why it has ended.
+func (v *ViewerPage) stream(
+	ctx context.Context, conn *websocket.Conn, s ViewerShare, pictures bool, wishes <-chan socketMessage, broken <-chan error,
+) error {
+	format := videosource.Video
+	if pictures {
+		format = videosource.JPEG
+	}
+	look := s.Watch(format)
+	defer func() { look.Close() }()
 	unread := time.NewTimer(unreadTimeout)
 	defer unread.Stop()
 	for sent := 0; ; {
@@ -121,7 +132,11 @@ func (v *ViewerPage) stream(ctx context.Context, conn *websocket.Conn, s ViewerS
 				sent--
 				unread.Reset(unreadTimeout)
 			}
-			if w.Refresh {
+			switch {
+			case w.Pictures:
+				look.Close()
+				look = s.Watch(videosource.JPEG)
+			case w.Refresh:
 				look.Refresh()
 			}
 		case f, ok := <-frames:

@@ -1,6 +1,7 @@
-// Watches over a WebSocket: each message is a VP8 key frame with a header of 16 bytes.
+// Watches over a WebSocket: each message is a frame of VP8, or a JPEG where video cannot be decoded, with a header of 16 bytes.
 const header = 16;
 const gone = 4404;
+const vp8 = 0x56503801, jpeg = 0x4a504701;
 
 export function watchSocket(canvas, token, live, over) {
   const address = new URL("socket", location.href);
@@ -27,17 +28,19 @@ export function watchSocket(canvas, token, live, over) {
   const failed = () => {
     if (draws === stills) return got(); // a frame that cannot be drawn; another one will come
     draws = stills;
-    socket.send('{"refresh":true}');
+    socket.send('{"pictures":true}');
     return got();
   };
   const stills = still(shown, () => failed());
-  draws = decoder(shown, () => running && failed()) ?? stills;
-  socket.addEventListener("open", () => socket.send(JSON.stringify({ token })));
+  draws = decoder(shown, got, () => running && failed()) ?? stills;
+  socket.addEventListener("open", () => socket.send(JSON.stringify({ token, pictures: draws === stills })));
   socket.addEventListener("message", (event) => {
     const view = new DataView(event.data);
-    if (view.byteLength <= header || view.getUint32(0) !== 0x56503801) return;
-    canvas.dataset.decoder = draws.name;
-    draws.draw(new Uint8Array(event.data, header), view.getUint16(4), view.getUint16(6), Number(view.getBigUint64(8)));
+    const kind = view.byteLength > header && view.getUint32(0);
+    if (kind !== vp8 && kind !== jpeg) return;
+    const by = kind === jpeg ? stills : draws;
+    canvas.dataset.decoder = by.name;
+    by.draw(new Uint8Array(event.data, header), view.getUint16(4), view.getUint16(6), Number(view.getBigUint64(8)));
   });
   socket.addEventListener("close", (event) => {
     if (!running) return;
@@ -47,19 +50,25 @@ export function watchSocket(canvas, token, live, over) {
   return { close };
 }
 
+// A VP8 frame builds on those before, or shows all by itself.
+const whole = (data) => (data[0] & 1) === 0;
+
 // decoder draws with WebCodecs; null where there are none (they need https, or this machine itself).
-function decoder(shown, failed) {
+function decoder(shown, skipped, failed) {
   if (!globalThis.VideoDecoder) return null;
   const video = new VideoDecoder({
     output: (frame) => shown(frame, frame.displayWidth, frame.displayHeight),
     error: failed,
   });
   video.configure({ codec: "vp8", optimizeForLatency: true });
+  let begun = false;
   return {
     name: "webcodecs",
     draw(data, width, height, timestamp) {
+      begun ||= whole(data);
+      if (!begun) return skipped();
       try {
-        video.decode(new EncodedVideoChunk({ type: "key", timestamp, data }));
+        video.decode(new EncodedVideoChunk({ type: whole(data) ? "key" : "delta", timestamp, data }));
       } catch {
         failed();
       }
@@ -71,23 +80,28 @@ function decoder(shown, failed) {
 // still draws each frame as a picture: put into a RIFF container, a VP8 key frame is a WebP.
 function still(shown, failed) {
   return {
-    name: "webp",
+    name: "stills",
     async draw(data, width, height) {
-      const size = data.length + (data.length & 1);
-      const file = new Uint8Array(20 + size);
-      const view = new DataView(file.buffer);
-      const letters = (at, text) => [...text].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
-      letters(0, "RIFF");
-      view.setUint32(4, 12 + size, true);
-      letters(8, "WEBPVP8 ");
-      view.setUint32(16, data.length, true);
-      file.set(data, 20);
       try {
-        shown(await createImageBitmap(new Blob([file], { type: "image/webp" })), width, height);
+        shown(await createImageBitmap(picture(data)), width, height);
       } catch {
         failed();
       }
     },
     close() {},
   };
+}
+
+function picture(data) {
+  if (data[0] === 0xff && data[1] === 0xd8) return new Blob([data], { type: "image/jpeg" });
+  const size = data.length + (data.length & 1);
+  const file = new Uint8Array(20 + size);
+  const view = new DataView(file.buffer);
+  const letters = (at, text) => [...text].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
+  letters(0, "RIFF");
+  view.setUint32(4, 12 + size, true);
+  letters(8, "WEBPVP8 ");
+  view.setUint32(16, data.length, true);
+  file.set(data, 20);
+  return new Blob([file], { type: "image/webp" });
 }
