@@ -31,8 +31,8 @@ type Screencaster interface {
 
 // Encoder makes VP8 of one page's pictures.
 type Encoder interface {
-	// Encode returns the frame that shows a JPEG after those before it; none if it was left out. key wants a key frame, and bitrate is how
-	// many bits a second there may be.
+	// Encode returns the frame that shows a JPEG after those before it; none if it was left out. Without a JPEG it is the last one again,
+	// which makes it finer. key wants a key frame, and bitrate is how many bits a second there may be.
 	Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) (vp8 []byte, err error)
 	Close()
 }
@@ -47,12 +47,12 @@ const (
 	openTimeout   = 30 * time.Second // for an encoder
 	encodeTimeout = 5 * time.Second  // for one frame
 	encoderPause  = 30 * time.Second // after an encoder that failed
-	slowPause     = 2 * time.Second  // between key frames for those who do not keep up
+	slowPause     = time.Second      // between key frames for those who do not keep up
 )
 
 // refineAfter are the times after a frame when the same picture is encoded again: each makes it finer, and shows a lost one before it to be
-// lost. The last one holds from then on.
-var refineAfter = [...]time.Duration{120 * time.Millisecond, 400 * time.Millisecond, time.Second, 10 * time.Second}
+// lost. The last one holds from then on: after three seconds without a frame Chromium's receiver would ask for a key frame.
+var refineAfter = [...]time.Duration{250 * time.Millisecond, 750 * time.Millisecond, 2500 * time.Millisecond}
 
 // runCasts keeps a screencast going while somebody watches.
 func (s *Source) runCasts(ctx context.Context, caster Screencaster, bell <-chan struct{}) {
@@ -242,7 +242,11 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, encodeTimeout, fmt.Errorf("it took longer than %s", encodeTimeout))
 	defer cancel()
-	data, err := l.encoder.Encode(limited, job.picture.JPEG, job.key, job.bitrate)
+	var jpeg []byte
+	if job.number != l.encoded {
+		jpeg = job.picture.JPEG
+	}
+	data, err := l.encoder.Encode(limited, jpeg, job.key, job.bitrate)
 	if err != nil {
 		return fmt.Errorf("encode a frame: %w", err)
 	}
@@ -284,7 +288,7 @@ func (l *encodeLoop) close() {
 		return
 	}
 	l.encoder.Close()
-	l.encoder = nil
+	l.encoder, l.encoded = nil, 0
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	l.source.streaming = false

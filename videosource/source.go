@@ -237,7 +237,7 @@ type Viewer struct {
 }
 
 // videoQueue is how many frames of Video may wait for a viewer to take them.
-const videoQueue = 8
+const videoQueue = 12
 
 // Subscribe begins to watch key frames. See [Source.SubscribeTo].
 func (s *Source) Subscribe() *Viewer { return s.SubscribeTo(KeyFrames) }

@@ -100,7 +100,7 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 		theirs = append(theirs, ends...)
 	}
 	started := make(chan error, 1)
-	go p.supervise(ctx, started, read, theirs)
+	go p.supervise(ctx, o.OneProcessor, started, read, theirs)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
@@ -143,12 +143,17 @@ func (p *Process) closePipe() {
 // child dies with the thread that started it, see tether.
 //
 // theirs are the child's ends of pipes, which are closed here once it has them.
-func (p *Process) supervise(ctx context.Context, started chan<- error, read *os.File, theirs []*os.File) {
+func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan<- error, read *os.File, theirs []*os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer read.Close()
 	tether := newTether(p.cmd)
+	restore := func() {}
+	if oneProcessor {
+		restore = onOneProcessor()
+	}
 	err := p.cmd.Start()
+	restore()
 	for _, f := range theirs {
 		_ = f.Close()
 	}

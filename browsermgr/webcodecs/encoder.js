@@ -5,13 +5,18 @@ class PictureEncoder {
     this.settings = "";
   }
 
-  async encode(jpeg, key, bitrate) {
+  async decode(jpeg) {
     const data = Uint8Array.fromBase64 ? Uint8Array.fromBase64(jpeg) : Uint8Array.from(atob(jpeg), (c) => c.charCodeAt(0));
     const decoder = new ImageDecoder({ data, type: "image/jpeg" });
     const { image } = await decoder.decode();
-    const frame = new VideoFrame(image, { timestamp: Math.round((performance.now() - this.began) * 1000) });
-    image.close();
+    this.image?.close();
+    this.image = image;
     decoder.close();
+  }
+
+  async encode(jpeg, key, bitrate) {
+    if (jpeg) await this.decode(jpeg);
+    const frame = new VideoFrame(this.image, { timestamp: Math.round((performance.now() - this.began) * 1000) });
     const width = frame.displayWidth, height = frame.displayHeight;
     if (this.encoder?.state !== "configured") {
       this.encoder = new VideoEncoder({
@@ -40,6 +45,7 @@ class PictureEncoder {
   }
 
   close() {
+    this.image?.close();
     if (this.encoder && this.encoder.state !== "closed") this.encoder.close();
   }
 }

@@ -112,6 +112,9 @@ func (h *Host) launch(ctx context.Context) (_ *encoderBrowser, err error) {
 		return nil, err
 	}
 	o.Headless, o.Pipe, o.Proxy, o.UserDataDir = true, true, noProxy, ""
+	// libvpx's threads wait for each other by spinning: on a busy machine with two processors a frame took five times as much of them and
+	// thirty times as long as with one thread.
+	o.OneProcessor = true
 	b := &encoderBrowser{}
 	if b.process, err = chrome.Launch(ctx, o); err != nil {
 		return nil, fmt.Errorf("start the browser that encodes: %w", err)
@@ -146,11 +149,12 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 	if err := b.page.Do(ctx, proto.PageNavigate{URL: address.String()}); err != nil {
 		return err
 	}
-	probe := script + "\n;typeof VideoEncoder === 'function' && typeof ImageDecoder === 'function'"
+	probe := script + "\n;navigator.hardwareConcurrency > 0 && typeof VideoEncoder === 'function' && typeof ImageDecoder === 'function'"
 	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: probe})
 	if err == nil && (res.ExceptionDetails != nil || !res.Result.Value.Bool()) {
 		err = errors.New("it has no WebCodecs")
 	}
+	b.process.UseAllProcessors() // its page has counted them by now
 	return err
 }
 
@@ -206,8 +210,8 @@ type Encoder struct {
 	object  proto.RuntimeRemoteObjectID
 }
 
-// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out. The
-// first frame, and that of another size, is a key frame. bitrate is in bits a second.
+// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out. Without
+// a JPEG it shows the last one again. The first frame, and that of another size, is a key frame. bitrate is in bits a second.
 func (e *Encoder) Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
 	res, err := cdp.Ask[proto.RuntimeCallFunctionOnResult](ctx, e.browser.page, proto.RuntimeCallFunctionOn{
 		ObjectID: e.object, FunctionDeclaration: "function (...a) { return this.encode(...a) }", AwaitPromise: true, ReturnByValue: true,

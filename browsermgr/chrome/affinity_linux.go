@@ -1,0 +1,41 @@
+package chrome
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// onOneProcessor has the calling thread, and what it starts, run on one processor until restore is called.
+func onOneProcessor() (restore func()) {
+	var all, one unix.CPUSet
+	if unix.SchedGetaffinity(0, &all) != nil {
+		return func() {}
+	}
+	for cpu := range 64 * len(all) {
+		if all.IsSet(cpu) {
+			one.Zero()
+			one.Set(cpu) // the last one: others tend to take the first
+		}
+	}
+	_ = unix.SchedSetaffinity(0, &one) // without it the browser uses more threads, no more
+	return func() { _ = unix.SchedSetaffinity(0, &all) }
+}
+
+// UseAllProcessors lets a browser that was launched with [LaunchOptions.OneProcessor] run on all that this program may use.
+func (p *Process) UseAllProcessors() {
+	var all unix.CPUSet
+	if unix.SchedGetaffinity(os.Getpid(), &all) != nil {
+		return
+	}
+	for _, pid := range groupMembers(p.PID) {
+		threads, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task")) // it may have ended
+		for _, thread := range threads {
+			if tid, err := strconv.Atoi(thread.Name()); err == nil {
+				_ = unix.SchedSetaffinity(tid, &all)
+			}
+		}
+	}
+}
