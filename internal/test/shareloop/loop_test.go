@@ -54,7 +54,7 @@ func TestShareLoop(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Fatal("Debian's package ffmpeg is missing")
 	}
-	window := browse(t)
+	_, window := browse(t, moving)
 	unshared := begin(t)
 	pause(t, 4*time.Second)
 	say("the page alone: cpu_s_per_min=%.1f", unshared.perMinute(t))

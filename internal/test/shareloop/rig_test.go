@@ -171,14 +171,14 @@ func (d diary) did() {
 	d.events <- sessions.Event{Record: sessions.TaskRecord{Task: sessions.Task{SessionID: "s"}}}
 }
 
-// browse opens the page in a browser.
-func browse(t *testing.T) *browsermgr.Window {
+// browse opens a page in a browser.
+func browse(t *testing.T, html string) (*browsermgr.Manager, *browsermgr.Window) {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, moving)
+		_, _ = io.WriteString(w, html)
 	}))
 	t.Cleanup(site.Close)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
@@ -195,7 +195,7 @@ func browse(t *testing.T) *browsermgr.Window {
 	if _, err := window.Act(t.Context(), "navigate", map[string]any{"url": site.URL + "/"}); err != nil {
 		t.Fatal(err)
 	}
-	return window
+	return m, window
 }
 
 func evaluate(t *testing.T, w *browsermgr.Window, script string) {
@@ -220,8 +220,9 @@ func shot(t *testing.T, w *browsermgr.Window) (png []byte) {
 // tickTime is the unit in which the kernel tells of processor time.
 const tickTime = 10 * time.Millisecond
 
-// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node).
-func spent(t *testing.T) time.Duration {
+// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node, or one that is
+// named).
+func spent(t *testing.T, viewer int) time.Duration {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	check.Must(t, err)
@@ -246,6 +247,10 @@ func spent(t *testing.T) time.Duration {
 	}
 	sum, queue := 0, []int{os.Getpid()}
 	for len(queue) > 0 {
+		if queue[0] == viewer {
+			queue = queue[1:]
+			continue
+		}
 		sum += ticks[queue[0]]
 		queue = append(queue[1:], children[queue[0]]...)
 	}
@@ -256,15 +261,22 @@ func spent(t *testing.T) time.Duration {
 type meter struct {
 	from time.Time
 	used time.Duration
+
+	viewer int // the process of who watches, which does not count; 0: none
 }
 
 func begin(t *testing.T) meter {
 	t.Helper()
-	return meter{time.Now(), spent(t)}
+	return beginBut(t, 0)
+}
+
+func beginBut(t *testing.T, viewer int) meter {
+	t.Helper()
+	return meter{time.Now(), spent(t, viewer), viewer}
 }
 
 // perMinute returns the processor time that a minute takes, in seconds.
 func (m meter) perMinute(t *testing.T) float64 {
 	t.Helper()
-	return (spent(t) - m.used).Seconds() / time.Since(m.from).Minutes()
+	return (spent(t, m.viewer) - m.used).Seconds() / time.Since(m.from).Minutes()
 }
