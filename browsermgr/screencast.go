@@ -31,7 +31,7 @@ func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture))
 		if err == nil {
 			err = film(ctx, u, view, switched, show)
 		}
-		if !errors.Is(err, errTabSwitched) {
+		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) { // one that is gone is the current one no more
 			return err
 		}
 	}
