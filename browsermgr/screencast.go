@@ -18,8 +18,8 @@ var filmed = screenshot.WatchOptions{MaxWidth: 1600, MaxHeight: 1200, Quality: 8
 // errTabSwitched ends the film of a tab that is the current one no more.
 var errTabSwitched = errors.New("another tab is the current one")
 
-// Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like CaptureWebP it waits for no
-// action and starts nothing, and ends with a [*page.DialogError] when a dialog opens.
+// Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like
+// CaptureWebP it waits for no action and starts nothing, and ends with a [*page.DialogError] when a dialog opens.
 func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture)) error {
 	for {
 		u, switched, err := w.filmedTab()
@@ -31,14 +31,16 @@ func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture))
 		if err == nil {
 			err = film(ctx, u, view, switched, show)
 		}
-		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) { // one that is gone is the current one no more
+		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) {
 			return err
 		}
 	}
 }
 
 // film shows one tab until ctx ends, the tab is switched or a dialog opens.
-func film(ctx context.Context, u tabLease, view *screenshot.Viewer, switched <-chan struct{}, show func(videosource.Picture)) error {
+func film(
+	ctx context.Context, u tabLease, view *screenshot.Viewer, switched <-chan struct{}, show func(videosource.Picture),
+) error {
 	defer view.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup

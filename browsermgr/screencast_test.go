@@ -6,7 +6,6 @@ import (
 	"errors"
 	"image/jpeg"
 	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
@@ -66,14 +65,15 @@ func TestAScreencastShowsTheCurrentTabOfItsWindow(t *testing.T) {
 	colour := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		browsertest.HTML(w, `<body style="background:`+r.URL.Query().Get("is")+`">`)
 	}).URL + "/?is="
-	first, second := window(t, m, browsermgr.WindowOptions{Key: "a", URL: colour + "red"}), window(t, m, browsermgr.WindowOptions{Key: "b", URL: colour + "lime"})
+	first := window(t, m, browsermgr.WindowOptions{Key: "a", URL: colour + "red"})
+	second := window(t, m, browsermgr.WindowOptions{Key: "b", URL: colour + "lime"})
 	seen, done := film(t, first)
 	others, _ := film(t, second)
 	wantColour(t, seen, "red")
 	wantColour(t, others, "green")
 	paint := func(w *browsermgr.Window, colour string) {
 		t.Helper()
-		act(t, w, "evaluate", map[string]any{"fn": `void (document.body.style.background = "` + url.QueryEscape(colour) + `")`})
+		act(t, w, "evaluate", map[string]any{"fn": `void (document.body.style.background = "` + colour + `")`})
 	}
 	paint(first, "blue") // a page in the background of another window's
 	wantColour(t, seen, "blue")

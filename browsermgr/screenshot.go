@@ -71,8 +71,8 @@ func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (d
 	return data, url, nil
 }
 
-// filmedTab returns the current tab as far as it can be filmed, and what is closed when another becomes the current one. The caller
-// releases it.
+// filmedTab returns the current tab as far as it can be filmed, and what is closed when another becomes the current
+// one. The caller releases it.
 func (w *Window) filmedTab() (u tabLease, switched <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

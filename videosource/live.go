@@ -2,11 +2,9 @@ package videosource
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 )
 
@@ -24,15 +22,16 @@ func (p Picture) frame() Frame {
 
 // Screencaster is a [Screenshotter] that tells of each change of its page.
 type Screencaster interface {
-	// Screencast calls show with what the page looks like, and again whenever it was drawn anew, until ctx ends or the page cannot be
-	// shown. What must not be seen is covered. The next picture comes after show has returned.
+	// Screencast calls show with what the page looks like, and again whenever it was drawn anew, until ctx ends or the
+	// page cannot be shown. What must not be seen is covered. The next picture comes after show has returned.
 	Screencast(ctx context.Context, show func(Picture)) error
 }
 
 // Encoder makes VP8 of one page's pictures.
 type Encoder interface {
-	// Encode returns the frame that shows a JPEG after those before it; none if it was left out. Without a JPEG it is the last one again,
-	// which makes it finer. key wants a key frame, and bitrate is how many bits a second there may be.
+	// Encode returns the frame that shows a JPEG after those before it; none if it was left out. Without a JPEG it is
+	// the last one again, which makes it finer. key wants a key frame, and bitrate is how many bits a second there may
+	// be.
 	Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) (vp8 []byte, err error)
 	Close()
 }
@@ -50,8 +49,9 @@ const (
 	slowPause     = time.Second      // between key frames for those who do not keep up
 )
 
-// refineAfter are the times after a frame when the same picture is encoded again: each makes it finer, and shows a lost one before it to be
-// lost. The last one holds from then on: after three seconds without a frame Chromium's receiver would ask for a key frame.
+// refineAfter are the times after a frame when the same picture is encoded again: each makes it finer, and shows a lost
+// one before it to be lost. The last one holds from then on: after three seconds without a frame Chromium's receiver
+// would ask for a key frame.
 var refineAfter = [...]time.Duration{250 * time.Millisecond, 750 * time.Millisecond, 2500 * time.Millisecond}
 
 // runCasts keeps a screencast going while somebody watches.
@@ -69,7 +69,7 @@ func (s *Source) runCasts(ctx context.Context, caster Screencaster, bell <-chan 
 		err := caster.Screencast(casting, s.showPicture)
 		s.endCast()
 		if casting.Err() == nil {
-			cmp.Or(s.Log, slog.New(slog.DiscardHandler)).Debug("the screencast has ended", "error", err)
+			s.logger().Debug("the screencast has ended", "error", err)
 			select {
 			case <-time.After(failurePause):
 			case <-ctx.Done():
@@ -154,7 +154,7 @@ func (s *Source) runEncoder(ctx context.Context, bell <-chan struct{}) {
 		job, wait := l.next(time.Now())
 		if len(job.to) > 0 {
 			if err := l.do(ctx, job); err != nil && ctx.Err() == nil {
-				cmp.Or(s.Log, slog.New(slog.DiscardHandler)).Warn("no video is encoded; viewers get key frames", "error", err)
+				s.logger().Warn("no video is encoded; viewers get key frames", "error", err)
 				l.retry = time.Now().Add(encoderPause)
 				l.close()
 			}
@@ -225,7 +225,8 @@ func (l *encodeLoop) next(now time.Time) (job encodeJob, wait time.Duration) {
 func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 	s := l.source
 	if l.encoder == nil {
-		limited, cancel := context.WithTimeoutCause(ctx, openTimeout, fmt.Errorf("it was not ready within %s", openTimeout))
+		late := fmt.Errorf("it was not ready within %s", openTimeout)
+		limited, cancel := context.WithTimeoutCause(ctx, openTimeout, late)
 		defer cancel()
 		encoder, err := s.OpenEncoder(limited)
 		if err != nil {

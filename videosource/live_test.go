@@ -75,9 +75,10 @@ func (l *live) Encode(_ context.Context, jpeg []byte, key bool, bitrate int) ([]
 func (l *live) Close() { l.set(func(*screen) { l.closed++ }) }
 
 // follow runs a source of the page, which is watched in the given formats.
-func (l *live) follow(t *testing.T, formats ...videosource.Format) (src *videosource.Source, viewers []*videosource.Viewer) {
+func (l *live) follow(t *testing.T, formats ...videosource.Format) (*videosource.Source, []*videosource.Viewer) {
 	t.Helper()
-	src = &videosource.Source{Screen: l, OpenEncoder: l.open}
+	var viewers []*videosource.Viewer
+	src := &videosource.Source{Screen: l, OpenEncoder: l.open}
 	running(t, src)
 	for _, f := range formats {
 		v := src.SubscribeTo(f)
@@ -103,7 +104,8 @@ func takeAll(v *videosource.Viewer) (frames []videosource.Frame) {
 func TestOneScreencastServesAllAndAStillPageCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := newLive("a")
-		src, viewers := page.follow(t, videosource.Video, videosource.Video, videosource.Video, videosource.JPEG, videosource.JPEG, videosource.JPEG)
+		const video, jpeg = videosource.Video, videosource.JPEG
+		src, viewers := page.follow(t, video, video, video, jpeg, jpeg, jpeg)
 		pass(5 * time.Second)
 		for i, v := range viewers {
 			if len(takeAll(v)) == 0 {
@@ -118,7 +120,7 @@ func TestOneScreencastServesAllAndAStillPageCostsNothing(t *testing.T) {
 		}
 		page.wantPictures(t, 0, 0, "screenshots were taken of a page that tells of its changes, want none")
 		if got := src.Stats(); got.Encoded-before.Encoded > 25 || got.Pictures != 1 {
-			t.Errorf("a still page cost %d frames in a minute, of %d pictures; want at most 25 of 1", got.Encoded-before.Encoded, got.Pictures)
+			t.Errorf("a still minute cost %d frames of %d pictures; want at most 25 of 1", got.Encoded-before.Encoded, got.Pictures)
 		}
 		for _, v := range viewers {
 			takeAll(v)
@@ -200,7 +202,8 @@ func TestASlowViewerOfVideoSkipsToAKeyFrame(t *testing.T) {
 			}
 			pass(50 * time.Millisecond)
 		}
-		if got := takeAll(slow); len(got) == 0 || !got[0].Whole() || got[len(got)-1].Data[len(got[len(got)-1].Data)-1] < 'A'+40 {
+		got := takeAll(slow)
+		if len(got) == 0 || !got[0].Whole() || slices.Max(got[len(got)-1].Data) < 'A'+40 {
 			t.Errorf("the slow one found %d frames, want a key frame and what came after it", len(got))
 		}
 	})

@@ -42,7 +42,8 @@ func (l *captureLoop) viewers() []*Viewer {
 	return list
 }
 
-// current reports whether the last frame shows the page as it is, as far as the screencast tells. The source's lock is held.
+// current reports whether the last frame shows the page as it is, as far as the screencast tells. The source's lock is
+// held.
 func (l *captureLoop) current() bool {
 	s := l.source
 	return s.casting() && l.captured == s.pictureCount && s.lastFrame.Data != nil
@@ -191,10 +192,12 @@ func fingerprint(f Frame) (sum [sha256.Size]byte) {
 	return sum
 }
 
+func (s *Source) logger() *slog.Logger { return cmp.Or(s.Log, slog.New(slog.DiscardHandler)) }
+
 // reportTrouble tells of pictures that cannot be taken, once, and that they can again.
 func (l *captureLoop) reportTrouble(err error) {
 	s := l.source
-	log := cmp.Or(s.Log, slog.New(slog.DiscardHandler))
+	log := s.logger()
 	switch {
 	case err == nil && l.troubleReported:
 		log.Info("pictures of the page can be taken again")

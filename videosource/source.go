@@ -50,7 +50,8 @@ type Source struct {
 	MaxLoad            float64       // the part of the time that may be spent taking pictures, up to 1
 	MaxFrameBytes      int           // how large a frame should be at most: quality is lowered first, then size
 
-	// OpenEncoder opens what encodes the pictures of a [Screencaster] for those who take [Video]. Nil, or while it fails: they get key frames.
+	// OpenEncoder opens what encodes the pictures of a [Screencaster] for those who take [Video]. Nil, or while it
+	// fails: they get key frames.
 	OpenEncoder func(ctx context.Context) (Encoder, error)
 
 	// OnTrouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
@@ -242,7 +243,8 @@ const videoQueue = 12
 // Subscribe begins to watch key frames. See [Source.SubscribeTo].
 func (s *Source) Subscribe() *Viewer { return s.SubscribeTo(KeyFrames) }
 
-// SubscribeTo begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes the viewer.
+// SubscribeTo begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes
+// the viewer.
 func (s *Source) SubscribeTo(format Format) *Viewer {
 	v := &Viewer{source: s, format: format, frames: make(chan Frame, videoQueue), noFrameYet: true}
 	s.mu.Lock()
@@ -278,8 +280,8 @@ func (v *Viewer) SetBitrate(bitrate int) {
 	v.bitrate = bitrate
 }
 
-// Frames gives the newest frame: one that comes while another waits to be taken replaces it, but for frames that build on others. The
-// channel is closed when the viewer or the source has ended.
+// Frames gives the newest frame: one that comes while another waits to be taken replaces it, but for frames that build
+// on others. The channel is closed when the viewer or the source has ended.
 func (v *Viewer) Frames() <-chan Frame { return v.frames }
 
 // Refresh says that the picture was lost on the way (RTCP's PLI or FIR): the last frame is sent again, at once or shortly after

@@ -24,7 +24,8 @@ func onOneProcessor() (restore func()) {
 	return func() { _ = unix.SchedSetaffinity(0, &all) }
 }
 
-// UseAllProcessors lets a browser that was launched with [LaunchOptions.OneProcessor] run on all that this program may use.
+// UseAllProcessors lets a browser that was launched with [LaunchOptions.OneProcessor] run on all that this program may
+// use.
 func (p *Process) UseAllProcessors() {
 	var all unix.CPUSet
 	if unix.SchedGetaffinity(os.Getpid(), &all) != nil {

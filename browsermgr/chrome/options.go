@@ -49,8 +49,8 @@ type LaunchOptions struct {
 	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine
 	// either, and Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
 	Proxy string
-	// OneProcessor starts the browser, where the system can, so that it takes this machine to have one processor: its codecs
-	// then use one thread. See [Process.UseAllProcessors].
+	// OneProcessor starts the browser, where the system can, so that it takes this machine to have one processor: its
+	// codecs then use one thread. See [Process.UseAllProcessors].
 	OneProcessor bool
 	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string

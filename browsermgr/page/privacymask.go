@@ -145,8 +145,8 @@ const viewportScript = `() => {
 // before nor the one after.
 var errDocumentChanged = errors.New("the page became another one while its picture was taken; try again")
 
-// errMaskChanged keeps a picture back that was drawn while something to hide came or went: it may show it where it was neither before nor
-// after.
+// errMaskChanged keeps a picture back that was drawn while something to hide came or went: it may show it where it was
+// neither before nor after.
 var errMaskChanged = errors.New("what must be covered came or went while the picture was drawn; try again")
 
 // findMask finds out what must not be seen now; nil as long as there is nothing that must not be seen anywhere.
@@ -188,14 +188,15 @@ func maskBoxes(v *PrivacyMask, clip *proto.PageViewport) []image.Rectangle {
 	return v.ClipBoxes(clip.X, clip.Y, clip.Scale*v.PixelRatio)
 }
 
-// maskMemory is how many frames Chromium may have drawn before it knew that we have the one before them: what was to be hidden while
-// they were drawn is not older than as many masks.
+// maskMemory is how many frames Chromium may have drawn before it knew that we have the one before them: what was to be
+// hidden while they were drawn is not older than as many masks.
 const maskMemory = 3
 
-// MaskImage covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a zoom, as
-// Chromium's screencast tells them. It was drawn a moment ago, so what is hidden is covered where it is now, where it was when the
-// pictures before it came, and between. The format stays, except that webp becomes jpeg. A picture without anything to hide is
-// returned as it is; one from the time around a navigation, or in which something to hide came or went, is kept back by an error.
+// MaskImage covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a
+// zoom, as Chromium's screencast tells them. It was drawn a moment ago, so what is hidden is covered where it is now,
+// where it was when the pictures before it came, and between. The format stays, except that webp becomes jpeg. A
+// picture without anything to hide is returned as it is; one from the time around a navigation, or in which something
+// to hide came or went, is kept back by an error.
 func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) ([]byte, error) {
 	now, err := t.findMask(ctx)
 	if err != nil {

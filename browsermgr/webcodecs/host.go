@@ -58,7 +58,8 @@ type encoderBrowser struct {
 // errClosed says that nothing is encoded any more.
 var errClosed = errors.New("the program is shutting down")
 
-// Open returns an encoder for the pictures of one page, and starts the browser if it does not run. The caller closes the encoder.
+// Open returns an encoder for the pictures of one page, and starts the browser if it does not run. The caller closes
+// the encoder.
 func (h *Host) Open(ctx context.Context) (*Encoder, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
@@ -66,7 +67,8 @@ func (h *Host) Open(ctx context.Context) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: "new PictureEncoder()"})
+	made := proto.RuntimeEvaluate{Expression: "new PictureEncoder()"}
+	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, made)
 	if err == nil && (res.ExceptionDetails != nil || res.Result == nil || res.Result.ObjectID == "") {
 		err = errors.New("its page makes no encoder")
 	}
@@ -112,8 +114,8 @@ func (h *Host) launch(ctx context.Context) (_ *encoderBrowser, err error) {
 		return nil, err
 	}
 	o.Headless, o.Pipe, o.Proxy, o.UserDataDir = true, true, noProxy, ""
-	// libvpx's threads wait for each other by spinning: on a busy machine with two processors a frame took five times as much of them and
-	// thirty times as long as with one thread.
+	// libvpx's threads wait for each other by spinning: on a busy machine with two processors a frame took five times
+	// as much of them and thirty times as long as with one thread.
 	o.OneProcessor = true
 	b := &encoderBrowser{}
 	if b.process, err = chrome.Launch(ctx, o); err != nil {
@@ -149,7 +151,7 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 	if err := b.page.Do(ctx, proto.PageNavigate{URL: address.String()}); err != nil {
 		return err
 	}
-	probe := script + "\n;navigator.hardwareConcurrency > 0 && typeof VideoEncoder === 'function' && typeof ImageDecoder === 'function'"
+	probe := script + "\n;navigator.hardwareConcurrency > 0 && Boolean(globalThis.VideoEncoder && globalThis.ImageDecoder)"
 	res, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, b.page, proto.RuntimeEvaluate{Expression: probe})
 	if err == nil && (res.ExceptionDetails != nil || !res.Result.Value.Bool()) {
 		err = errors.New("it has no WebCodecs")
@@ -210,13 +212,17 @@ type Encoder struct {
 	object  proto.RuntimeRemoteObjectID
 }
 
-// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out. Without
-// a JPEG it shows the last one again. The first frame, and that of another size, is a key frame. bitrate is in bits a second.
+// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out.
+// Without a JPEG it shows the last one again. The first frame, and that of another size, is a key frame. bitrate is in
+// bits a second.
 func (e *Encoder) Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
 	res, err := cdp.Ask[proto.RuntimeCallFunctionOnResult](ctx, e.browser.page, proto.RuntimeCallFunctionOn{
-		ObjectID: e.object, FunctionDeclaration: "function (...a) { return this.encode(...a) }", AwaitPromise: true, ReturnByValue: true,
+		ObjectID: e.object, FunctionDeclaration: "function (...a) { return this.encode(...a) }",
+		AwaitPromise: true, ReturnByValue: true,
 		Arguments: []*proto.RuntimeCallArgument{
-			{Value: gson.New(base64.StdEncoding.EncodeToString(jpeg))}, {Value: gson.New(key)}, {Value: gson.New(bitrate)},
+			{Value: gson.New(base64.StdEncoding.EncodeToString(jpeg))},
+			{Value: gson.New(key)},
+			{Value: gson.New(bitrate)},
 		},
 	})
 	switch {

@@ -24,7 +24,9 @@ func open(t testing.TB) *webcodecs.Host {
 	t.Helper()
 	h := &webcodecs.Host{IdleAfter: time.Millisecond, Options: func(ctx context.Context) (chrome.LaunchOptions, error) {
 		exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
-		return chrome.LaunchOptions{Executable: exe.Path, NoSandbox: true, Timeout: time.Minute, ReadyTimeout: time.Minute}, err
+		o := chrome.LaunchOptions{Executable: exe.Path, NoSandbox: true}
+		o.Timeout, o.ReadyTimeout = time.Minute, time.Minute
+		return o, err
 	}}
 	t.Cleanup(h.Close)
 	return h
@@ -88,14 +90,15 @@ func TestPicturesBecomeVideo(t *testing.T) {
 	wantKey(t, first, 640, 360, red)
 	wantKey(t, encode(t, other, picture(t, 320, 180, blue), false), 320, 180, blue)
 	if next := encode(t, e, nil, false); next[0]&1 == 0 || len(next) > len(first)/2 {
-		t.Errorf("the same picture again is a frame of %d bytes after one of %d, want a small one that builds on it", len(next), len(first))
+		t.Errorf("the same picture is a frame of %d bytes after one of %d, want a small one", len(next), len(first))
 	}
 	if next := encode(t, e, picture(t, 640, 360, blue), false); next[0]&1 == 0 {
 		t.Error("another picture is a key frame")
 	}
 	wantKey(t, encode(t, e, nil, true), 640, 360, blue)
 	wantKey(t, encode(t, e, picture(t, 641, 361, red), false), 641, 361, red)
-	if _, err := e.Encode(browsertest.Within(t, browsertest.Patience), []byte("no picture"), false, 1_000_000); err == nil {
+	ctx := browsertest.Within(t, 2*browsertest.Patience)
+	if _, err := e.Encode(ctx, []byte("no picture"), false, 1_000_000); err == nil {
 		t.Error("what is no picture was encoded")
 	}
 	wantKey(t, encode(t, e, picture(t, 640, 360, red), true), 640, 360, red)
@@ -104,7 +107,7 @@ func TestPicturesBecomeVideo(t *testing.T) {
 	again := encoder(t, h) // whether the browser has ended meanwhile or not
 	wantKey(t, encode(t, again, picture(t, 640, 360, red), false), 640, 360, red)
 	h.Close()
-	if _, err := again.Encode(browsertest.Within(t, browsertest.Patience), picture(t, 640, 360, red), false, 1_000_000); err == nil {
+	if _, err := again.Encode(ctx, picture(t, 640, 360, red), false, 1_000_000); err == nil {
 		t.Error("an encoder outlives its host")
 	}
 	if _, err := h.Open(t.Context()); err == nil {
@@ -114,7 +117,8 @@ func TestPicturesBecomeVideo(t *testing.T) {
 
 func BenchmarkFrame(b *testing.B) {
 	e := encoder(b, open(b))
-	pictures := [][]byte{picture(b, 1280, 720, color.RGBA{R: 200, A: 255}), picture(b, 1280, 720, color.RGBA{B: 200, A: 255})}
+	red, blue := color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}
+	pictures := [][]byte{picture(b, 1280, 720, red), picture(b, 1280, 720, blue)}
 	for b.Loop() {
 		encode(b, e, pictures[0], false)
 		pictures[0], pictures[1] = pictures[1], pictures[0]

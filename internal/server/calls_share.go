@@ -20,9 +20,8 @@ import (
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
-	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger, NewSource: func() *videosource.Source {
-		return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder}
-	}}
+	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger}
+	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
@@ -72,7 +71,8 @@ func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
 		return share.ViewerShare{}, share.ErrLinkRevoked
 	}
 	return share.ViewerShare{
-		ID: w.ID, Until: until, Done: w.Done, Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
+		ID: w.ID, Until: until, Done: w.Done,
+		Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
 	}, nil
 }
 

@@ -107,14 +107,16 @@ func (c *cinema) taken() (frames [2]int, leaks []string) {
 	return c.frames, slices.Clone(c.leaks)
 }
 
-// sees waits for some more frames of each kind: pictures of what is on the page by now are among them, as it is made to be drawn anew.
+// sees waits for some more frames of each kind: pictures of what is on the page by now are among them, as it is made to
+// be drawn anew.
 func (c *cinema) sees(t *testing.T, n int) {
 	t.Helper()
 	before, _ := c.taken()
 	browsertest.Eventually(t, "more frames", func() bool {
 		browsertest.JS(t, c.tab, `() => {
 			globalThis.lamp ??= document.documentElement.appendChild(document.createElement("div"));
-			lamp.style.cssText = "position: fixed; bottom: 0; right: 0; width: 9px; height: 9px; background: hsl(" + 360 * Math.random() + " 20% 90%)";
+			lamp.style.cssText = "position: fixed; bottom: 0; right: 0; width: 9px; height: 9px";
+			lamp.style.background = "hsl(" + 360 * Math.random() + " 20% 90%)";
 		}`)
 		now, _ := c.taken()
 		return now[0] >= before[0]+n && now[1] >= before[1]+n

@@ -30,8 +30,8 @@ const (
 // closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
 const closeShareEnded websocket.StatusCode = 4404
 
-// frameMessage returns a frame with a header before it: "VP8" or "JPG" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
-// as u64, all big endian.
+// frameMessage returns a frame with a header before it: "VP8" or "JPG" and the version 1, width and height as u16, the
+// time of the capture in microseconds since 1970 as u64, all big endian.
 func frameMessage(f videosource.Frame) []byte {
 	h := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Data))
 	copy(h, "VP8\x01")
@@ -44,8 +44,8 @@ func frameMessage(f videosource.Frame) []byte {
 	return append(h, f.Data...)
 }
 
-// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one. A page that decodes no
-// video says so with Pictures, at the beginning or later.
+// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one. A
+// page that decodes no video says so with Pictures, at the beginning or later.
 type socketMessage struct {
 	Token    string `json:"token"`
 	Got      bool   `json:"got"`
@@ -103,7 +103,8 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "websocket", "because", err)
 }
 
-// stream sends frames as fast as the page shows them, passing over what it is too slow for, and returns why it has ended.
+// stream sends frames as fast as the page shows them, passing over what it is too slow for, and returns why it has
+// ended.
 func (v *ViewerPage) stream(
 	ctx context.Context, conn *websocket.Conn, s ViewerShare, pictures bool, wishes <-chan socketMessage, broken <-chan error,
 ) error {

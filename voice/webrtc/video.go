@@ -178,8 +178,8 @@ const (
 	maxLineRate = 4_000_000
 )
 
-// lineRate is what a page's line carries, as its reports tell: less after losses, and more again, slowly, without any; and never more than
-// the page itself estimates from when packets come (REMB).
+// lineRate is what a page's line carries, as its reports tell: less after losses, and more again, slowly, without any;
+// and never more than the page itself estimates from when packets come (REMB).
 type lineRate struct {
 	held     int // as losses tell; 0: none yet
 	estimate int // the page's; 0: none
@@ -224,8 +224,9 @@ func (v *video) send(f videosource.Frame) {
 	}
 }
 
-// extend says that a packet's frame is to be shown as soon as it is there, not held back to smooth what is on its way (playout-delay, with
-// 0 for least and most), and when the packet was sent, from which the page sees what its line carries.
+// extend says that a packet's frame is to be shown as soon as it is there, not held back to smooth what is on its way
+// (playout-delay, with 0 for least and most), and when the packet was sent, from which the page sees what its line
+// carries.
 func (v *video) extend(h *rtp.Header) {
 	if v.delayID != 0 {
 		_ = h.SetExtension(v.delayID, []byte{0, 0, 0}) // an id that was agreed on, and three bytes, always fit

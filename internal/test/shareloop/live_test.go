@@ -40,7 +40,9 @@ body { font: 20px/1.5 sans-serif; margin: 2em; background: linear-gradient(120de
 td { border-bottom: 1px solid #888; padding: 4px 24px } #box { width: 120px; height: 120px; background: #7a4 }
 #mark { position: fixed; top: 0; right: 0; width: 128px; height: 128px; background: #e00000 }
 </style><h1>Ferry times</h1><div id=box></div><table id=t></table><div id=mark></div><script>
-for (let i = 0; i < 10; i++) t.insertRow().innerHTML = "<td>Line " + i + "</td><td>" + (8 + i) + ":15</td><td>Harbour " + "ABCDEFGHIJ"[i] + "</td>";
+for (let i = 0; i < 10; i++) {
+	t.insertRow().innerHTML = "<td>Line " + i + "</td><td>" + (8 + i) + ":15</td><td>Harbour " + "ABCDEFGHIJ"[i] + "</td>";
+}
 let changes = [], red = true, timer, moving;
 const change = () => {
 	changes = [];
@@ -50,7 +52,10 @@ const change = () => {
 		changes.push({at: performance.timeOrigin + performance.now(), red});
 	}, 730);
 };
-const animate = (n = 0) => { box.style.transform = "translateX(" + n % 900 + "px)"; moving = requestAnimationFrame(() => animate(n + 3)) };
+const animate = (n = 0) => {
+	box.style.transform = "translateX(" + n % 900 + "px)";
+	moving = requestAnimationFrame(() => animate(n + 3));
+};
 const rest = () => { clearInterval(timer); cancelAnimationFrame(moving) };
 </script>`
 
@@ -67,7 +72,8 @@ const look = `(() => {
 		draw.apply(this, args);
 		if (this.canvas === canvas) note(this.getImageData(canvas.width - 64, 64, 1, 1).data);
 	};
-	const video = document.getElementById("video"), pixel = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+	const video = document.getElementById("video");
+	const pixel = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
 	const shown = () => {
 		pixel.drawImage(video, video.videoWidth - 64, 64, 1, 1, 0, 0, 1, 1);
 		note(pixel.getImageData(0, 0, 1, 1).data);
@@ -103,7 +109,8 @@ const ticket = "a-secret"
 
 // CheckLink implements [share.LinkChecker].
 func (th *theatre) CheckLink(string) (share.ViewerShare, error) {
-	return share.ViewerShare{ID: "s", Watch: func(f videosource.Format) webrtc.FrameSource { return th.source.SubscribeTo(f) }}, nil
+	watch := func(f videosource.Format) webrtc.FrameSource { return th.source.SubscribeTo(f) }
+	return share.ViewerShare{ID: "s", Watch: watch}, nil
 }
 
 // kinds are the ways to watch, with what a page does without for each.
@@ -120,7 +127,8 @@ var kinds = []struct {
 func openTheatre(t *testing.T) *theatre {
 	t.Helper()
 	manager, window := browse(t, lively)
-	th := &theatre{T: t, urls: map[bool]string{}, source: &videosource.Source{Screen: window, OpenEncoder: manager.OpenEncoder}}
+	th := &theatre{T: t, urls: map[bool]string{}}
+	th.source = &videosource.Source{Screen: window, OpenEncoder: manager.OpenEncoder}
 	check.Must(t, window.WithTab(t.Context(), func(tab *page.Tab) error { th.tab = tab; return nil }))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -150,7 +158,9 @@ func (th *theatre) watch(kind int) *browsertest.View {
 	k := kinds[kind]
 	v := viewers.Views(th.T, func(string) {}).Open(1280, 800, "light")
 	v.Navigate(share.ViewerLink(th.urls[k.webrtc], ticket))
-	browsertest.Eventually(th.T, "the page shows something", func() bool { return v.Eval(`document.body?.dataset.state === "live"`) == true })
+	browsertest.Eventually(th.T, "the page shows something", func() bool {
+		return v.Eval(`document.body?.dataset.state === "live"`) == true
+	})
 	v.Eval(look + ";" + k.before)
 	if !k.webrtc {
 		v.Eval(again)
@@ -238,10 +248,10 @@ func TestLive(t *testing.T) {
 		pause(t, 5*time.Second)
 		_, stillKbit, still := th.rates(v, restingFor)
 		p50, p95 := percentile(delays, 50), percentile(delays, 95)
-		say("live: kind=%s loss=0 changes=%d p50_ms=%.0f p95_ms=%.0f fps=%.1f kbit=%.0f moving_cpu_percent=%.0f still_kbit=%.1f still_cpu_percent=%.1f",
-			k.name, len(delays), p50, p95, fps, kbit, moving-alone, stillKbit, still)
-		if p50 > 250 || p95 > 600 || fps < 8 || still > 5 || stillKbit > 10 {
-			t.Errorf("%s is far from the goals of p50 100 ms, p95 200 ms, 15 frames a second, and 1 %% of a core and 5 kbit/s for a still page", k.name)
+		say("live: kind=%s loss=0 p50_ms=%.0f p95_ms=%.0f fps=%.1f kbit=%.0f still_cpu_percent=%.1f moving_cpu_percent=%.0f"+
+			" still_kbit=%.1f changes=%d", k.name, p50, p95, fps, kbit, still, moving-alone, stillKbit, len(delays))
+		if p50 > 250 || p95 > 600 || fps < 8 || still > 5 || stillKbit > 10 { // a busy machine is no fault
+			t.Errorf("%s is far from p50 100 ms, p95 200 ms, 15 fps, 1 %% of a core and 5 kbit/s for a still page", k.name)
 		}
 		v.Navigate("about:blank")
 	}
@@ -254,9 +264,10 @@ func TestLive(t *testing.T) {
 	after := th.source.Stats()
 	pictures, encoded := after.Pictures-before.Pictures, after.Encoded-before.Encoded
 	each := uint64(len(delays) / len(all))
-	say("live: kind=six changes=%d pictures=%d encoded=%d screenshots=%d p50_ms=%.0f p95_ms=%.0f", each, pictures, encoded,
-		after.Captures-before.Captures, percentile(delays, 50), percentile(delays, 95))
-	if pictures > each+3 || after.Captures != before.Captures {
-		t.Errorf("six viewers cost %d pictures and %d screenshots for %d changes, want one picture for each", pictures, after.Captures-before.Captures, each)
+	screenshots := after.Captures - before.Captures
+	say("live: kind=six loss=0 p50_ms=%.0f p95_ms=%.0f changes=%d pictures=%d encoded=%d screenshots=%d",
+		percentile(delays, 50), percentile(delays, 95), each, pictures, encoded, screenshots)
+	if pictures > each+3 || screenshots > 0 {
+		t.Errorf("six viewers cost %d pictures and %d screenshots for %d changes", pictures, screenshots, each)
 	}
 }

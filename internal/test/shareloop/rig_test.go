@@ -220,8 +220,8 @@ func shot(t *testing.T, w *browsermgr.Window) (png []byte) {
 // tickTime is the unit in which the kernel tells of processor time.
 const tickTime = 10 * time.Millisecond
 
-// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node, or one that is
-// named).
+// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node,
+// or one that is named).
 func spent(t *testing.T, viewer int) time.Duration {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
