@@ -132,17 +132,17 @@ func (l *captureLoop) serveRefreshes(now time.Time) bool {
 	if len(s.lastFrame.Data) == 0 {
 		return false
 	}
-	to := l.viewers()
-	if l.current() { // it is as good as a new one
-		if now.Sub(s.lastSent) >= s.heartbeat() {
-			s.send(now, s.lastFrame, Heartbeat, to...)
-			s.lastSent = now
-			return true
-		}
+	to, current := l.viewers(), l.current()
+	if current && now.Sub(s.lastSent) >= s.heartbeat() {
+		s.send(now, s.lastFrame, Heartbeat, to...)
+		s.lastSent = now
+		return true
 	}
-	fresh := l.current()
 	to = slices.DeleteFunc(to, func(v *Viewer) bool {
-		return !(v.noFrameYet && fresh) && !(v.refreshWanted && !v.noFrameYet && now.Sub(v.sent) >= refreshPause)
+		if v.noFrameYet {
+			return !current // the last frame is as good as a new one
+		}
+		return !v.refreshWanted || now.Sub(v.sent) < refreshPause
 	})
 	if len(to) > 0 {
 		s.send(now, s.lastFrame, Requested, to...)

@@ -217,6 +217,7 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 // Format is what a viewer takes.
 type Format int
 
+// The formats there are.
 const (
 	KeyFrames Format = iota // VP8 key frames: each shows all
 	Video                   // VP8: frames build on those before, so none may be left out but before a key frame

@@ -20,44 +20,44 @@ import (
 )
 
 // open returns a host that notes the processes that it starts.
-func open(t testing.TB) *webcodecs.Host {
-	t.Helper()
+func open(tb testing.TB) *webcodecs.Host {
+	tb.Helper()
 	h := &webcodecs.Host{IdleAfter: time.Millisecond, Options: func(ctx context.Context) (chrome.LaunchOptions, error) {
 		exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 		o := chrome.LaunchOptions{Executable: exe.Path, NoSandbox: true}
 		o.Timeout, o.ReadyTimeout = time.Minute, time.Minute
 		return o, err
 	}}
-	t.Cleanup(h.Close)
+	tb.Cleanup(h.Close)
 	return h
 }
 
-func encoder(t testing.TB, h *webcodecs.Host) *webcodecs.Encoder {
-	t.Helper()
-	e, err := h.Open(browsertest.Within(t, browsertest.Patience))
-	check.Must(t, err)
+func encoder(tb testing.TB, h *webcodecs.Host) *webcodecs.Encoder {
+	tb.Helper()
+	e, err := h.Open(browsertest.Within(tb, browsertest.Patience))
+	check.Must(tb, err)
 	return e
 }
 
 // picture returns a JPEG with stripes, of one colour and another.
-func picture(t testing.TB, width, height int, one color.Color) []byte {
-	t.Helper()
+func picture(tb testing.TB, width, height int, one color.Color) []byte {
+	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Rect, image.NewUniform(one), image.Point{}, draw.Src)
 	for y := height / 2; y < height; y += 8 {
 		draw.Draw(img, image.Rect(0, y, width, y+4), image.White, image.Point{}, draw.Src)
 	}
 	var out bytes.Buffer
-	check.Must(t, jpeg.Encode(&out, img, nil))
+	check.Must(tb, jpeg.Encode(&out, img, nil))
 	return out.Bytes()
 }
 
-func encode(t testing.TB, e *webcodecs.Encoder, jpeg []byte, key bool) []byte {
-	t.Helper()
-	data, err := e.Encode(browsertest.Within(t, browsertest.Patience), jpeg, key, 2_000_000)
-	check.Must(t, err)
+func encode(tb testing.TB, e *webcodecs.Encoder, jpeg []byte, key bool) []byte {
+	tb.Helper()
+	data, err := e.Encode(browsertest.Within(tb, browsertest.Patience), jpeg, key, 2_000_000)
+	check.Must(tb, err)
 	if len(data) == 0 {
-		t.Fatal("the frame was left out")
+		tb.Fatal("the frame was left out")
 	}
 	return data
 }

@@ -63,13 +63,11 @@ type cinema struct {
 }
 
 func (c *cinema) look(f videosource.Frame) {
-	kind, img, err := 1, image.Image(nil), error(nil)
+	kind, decode, data := 0, webp.Decode, asWebP(f.Data)
 	if f.JPEG {
-		img, err = jpeg.Decode(bytes.NewReader(f.Data))
-	} else {
-		kind = 0
-		img, err = webp.Decode(bytes.NewReader(asWebP(f.Data)))
+		kind, decode, data = 1, jpeg.Decode, f.Data
 	}
+	img, err := decode(bytes.NewReader(data))
 	inked := err != nil || inkIn(img)
 	c.mu.Lock()
 	defer c.mu.Unlock()
