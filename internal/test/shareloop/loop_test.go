@@ -54,7 +54,7 @@ func TestShareLoop(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Fatal("Debian's package ffmpeg is missing")
 	}
-	_, window := browse(t, moving)
+	manager, window := browse(t, moving)
 	unshared := begin(t)
 	pause(t, 4*time.Second)
 	say("the page alone: cpu_s_per_min=%.1f", unshared.perMinute(t))
@@ -66,7 +66,7 @@ func TestShareLoop(t *testing.T) {
 		{name: "udp, 5% lost, reordered", ways: udp, net: voicetest.NetworkFaults{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}},
 		{name: "webrtc", ways: []golive.TransportOption{{Name: "WebRTC", Transport: golive.NewWebRTCTransport}}},
 	} {
-		got := loop(t, w, window)
+		got := loop(t, w, manager, window)
 		if got.decoded != got.frames || got.frames < few || got.ssim < alike {
 			t.Errorf("%s: of %d frames %d could be decoded, and the last is as like the page as %.3f; want at least %d, all, %.2f", w.name, got.frames, got.decoded, got.ssim, few, alike)
 		}
@@ -105,7 +105,7 @@ func (host) CheckShare(sessions.Origin, sessions.Session) error { return nil }
 func (host) SendNotice(share.Notice) {}
 
 // loop shares the window in one way.
-func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
+func loop(t *testing.T, w way, manager *browsermgr.Manager, window *browsermgr.Window) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -117,7 +117,9 @@ func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 	shares := &share.Manager{
 		Sessions:  d,
 		Host:      host{window, &golive.Target{Publisher: pub}},
-		NewSource: func() *videosource.Source { return &videosource.Source{Heartbeat: time.Second} },
+		NewSource: func() *videosource.Source {
+			return &videosource.Source{Heartbeat: time.Second, OpenEncoder: manager.OpenEncoder}
+		},
 	}
 	defer shares.Close(ctx)
 	call := share.CallRef{ID: "call", Guild: discord.guild.ID, Channel: discord.call.ID}
@@ -147,7 +149,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 
 	frames := v.all()
 	colours := marks(t, bodies(frames))
-	got := outcome{len(frames), len(colours), likeness(t, frames[len(frames)-1].data, shot(t, window))}
+	got := outcome{len(frames), len(colours), likeness(t, bodies(frames), shot(t, window))}
 	late := delays(frames, colours, changes)
 	say("%s: frames=%d decoded=%d ssim=%.3f sent_moving=%d came_moving=%d latency_ms p50=%d max=%d (of %d changes) longest_gap_ms=%d captures=%d capture_ms=%d cpu_s_per_min moving=%.1f still=%.1f",
 		w.name, got.frames, got.decoded, got.ssim, sent, came, middle(late).Milliseconds(), slices.Max(late).Milliseconds(), len(late),

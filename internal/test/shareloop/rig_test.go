@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -124,13 +125,14 @@ func ivf(t *testing.T, frames [][]byte) string {
 
 var ssimAll = regexp.MustCompile(`All:([0-9.]+)`)
 
-// likeness returns how like a frame is to a picture (SSIM).
-func likeness(t *testing.T, frame, png []byte) float64 {
+// likeness returns how like the last of some frames is to a picture (SSIM).
+func likeness(t *testing.T, frames [][]byte, png []byte) float64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shot.png")
 	check.Must(t, os.WriteFile(path, png, 0o600))
-	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-i", ivf(t, [][]byte{frame}), "-i", path,
-		"-lavfi", "[0:v]format=yuv420p[a];[1:v]format=yuv420p[b];[a][b]ssim", "-f", "null", "-").CombinedOutput()
+	last := fmt.Sprintf("[0:v]select=eq(n\\,%d),setpts=0,format=yuv420p[a]", len(frames)-1)
+	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-i", ivf(t, frames), "-i", path,
+		"-lavfi", last+";[1:v]format=yuv420p[b];[a][b]ssim", "-f", "null", "-").CombinedOutput()
 	found := ssimAll.FindSubmatch(out)
 	if err != nil || found == nil {
 		t.Fatalf("compare two pictures: %v\n%s", err, out)

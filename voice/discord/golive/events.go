@@ -123,7 +123,8 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 // subscribe takes pictures, if somebody can see them.
 func (l *streamLoop) subscribe() {
 	if l.viewer == nil && l.conn != nil && l.ready && l.wantedQuality > 0 {
-		l.viewer = l.req.Source.Subscribe()
+		l.viewer = l.req.Source.SubscribeTo(videosource.Video)
+		l.viewer.SetBitrate(l.publisher.Format.Bitrate)
 	}
 }
 

@@ -58,7 +58,8 @@ type MemberOptions struct {
 	Privacy func(PrivacyConfig) (Privacy, error)
 	// Video asks for a source of video.
 	Video bool
-	// RequestLost has the member ask for packets of pictures that do not come, as programs that decode them do (RFC 4585, RFC 4588).
+	// RequestLost has the member ask for packets of pictures that do not come, and for a key frame if they are lost, as
+	// programs that decode them do (RFC 4585, RFC 4588).
 	RequestLost bool
 	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

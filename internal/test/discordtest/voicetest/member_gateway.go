@@ -542,7 +542,12 @@ func (m *Member) assemble(from mediaSource, p rtp.Packet) {
 		pic.last, pic.whole = p, true
 	}
 	if data, ok := pic.data(); ok {
-		s.done(pic)
+		if lost := s.done(pic); lost && m.options.RequestLost {
+			pli := rtcp.PictureLossIndication{SenderSSRC: m.session.audio, MediaSSRC: s.ssrc}
+			if report, err := pli.Marshal(); err == nil {
+				_, _ = m.udp.Write(m.session.out.Seal(report, 8)) // what is lost is asked for again
+			}
+		}
 		m.deliverFrame(from, "VP8", pic.last, data)
 	}
 }
@@ -595,15 +600,17 @@ func (p *pendingFrame) data() ([]byte, bool) {
 	}
 }
 
-// done forgets a picture that is given out, and all before it: each stands by itself.
-func (s *frameAssembler) done(pic *pendingFrame) {
+// done forgets a picture that is given out, and all before it, and reports whether one of those was not whole.
+func (s *frameAssembler) done(pic *pendingFrame) (lost bool) {
 	s.given, s.any = pic.last.SequenceNumber, true
 	s.pending = slices.DeleteFunc(s.pending, func(p *pendingFrame) bool { return int32(p.timestamp-pic.timestamp) <= 0 })
 	for n := range s.missing {
 		if int16(n-s.given) <= 0 {
 			delete(s.missing, n)
+			lost = true
 		}
 	}
+	return lost
 }
 
 // restoreRTX makes of a packet of RFC 4588 the one that was lost.
