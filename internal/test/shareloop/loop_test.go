@@ -115,8 +115,8 @@ func loop(t *testing.T, w way, manager *browsermgr.Manager, window *browsermgr.W
 	discord.Voice.SetNetwork(w.net)
 	d := diary{guild: discord.guild.ID, events: make(chan sessions.Event, 64)}
 	shares := &share.Manager{
-		Sessions:  d,
-		Host:      host{window, &golive.Target{Publisher: pub}},
+		Sessions: d,
+		Host:     host{window, &golive.Target{Publisher: pub}},
 		NewSource: func() *videosource.Source {
 			return &videosource.Source{Heartbeat: time.Second, OpenEncoder: manager.OpenEncoder}
 		},
