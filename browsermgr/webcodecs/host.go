@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -137,11 +138,11 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 		return err
 	}
 	root := b.conn.Session("", cdp.ErrGone)
-	target, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, root, proto.TargetCreateTarget{URL: "about:blank"})
+	target, err := firstPage(ctx, root)
 	if err != nil {
 		return err
 	}
-	attach := proto.TargetAttachToTarget{TargetID: target.TargetID, Flatten: true}
+	attach := proto.TargetAttachToTarget{TargetID: target, Flatten: true}
 	attached, err := cdp.Ask[proto.TargetAttachToTargetResult](ctx, root, attach)
 	if err != nil {
 		return err
@@ -158,6 +159,20 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 	}
 	b.process.UseAllProcessors() // its page has counted them by now
 	return err
+}
+
+// firstPage returns the page with which a browser starts: another one would take a process more.
+func firstPage(ctx context.Context, root *cdp.Session) (proto.TargetTargetID, error) {
+	all, err := cdp.Ask[proto.TargetGetTargetsResult](ctx, root, proto.TargetGetTargets{})
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all.TargetInfos, func(t *proto.TargetTargetInfo) bool { return t.Type == "page" })
+	if i >= 0 {
+		return all.TargetInfos[i].TargetID, nil
+	}
+	made, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, root, proto.TargetCreateTarget{URL: "about:blank"})
+	return made.TargetID, err
 }
 
 // stop ends the browser.
