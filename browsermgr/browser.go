@@ -70,9 +70,27 @@ func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunche
 func (b *browser) connectOptions() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.manager.HiddenAreas, Holds: b.manager.Holds,
+		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.hiddenAreas, Holds: b.manager.Holds,
 		Started: b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
 	}
+}
+
+// hiddenAreas finds what pictures of a tab must not show: kept secrets, and what people have typed in its window.
+func (b *browser) hiddenAreas(ctx context.Context, t *page.Tab) (areas []page.Area, err error) {
+	if b.manager.HiddenAreas != nil {
+		if areas, err = b.manager.HiddenAreas(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	w := b.windowOf(t)
+	if w == nil || t.Held() { // whoever types sees what they type
+		return areas, nil
+	}
+	typed, err := w.typed.fields.HiddenAreas(ctx, t)
+	if areas == nil {
+		return typed, err
+	}
+	return append(areas, typed...), err
 }
 
 // exited returns a channel that is closed when the browser's process has ended, or nil if the process is not ours.
@@ -150,7 +168,7 @@ func (b *browser) hasWorkingWindows() bool {
 	return slices.ContainsFunc(list, func(w *Window) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return !w.resting
+		return !w.resting || w.hands != nil
 	})
 }
 

@@ -61,7 +61,7 @@ func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (d
 	defer u.release()
 	b, tab := u.browser, u.tab
 	url = tab.URL()
-	err = tab.RunConcurrently(ctx, webpTimeout, func(ctx context.Context) error {
+	err = tab.RunConcurrently(page.Watching(ctx), webpTimeout, func(ctx context.Context) error {
 		data, err = screenshot.TakeWebP(ctx, tab, min(max(quality, 1), 99), scale)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"clank/browsermgr/page"
@@ -28,6 +29,9 @@ type Window struct {
 	contextID string   // of an ephemeral window, in browser
 	tabs      windowTabs
 	hadTab    bool // it had a tab once
+	hands     *Hands // of the person who works it; nil for nobody
+
+	typed typedSecrets
 }
 
 // errWindowClosed says that a window was closed while somebody used it.
@@ -47,13 +51,16 @@ func (u tabLease) release() { u.browser.release() }
 // acquireTab returns the current tab in a running browser. restored says that a page had to be opened again for that.
 // The caller calls done.
 func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err error) {
+	if err := w.awaitHands(ctx); err != nil {
+		return tabLease{}, false, err
+	}
 	if err := acquireTurn(ctx, w.readyTurn); err != nil {
 		return tabLease{}, false, err
 	}
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, closed, headed := w.browser, w.closed, w.headed
-	w.resting = false
+	w.resting = w.resting && w.hands != nil
 	w.mu.Unlock()
 	if closed {
 		return tabLease{}, false, errWindowClosed
@@ -166,6 +173,7 @@ func (w *Window) openTab(ctx context.Context, b *browser) (*page.Tab, error) {
 	defer w.mu.Unlock()
 	w.hadTab = true
 	w.tabs.Add(tab)
+	w.guardTab(b, tab)
 	return tab, nil
 }
 
@@ -180,6 +188,7 @@ func (w *Window) adoptTab(b *browser, tab *page.Tab) {
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
 	case w.browser == b && !w.tabs.Has(tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.tabs.Add(tab)
+		w.guardTab(b, tab)
 		w.tabs.AddNotes("a new tab opened and is the current one: " + TabLine(tab))
 	}
 }
@@ -257,6 +266,15 @@ func (w *Window) readTab(ctx context.Context, read func(tab *page.Tab) error) er
 	return w.explain(ctx, u.browser, read(u.tab))
 }
 
+// readText is readTab for a text.
+func (w *Window) readText(ctx context.Context, read func(tab *page.Tab) (string, error)) (text string, err error) {
+	err = w.readTab(ctx, func(tab *page.Tab) (err error) {
+		text, err = read(tab)
+		return err
+	})
+	return w.clean(text), err
+}
+
 // WithTab runs something with the current tab, which is opened again if its browser has ended.
 func (w *Window) WithTab(ctx context.Context, do func(tab *page.Tab) error) error {
 	return w.readTab(ctx, do)
@@ -265,43 +283,38 @@ func (w *Window) WithTab(ctx context.Context, do func(tab *page.Tab) error) erro
 // Snapshot describes the current page as text with a ref for each element that can be acted on. Interactive lists only
 // those.
 func (w *Window) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error) {
-	err = w.readTab(ctx, func(tab *page.Tab) error {
+	return w.readText(ctx, func(tab *page.Tab) (string, error) {
 		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: o.Interactive, After: o.After, MaxChars: o.MaxChars})
-		text = snapshot.Text
-		return err
+		return snapshot.Text, err
 	})
-	return text, err
 }
 
 // Text returns the readable text of the element with that ref, or of the page if ref is empty.
 func (w *Window) Text(ctx context.Context, ref string) (text string, err error) {
-	err = w.readTab(ctx, func(tab *page.Tab) (err error) {
-		text, err = tab.Text(ctx, ref)
-		return err
-	})
-	return text, err
+	return w.readText(ctx, func(tab *page.Tab) (string, error) { return tab.Text(ctx, ref) })
 }
 
 // MainFrameText returns the readable text of the page without its frames, in which advertisements change from look to
 // look. It has them if the page itself says nothing.
 func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
-	err = w.readTab(ctx, func(tab *page.Tab) error {
+	return w.readText(ctx, func(tab *page.Tab) (string, error) {
 		r, err := tab.Read(ctx, page.ReadOptions{WithoutFrames: true})
-		text = r.Text
-		return err
+		return r.Text, err
 	})
-	return text, err
 }
 
 // State returns where the window is: the current page, and a line for each tab, the current one's beginning with "*".
 // It asks neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it
-// reopens.
+// reopens. While a person works it, it is as it was before.
 func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return "", "", nil, errWindowClosed
 	}
+	if h := w.hands; h != nil {
+		return h.state.url, h.state.title, slices.Clone(h.state.tabs), nil
+	}
 	url, title, tabs = w.tabs.State(w.browser != nil && w.browser.isGone())
-	return url, title, tabs, nil
+	return w.cleanURL(url), w.clean(title), w.cleanAll(tabs), nil
 }

@@ -74,7 +74,7 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	if !cmd.readOnly {
 		notes = append(w.takeNotes(), notes...)
 	}
-	return notes, w.explain(ctx, u.browser, err)
+	return w.cleanAll(notes), w.explain(ctx, u.browser, err)
 }
 
 func (w *Window) actOnPage(ctx context.Context, u tabLease, a page.Action) ([]string, error) {
@@ -249,7 +249,7 @@ func (w *Window) explain(ctx context.Context, b *browser, err error) error {
 	case errors.Is(err, page.ErrTabCrashed):
 		return fmt.Errorf("%w; the page is reopened on the next step", errPageCrashed)
 	default:
-		return err
+		return w.cleanError(err)
 	}
 }
 
@@ -318,6 +318,7 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 	if err != nil {
 		return sessions.Assessment{}, w.explain(ctx, u.browser, err)
 	}
+	found.Text, found.Detail = w.clean(found.Text), w.clean(found.Detail)
 	return found, nil
 }
 
@@ -382,5 +383,6 @@ func (w *Window) inputTarget(ctx context.Context, ref string, at *frame.Point) (
 	if err != nil {
 		return intent.InputTarget{}, fmt.Errorf("see what input would reach: %w", err)
 	}
+	m.Name = w.clean(m.Name)
 	return m, nil
 }

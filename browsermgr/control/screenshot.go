@@ -206,7 +206,7 @@ func sendFrames(ctx context.Context, h *heldTab, conn *websocket.Conn, view *scr
 		if err == nil {
 			err = h.CheckPolicy(ctx)
 		}
-		if err == nil {
+		if err == nil && !h.Tab.Held() {
 			err = sendFrame(ctx, conn, frame)
 		}
 		if err != nil {

@@ -303,6 +303,9 @@ func (t *Tab) HandleDialog(ctx context.Context, a DialogAnswer, keep time.Durati
 	if err := t.Err(); err != nil {
 		return false, err
 	}
+	if !t.mayUse(ctx, false) {
+		return false, ErrHeld
+	}
 	t.mu.Lock()
 	_, open := t.dialogs.Oldest()
 	if !open && a.ID == "" {
@@ -317,6 +320,9 @@ func (t *Tab) HandleDialog(ctx context.Context, a DialogAnswer, keep time.Durati
 func (t *Tab) sendDialogAnswer(ctx context.Context, a DialogAnswer) error {
 	if err := t.Err(); err != nil {
 		return err
+	}
+	if !t.mayUse(ctx, false) {
+		return ErrHeld
 	}
 	t.mu.Lock()
 	d, f, err := t.dialogs.BeginAnswer(a)

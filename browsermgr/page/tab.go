@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -30,6 +31,8 @@ type Tab struct {
 	inputState  action.InputState // of whose turn it is
 	ready       chan struct{}     // closed when the tab is set up
 	done        chan struct{}
+	hold        atomic.Pointer[Hold]                       // of the person who works it; nil for nobody
+	clean       atomic.Pointer[func(json []byte) []byte] // see CleanRecords
 
 	mu            sync.Mutex
 	url           string
@@ -81,6 +84,13 @@ func (t *Tab) Title() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.title
+}
+
+// Loaded reports whether the main document has loaded.
+func (t *Tab) Loaded() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.loadState.Loaded
 }
 
 // Err returns nil while the tab can be used; otherwise the error wraps [ErrTabCrashed], [ErrTabGone] or

@@ -175,12 +175,16 @@ func (t *Tab) dragStarted(data *proto.InputDragData) {
 type tabWatcher struct {
 	cancel       context.CancelCauseFunc
 	endsOnDialog bool // also when a dialog opens
+	watches      bool // it is for people who watch, and goes on when one of them works the page
 }
 
 // acquireTurn waits for the tab's turn.
 func (t *Tab) acquireTurn(ctx context.Context) (release func(), err error) {
-	if err := ctx.Err(); err != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case !t.mayUse(ctx, false):
+		return nil, ErrHeld
 	}
 	select {
 	case <-t.ready:
@@ -205,12 +209,15 @@ func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs boo
 	if t.err != nil {
 		return nil, nil, t.err
 	}
+	if !t.mayUse(ctx, true) {
+		return nil, nil, ErrHeld
+	}
 	if d, open := t.dialogs.Oldest(); dialogs && open {
 		return nil, nil, &DialogError{Dialog: d}
 	}
 	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &tabWatcher{cancel: cancel, endsOnDialog: dialogs}
+	w := &tabWatcher{cancel: cancel, endsOnDialog: dialogs, watches: ctx.Value(watcherKey{}) != nil}
 	t.watchers[w] = struct{}{}
 	return ctx, func() {
 		t.mu.Lock()

@@ -200,7 +200,10 @@ func (b *Browser) addTab(main *frame.Frame, info targetInfo) *Tab {
 	}
 	delete(b.openers, info.TargetID)
 	if opener != "" {
-		t.opener = b.findTab(opener)
+		if t.opener = b.findTab(opener); t.opener != nil {
+			t.hold.Store(t.opener.hold.Load())
+			t.clean.Store(t.opener.clean.Load())
+		}
 	}
 	b.sessions[main.Session.ID()] = attachment{frame: main, tab: t}
 	b.tabs = append(b.tabs, t)

@@ -71,12 +71,17 @@ func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	return []proto.Request{proto.RuntimeEnable{}, proto.LogEnable{}, proto.NetworkEnable{MaxPostDataSize: &longest}}
 }
 
-// Event takes an event of one of the tab's sessions, or of the browser.
+// Event takes an event of one of the tab's sessions, or of the browser. What happens while a person works the tab is
+// not recorded.
 func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	if t == nil {
 		r.handleBrowser(ev)
 		return
 	}
+	if t.Held() {
+		return
+	}
+	ev.Params = t.Recordable(ev.Params)
 	switch ev.Method {
 	case "Runtime.consoleAPICalled", "Log.entryAdded":
 		r.handleConsole(t, f, ev)

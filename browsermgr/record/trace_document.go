@@ -158,6 +158,7 @@ func frameElement(ctx context.Context, f, child *frame.Frame, world proto.Runtim
 // writeDocuments writes down captured documents.
 func (r *traceRun) writeDocuments(tab *page.Tab, call, phase string, got capturedDocuments) {
 	for _, d := range got.Frames {
+		d.HTML = string(tab.Recordable([]byte(d.HTML)))
 		s := snapshotData{
 			CallID: call, Phase: phase, PageID: viewerPageID(tab), FrameID: d.ID, FrameURL: RedactURL(d.URL), Doctype: d.Doctype,
 			Viewport: sizeData{Width: d.Width, Height: d.Height}, Timestamp: r.now(), WallTime: toMillis(time.Now()), CollectionTime: got.Took,

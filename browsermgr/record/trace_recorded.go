@@ -152,7 +152,7 @@ func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 		Type: "screencast-frame", PageID: viewerPageID(tab), Width: p.Metadata.DeviceWidth, Height: p.Metadata.DeviceHeight,
 		Timestamp: r.now(), FrameSwapWallTime: float64(p.Metadata.Timestamp) * 1000,
 	}
-	if len(p.Data) > maxFrameSize {
+	if len(p.Data) > maxFrameSize || tab.Held() {
 		return
 	}
 	r.enqueue(r.jobs, func(ctx context.Context) {

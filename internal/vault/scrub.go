@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// scrubber takes known secrets out of texts. The zero value knows none.
-type scrubber struct {
+// Scrubber takes known secrets out of texts. The zero value knows none. It is safe for concurrent use.
+type Scrubber struct {
 	known atomic.Pointer[secretReplacer] // nil as long as there is none
 
 	mu     sync.Mutex
@@ -41,8 +41,8 @@ type secretReplacer struct {
 // maxCodes is how many one-time codes are remembered; older ones are worth nothing.
 const maxCodes = 8
 
-// add makes a secret known from now on.
-func (s *scrubber) add(name, value string) {
+// Add makes a secret known from now on. Of one name the last few are remembered.
+func (s *Scrubber) Add(name, value string) {
 	if utf8.RuneCountInString(value) < MinSecretLength {
 		return
 	}
@@ -85,7 +85,8 @@ func (s *scrubber) add(name, value string) {
 	s.known.Store(k)
 }
 
-func (s *scrubber) text(t string) string {
+// Text replaces every known secret in a text by "[secret NAME]".
+func (s *Scrubber) Text(t string) string {
 	k := s.known.Load()
 	if k == nil || len(t) < k.shortest {
 		return t
@@ -162,8 +163,8 @@ func (k *secretReplacer) isTargetID(t string) bool {
 	return !slices.ContainsFunc(k.raw, func(n namedSecret) bool { return n.value == t })
 }
 
-// json cleans the strings of a JSON text.
-func (s *scrubber) json(data []byte) []byte {
+// JSON cleans the strings of a JSON text.
+func (s *Scrubber) JSON(data []byte) []byte {
 	k := s.known.Load()
 	if k == nil || len(data) < k.shortest {
 		return data

@@ -26,7 +26,7 @@ type Options struct {
 // change the file meanwhile, from this process or another. It is safe for concurrent use.
 type Vault struct {
 	opts  Options
-	scrub scrubber
+	scrub Scrubber
 
 	mu sync.Mutex // one change at a time within the process
 }
@@ -57,7 +57,7 @@ func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
 			return nil, err
 		}
 		if c.Revealed {
-			v.scrub.add(e.Name, c.Password)
+			v.scrub.Add(e.Name, c.Password)
 			all = append(all, Secret{name: e.Name, username: c.Username, password: c.Password, origins: e.Origins})
 		}
 	}
@@ -294,16 +294,16 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 			return Secret{}, err
 		}
 		s.totp = &t
-		s.codes = func(code string) { v.scrub.add(name+" code", code) }
+		s.codes = func(code string) { v.scrub.Add(name+" code", code) }
 	}
-	v.scrub.add(name, c.Password)
+	v.scrub.Add(name, c.Password)
 	return s, nil
 }
 
 // Scrub replaces every secret that was revealed by "[secret NAME]", in the spellings that pages, forms, JSON, HTML
 // and base64 give it. It costs one look at a pointer as long as nothing was revealed, and one pass over s after that.
-func (v *Vault) Scrub(s string) string { return v.scrub.text(s) }
+func (v *Vault) Scrub(s string) string { return v.scrub.Text(s) }
 
 // ScrubJSON scrubs a JSON text as [Vault.Scrub] does: inside its strings, whose spellings it knows. It returns
 // data itself if there is nothing to replace.
-func (v *Vault) ScrubJSON(data []byte) []byte { return v.scrub.json(data) }
+func (v *Vault) ScrubJSON(data []byte) []byte { return v.scrub.JSON(data) }

@@ -27,6 +27,14 @@ func (c *Clipboard) load() string {
 	return c.text
 }
 
+// Swap puts a text into the clipboard and returns what was there.
+func (c *Clipboard) Swap(text string) (before string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, c.text = c.text, text
+	return before
+}
+
 func (c *Clipboard) store(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -195,7 +195,7 @@ func (c *tabTransfers) disarmChooser(cause error) {
 	c.armedChooser = nil
 	a.timer.Stop()
 	a.report(cause)
-	c.interceptChoosers(false)
+	c.interceptChoosers(c.asksPerson)
 }
 
 func (a *chooserFiles) report(err error) {
@@ -217,7 +217,13 @@ func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Even
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.tabs[t]
-	if c == nil || c.armedChooser == nil || d.closed {
+	if c == nil || d.closed {
+		return
+	}
+	if c.armedChooser == nil {
+		if c.asksPerson && p.BackendNodeID != 0 {
+			c.chooser = &openChooser{frame: f, node: p.BackendNodeID, single: p.Mode == "selectSingle"}
+		}
 		return
 	}
 	a := c.armedChooser

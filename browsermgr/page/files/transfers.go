@@ -165,7 +165,7 @@ func (d *Transfers) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 			DownloadPath:     d.staging, EventsEnabled: true,
 		})
 	}
-	if c := d.tabs[t]; c != nil && c.armedChooser != nil {
+	if c := d.tabs[t]; c != nil && (c.armedChooser != nil || c.asksPerson) {
 		return []proto.Request{proto.PageSetInterceptFileChooserDialog{Enabled: true}}
 	}
 	return nil
@@ -247,6 +247,8 @@ type tabTransfers struct {
 	lastDocumentRequest string                  // the last request for a document that was answered
 	popups              map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	armedChooser        *chooserFiles
+	asksPerson          bool         // who holds the tab answers its choosers
+	chooser             *openChooser // that waits for them
 	copyDirs            []string // directories with files that the page was given, oldest first
 }
 

@@ -184,8 +184,8 @@ type Mouse struct {
 // MouseButtons returns the names of a mouse's buttons.
 func MouseButtons() []string { return []string{"left", "right", "middle", "back", "forward"} }
 
-// buttonBit returns the bit by which CDP tells that a button is down.
-func (m Mouse) buttonBit() int { return 1 << max(slices.Index(MouseButtons(), m.Button), 0) }
+// ButtonBit returns the bit by which CDP tells that a button is down.
+func (m Mouse) ButtonBit() int { return 1 << max(slices.Index(MouseButtons(), m.Button), 0) }
 
 // Move returns a move to the place; held says that the button is down meanwhile.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
@@ -193,7 +193,7 @@ func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Modifiers, Button: proto.InputMouseButtonNone,
 	}
 	if held {
-		bits := m.buttonBit()
+		bits := m.ButtonBit()
 		ev.Button, ev.Buttons = m.button(), &bits
 	}
 	return ev

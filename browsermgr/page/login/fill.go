@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
@@ -291,11 +292,69 @@ func (k *Filler) Remember(origins []string, password string) {
 	k.addFilled(filledWord{origins: origins, word: password})
 }
 
+// BeginHold remembers what the fields of a tab hold, which a person is about to work.
+func (k *Filler) BeginHold(ctx context.Context, t *page.Tab) error {
+	return eachDocument(ctx, t, func(_ []string, h *documentHandle) error {
+		_, err := callHandle[any](ctx, h, "beginHold")
+		return err
+	})
+}
+
+// EndHold keeps from pictures the fields that hold something else than at [Filler.BeginHold], or than their document
+// gave them, and where else their documents show the same. It returns what they hold.
+func (k *Filler) EndHold(ctx context.Context, t *page.Tab) (typed []string, err error) {
+	err = eachDocument(ctx, t, func(origins []string, h *documentHandle) error {
+		words, err := callHandle[[]string](ctx, h, "endHold")
+		for _, word := range words {
+			if utf8.RuneCountInString(word) < minTyped {
+				word = "" // the field is covered all the same
+			}
+			k.addWord(filledWord{origins: origins, word: word})
+		}
+		typed = append(typed, words...)
+		return err
+	})
+	return typed, err
+}
+
+// minTyped is the length of a typed text that is looked for outside of its field.
+const minTyped = 4
+
+// eachDocument opens each document of a tab. A document may have the origin of the one that made it.
+func eachDocument(ctx context.Context, t *page.Tab, do func(origins []string, h *documentHandle) error) error {
+	all, err := tabFrames(ctx, t)
+	if err != nil {
+		return err
+	}
+	var every []string
+	for _, s := range all {
+		every = append(every, s.origin)
+	}
+	for _, s := range all {
+		origins := []string{s.origin}
+		if s.inheritsOrigin() {
+			origins = every
+		}
+		h, err := s.openDocument(ctx, origins)
+		if err == nil && h != nil {
+			err = do(origins, h)
+			h.release()
+		}
+		if err != nil && !cdp.IsDocumentGone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // addFilled keeps a word from pictures from now on.
 func (k *Filler) addFilled(f filledWord) {
-	if f.word == "" {
-		return
+	if f.word != "" {
+		k.addWord(f)
 	}
+}
+
+func (k *Filler) addWord(f filledWord) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !slices.ContainsFunc(k.filled, func(old filledWord) bool { return old.word == f.word && slices.Equal(old.origins, f.origins) }) {

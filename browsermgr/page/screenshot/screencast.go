@@ -157,7 +157,7 @@ func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{},
 	}
 	running := c.casts[t]
 	if running == nil {
-		life, stop := context.WithCancel(context.Background())
+		life, stop := context.WithCancel(page.Watching(context.Background()))
 		running = newScreencast(t, c.log, stop)
 		c.casts[t] = running
 		running.addViewer(v)

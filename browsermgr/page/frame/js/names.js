@@ -296,13 +296,37 @@ function nameOf(element, role) {
 const hint = (element) => (element.getAttribute('alt')?.trim() === '' ? '' : tooltip(element)) || squeeze(element.getAttribute('placeholder') ?? '') ||
   squeeze(element.getAttribute('aria-placeholder') ?? '');
 
+// personal are the fields into which a person typed while the page was theirs: what they hold is not told any more. They are those
+// whose contents are others at the end of that time than at its beginning, or than in the document.
+const personal = new WeakSet();
+let held = new WeakMap();
+const UNTYPED = /^(checkbox|radio|button|submit|reset|image|hidden|file|range|color)$/;
+function eachField(root, visit) {
+  for (const element of root.querySelectorAll('*')) {
+    if (element.localName === 'textarea' || (element.localName === 'input' && !UNTYPED.test(element.type))) visit(element);
+    const inner = anyShadow(element) ?? embedded(element);
+    if (inner) eachField(inner, visit);
+  }
+}
+FUNCTIONS.beginHold = () => {
+  held = new WeakMap();
+  eachField(document, (field) => held.set(field, field.value));
+  return true;
+};
+FUNCTIONS.endHold = () => {
+  eachField(document, (field) => {
+    if (field.value !== (held.get(field) ?? field.defaultValue)) personal.add(field);
+  });
+  return true;
+};
+
 // isSecret says that a field's value must not leave the page: a password, a one-time code, or whatever is drawn as dots. A
 // field that was one stays one, also while the page shows what was typed. Libraries write new-password on fields of searches
 // and lists to keep the browser from completing them.
 const secrets = new WeakSet();
 function isSecret(element) {
   if (element.localName !== 'input' && element.localName !== 'textarea') return false;
-  if (secrets.has(element)) return true;
+  if (secrets.has(element) || personal.has(element)) return true;
   const searches = element.matches('[type=search], [role=combobox], [role=searchbox]');
   const secret = element.type === 'password' ||
     (searches ? /\bone-time-code\b/i : /\b(current-password|new-password|one-time-code)\b/i).test(element.getAttribute('autocomplete') ?? '') ||

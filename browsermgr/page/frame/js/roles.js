@@ -221,7 +221,7 @@ function states(element, tag, role, active) {
   if (element.required || aria('required') === 'true') text += ' [required]';
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
   if (isInvalid(element, tag)) text += ' [invalid]';
-  if (isSecret(element)) text += ' [password]';
+  if (isSecret(element)) text += personal.has(element) ? ' [typed by a person]' : ' [password]';
   if (tag === 'input') text += kindOfField(element);
   if (element === active) text += ' [active]';
   return text;

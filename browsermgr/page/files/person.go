@@ -1,0 +1,113 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"unicode/utf8"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// PersonFile is a file that a person gives to a page.
+type PersonFile struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// openChooser is a file chooser that waits for a person.
+type openChooser struct {
+	frame  *frame.Frame
+	node   proto.DOMBackendNodeID
+	single bool
+}
+
+// AskPerson has the file choosers that a tab opens wait for [Transfers.GiveFiles], until ask is false. What was armed
+// for the tab is left as it is.
+func (d *Transfers) AskPerson(tab *page.Tab, ask bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	c := d.tabTransfersOf(tab)
+	c.asksPerson, c.chooser = ask, nil
+	c.interceptChoosers(ask || c.armedChooser != nil)
+}
+
+// Choosing reports whether a file chooser of the tab waits for a person.
+func (d *Transfers) Choosing(tab *page.Tab) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[tab]
+	return c != nil && c.chooser != nil
+}
+
+var errNoChooser = errors.New("no file chooser is open")
+
+// GiveFiles puts files into the file chooser that waits; none closes it.
+func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []PersonFile) error {
+	c, leave, err := d.acquireTab(tab)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	defer leave()
+	d.mu.Lock()
+	chooser := c.chooser
+	c.chooser = nil
+	d.mu.Unlock()
+	switch {
+	case chooser == nil:
+		return errNoChooser
+	case len(given) == 0:
+		return nil
+	case chooser.single && len(given) > 1:
+		return fault.Invalidf("the page takes one file only, not %d", len(given))
+	}
+	paths, err := d.keepGiven(c, given)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	return chooser.frame.Do(ctx, proto.DOMSetFileInputFiles{Files: paths, BackendNodeID: chooser.node})
+}
+
+// keepGiven writes files down for a tab.
+func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []string, err error) {
+	into, err := d.copiesDir()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(into, "up-")
+	if err != nil {
+		return nil, err
+	}
+	left := d.opts.MaxUpload
+	for i, f := range given {
+		name := filepath.Base(f.Name)
+		left -= int64(len(f.Data))
+		switch {
+		case left < 0:
+			err = errUploadTooLarge
+		case name == "." || name == ".." || name == string(filepath.Separator) || !utf8.ValidString(name) || len(name) > 255:
+			err = fault.Invalidf("%q is no name for a file", f.Name)
+		default:
+			paths = append(paths, filepath.Join(dir, strconv.Itoa(i), name))
+			err = errors.Join(os.Mkdir(filepath.Dir(paths[i]), 0o700), os.WriteFile(paths[i], f.Data, 0o600))
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.copyDirs = append(c.copyDirs, dir)
+	c.dropCopies(maxKeptCopies)
+	return paths, nil
+}
