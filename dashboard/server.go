@@ -15,6 +15,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/liveview"
 	"clank/internal/settings"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -39,6 +40,7 @@ type Server struct {
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
 	Call        http.Handler // answers the page of calls, below /api/call
+	Live        *liveview.Server
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.

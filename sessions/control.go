@@ -30,6 +30,7 @@ type Control struct {
 	since   time.Time // it was granted
 	offered bool
 	wanted  []string
+	onEnd   func()
 	err     error // why it ended; set before ended is closed
 }
 
@@ -179,6 +180,17 @@ func (c *Control) Offer() {
 // End gives the page back to the tasks. It may be called again.
 func (c *Control) End() { c.finish(nil) }
 
+// OnEnd has f called when the hold is over and before any task goes on, or now if it is over. f must not wait.
+func (c *Control) OnEnd(f func()) {
+	c.manager.mu.Lock()
+	defer c.manager.mu.Unlock()
+	if c.live.control == c {
+		c.onEnd = f
+		return
+	}
+	f()
+}
+
 // Ended is closed when the hold is over.
 func (c *Control) Ended() <-chan struct{} { return c.ended }
 
@@ -211,6 +223,9 @@ func (c *Control) end(err error) {
 		}
 	}
 	l.noteControl()
+	if c.onEnd != nil {
+		c.onEnd()
+	}
 	close(c.ended)
 	c.manager.dispatch()
 }

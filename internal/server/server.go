@@ -24,6 +24,7 @@ import (
 	"clank/cancel"
 	"clank/internal/budget"
 	"clank/internal/demoshop"
+	"clank/internal/liveview"
 	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
@@ -65,6 +66,7 @@ type Server struct {
 	Vault        *vault.Vault // nil if it cannot be opened
 	LoginFiller  login.Filler
 	ShopURL      string
+	Live         *liveview.Server
 
 	getenv    func(string) string
 	version   string
@@ -333,5 +335,6 @@ func (a *Server) openSessions(ctx context.Context) error {
 		return err
 	}
 	a.onClose(a.Sessions.Close)
+	a.openLive()
 	return nil
 }

@@ -1,0 +1,187 @@
+package liveview
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/browsermgr"
+	"clank/cancel"
+	"clank/sessions"
+
+	"github.com/coder/websocket"
+)
+
+// Viewer is somebody who watches, as the front end has found out.
+type Viewer struct {
+	Name    string          // as the others read it
+	From    sessions.Origin // who they are
+	Actor   cancel.Actor    // who they are to those whose work they stop
+	Invited bool            // by somebody who may, for this session: to watch it, and with May.Control to work it
+	May     Rights
+}
+
+// Rights are what the viewer may do beside watching. Control is narrowed by whose session it is.
+type Rights struct {
+	Control bool `json:"control"`
+	Stop    bool `json:"stop"`
+	Note    bool `json:"note"`
+}
+
+// Server serves viewers. Set its fields before its first use, and call Close when it is to end.
+type Server struct {
+	Sessions *sessions.Manager
+	Scopes   *cancel.Scopes // those of the Manager
+	// Window returns the window of a session. It is opened if open is set; otherwise it is nil where none is.
+	Window func(ctx context.Context, s sessions.Session, open bool) (*browsermgr.Window, error)
+	Logger *slog.Logger
+
+	mu      sync.Mutex
+	viewers map[string][]*viewing // by session
+	changed chan struct{}         // closed and replaced when viewers come and go
+	closed  bool
+	wg      sync.WaitGroup
+	enders  map[*viewing]context.CancelCauseFunc
+}
+
+// maxViewers is how many may watch one session.
+const maxViewers = 50
+
+// Why a view ends, beside what contexts say.
+var (
+	errClosing    = errors.New("clank is shutting down")
+	errTooMany    = errors.New("too many people watch this page already")
+	errNotAllowed = errors.New("this session is private")
+)
+
+// closeEnded is the code with which the WebSocket is closed when there is nothing to watch, or not any more (RFC 6455
+// §7.4.2, private use).
+const closeEnded websocket.StatusCode = 4404
+
+// Serve shows a session to a viewer until they go, ctx ends or the session is closed, and closes conn.
+func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string, v Viewer) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &viewing{server: s, conn: conn, viewer: v, acks: make(chan struct{}, 1), turned: make(chan struct{}, 1), commands: make(chan func(context.Context), maxCommands)}
+	err := s.admit(ctx, c, session, cancel)
+	if err == nil {
+		err = c.run(ctx)
+		s.leave(c)
+	}
+	c.end(err)
+}
+
+// admit lets a viewer in.
+func (s *Server) admit(ctx context.Context, c *viewing, id string, cancel context.CancelCauseFunc) error {
+	session, err := s.Sessions.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch owns := session.MayUse(c.viewer.From); {
+	case session.State == sessions.SessionClosed:
+		return sessions.ErrSessionClosed
+	case session.Origin.Private && !owns:
+		return errNotAllowed
+	case !owns && !c.viewer.Invited && !session.MayControl(c.viewer.From):
+		return sessions.ErrNotOwner
+	}
+	c.session = session
+	c.viewer.May.Control = c.viewer.May.Control && (c.viewer.Invited || session.MayControl(c.viewer.From))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return errClosing
+	case len(s.viewers[id]) >= maxViewers:
+		return errTooMany
+	case s.viewers == nil:
+		s.viewers, s.enders = map[string][]*viewing{}, map[*viewing]context.CancelCauseFunc{}
+	}
+	s.wg.Add(1)
+	s.viewers[id] = append(s.viewers[id], c)
+	s.enders[c] = cancel
+	s.noteChange()
+	return nil
+}
+
+func (s *Server) leave(c *viewing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := c.session.ID
+	s.viewers[id] = slices.DeleteFunc(s.viewers[id], func(other *viewing) bool { return other == c })
+	if len(s.viewers[id]) == 0 {
+		delete(s.viewers, id)
+	}
+	delete(s.enders, c)
+	s.noteChange()
+	s.wg.Done()
+}
+
+// noteChange tells viewers that there are others. The lock is held.
+func (s *Server) noteChange() {
+	if s.changed != nil {
+		close(s.changed)
+	}
+	s.changed = make(chan struct{})
+}
+
+// names returns who watches a session, and what to wait for until it is others.
+func (s *Server) names(session string) (names []string, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names = []string{}
+	for _, c := range s.viewers[session] {
+		names = append(names, c.viewer.Name)
+	}
+	return names, s.changed
+}
+
+// Viewers returns who watches a session just now, as people read it.
+func (s *Server) Viewers(session string) []string {
+	names, _ := s.names(session)
+	return names
+}
+
+// Drop ends the views of a session for which which is true, as after a link was revoked.
+func (s *Server) Drop(session string, which func(Viewer) bool, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.viewers[session] {
+		if which(c.viewer) {
+			s.enders[c](why)
+		}
+	}
+}
+
+// Close ends all views and waits for them, as long as ctx allows.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	for _, end := range s.enders {
+		end(errClosing)
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// end tells the viewer that it is over, and why.
+func (c *viewing) end(err error) {
+	if err == nil {
+		err = errors.New("the view has ended")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c.tell(ctx, map[string]string{"type": "ended", "reason": err.Error()})
+	reason := []rune(err.Error())
+	_ = c.conn.Close(closeEnded, string(reason[:min(len(reason), 40)])) // it is over either way
+}

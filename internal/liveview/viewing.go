@@ -1,0 +1,598 @@
+package liveview
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/screenshot"
+	"clank/sessions"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	writeTimeout = 10 * time.Second
+	// stateInterval is how often it is looked whether the page has changed beside its picture, while somebody watches.
+	stateInterval = 150 * time.Millisecond
+	// takeTimeout bounds waiting for the step that runs.
+	takeTimeout = 2 * time.Minute
+	doTimeout   = time.Minute
+	// maxInFlight is how many frames may be on their way to a viewer. More would wait in buffers, and be old when they come.
+	maxInFlight = 2
+	// unreadTimeout is how long a viewer may leave frames unread.
+	unreadTimeout = time.Minute
+	maxCommands   = 16
+	maxMessage    = 64 << 10
+	maxUpload     = 24 << 20 // of a message with files, in base64
+	maxFPS        = 20
+)
+
+// message is what a viewer says. Type is take, give (it back), offer (it to whoever wants it), input, do, stop, note,
+// size (of the picture that is wanted), or ack (of a frame). Input and do have the fields of [page.PersonInput] and
+// [browsermgr.Command].
+type message struct {
+	Type string `json:"type"`
+	Text string `json:"text"` // of a note
+	W    int    `json:"w"`    // of a size
+	H    int    `json:"h"`
+}
+
+// State is what a viewer sees beside the picture; its type is "state".
+type State struct {
+	Type    string               `json:"type"`
+	Session string               `json:"session"`
+	Title   string               `json:"title"`
+	URL     string               `json:"url"`
+	Loading bool                 `json:"loading"`
+	Tabs    []browsermgr.LiveTab `json:"tabs"`
+	Dialog  *DialogState         `json:"dialog"`
+	Chooser bool                 `json:"chooser"`
+	Task    *TaskState           `json:"task"`
+	Control ControlState         `json:"control"`
+	Viewers []string             `json:"viewers"`
+	May     Rights               `json:"may"`
+	Size    Size                 `json:"size"` // of the viewport, in CSS pixels
+}
+
+// DialogState is a dialog of the page that waits for an answer.
+type DialogState struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// TaskState is the last task of the session.
+type TaskState struct {
+	ID    string             `json:"id"`
+	State sessions.TaskState `json:"state"`
+	Step  int                `json:"step"`
+	Label string             `json:"label"`
+}
+
+// ControlState is who works the page.
+type ControlState struct {
+	Holder  string   `json:"holder"`
+	Mine    bool     `json:"mine"`
+	Waiting bool     `json:"waiting"`
+	Offered bool     `json:"offered"`
+	Wanted  []string `json:"wanted"`
+}
+
+// Size is one in CSS pixels.
+type Size struct {
+	W float64 `json:"w"`
+	H float64 `json:"h"`
+}
+
+// viewing is one viewer at work.
+type viewing struct {
+	server   *Server
+	conn     *websocket.Conn
+	viewer   Viewer
+	session  sessions.Session
+	acks     chan struct{}
+	turned   chan struct{} // another tab or another size of picture is to be shown
+	commands chan func(context.Context)
+
+	mu       sync.Mutex
+	shown    string // id of the tab that is shown
+	options  screenshot.WatchOptions
+	size     Size
+	inFlight int
+	control  *sessions.Control
+	hands    *browsermgr.Hands
+	taking   bool
+	task     *TaskState
+}
+
+// run serves the viewer and returns why that has ended.
+func (c *viewing) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.options = screenshot.WatchOptions{FPS: maxFPS}
+	c.conn.SetReadLimit(maxMessage)
+	var work sync.WaitGroup
+	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with
+	// a word. It ends with the connection.
+	reading := context.WithoutCancel(ctx)
+	go func() { cancel(c.read(reading)) }()
+	work.Go(func() { c.work(ctx) })
+	work.Go(func() { cancel(c.showStates(ctx)) })
+	work.Go(func() { cancel(c.showFrames(ctx)) })
+	<-ctx.Done()
+	c.giveBack()
+	work.Wait()
+	return context.Cause(ctx)
+}
+
+// work does what takes time, one thing after the other.
+func (c *viewing) work(ctx context.Context) {
+	for {
+		select {
+		case do := <-c.commands:
+			do(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// later has something done that takes time.
+func (c *viewing) later(do func(context.Context)) error {
+	select {
+	case c.commands <- do:
+		return nil
+	default:
+		return errors.New("too much at once: wait until the page has done what it was told")
+	}
+}
+
+// read takes what the viewer says until the connection ends.
+func (c *viewing) read(ctx context.Context) error {
+	for {
+		_, data, err := c.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var m message
+		var input page.PersonInput
+		var command browsermgr.Command
+		err = json.Unmarshal(data, &m)
+		switch {
+		case err != nil:
+		case m.Type == "input":
+			err = json.Unmarshal(data, &input)
+		case m.Type == "do":
+			err = json.Unmarshal(data, &command)
+		}
+		if err != nil {
+			return errors.New("a message is not understood") // and is not repeated: it may be what somebody typed
+		}
+		switch m.Type {
+		case "input":
+			err = c.input(input)
+		case "do":
+			err = c.later(func(ctx context.Context) { c.do(ctx, command) })
+		default:
+			err = c.take(ctx, m)
+		}
+		if err != nil {
+			c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+		}
+	}
+}
+
+var errNotHeld = errors.New("take over first: you do not work this page")
+
+// take does what a message says. It does not wait, so that input follows upon input.
+func (c *viewing) take(ctx context.Context, m message) error {
+	switch m.Type {
+	case "ack":
+		c.mu.Lock()
+		c.inFlight = max(c.inFlight-1, 0)
+		c.mu.Unlock()
+		signal(c.acks)
+	case "size":
+		c.mu.Lock()
+		c.options.MaxWidth, c.options.MaxHeight = min(max(m.W, 64), 4096), min(max(m.H, 64), 4096)
+		c.mu.Unlock()
+		signal(c.turned)
+	case "take":
+		return c.beginTaking(ctx)
+	case "give":
+		c.giveBack()
+	case "offer":
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.control != nil {
+			c.control.Offer()
+		}
+	case "stop":
+		if !c.viewer.May.Stop {
+			return errors.New("you may not stop this task")
+		}
+		return c.stop(ctx)
+	case "note":
+		if !c.viewer.May.Note {
+			return errors.New("you may not tell this task anything")
+		}
+		_, err := c.server.Sessions.SendNote(ctx, c.session.ID, c.viewer.From, m.Text)
+		return err
+	default:
+		return fmt.Errorf("there is no message of type %q", m.Type)
+	}
+	return nil
+}
+
+// held returns the viewer's hands while they work the page.
+func (c *viewing) held() (*browsermgr.Hands, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hands == nil || !c.control.Touch() {
+		return nil, errNotHeld
+	}
+	return c.hands, nil
+}
+
+func (c *viewing) input(ev page.PersonInput) error {
+	h, err := c.held()
+	if err != nil {
+		return err
+	}
+	return h.Input(ev)
+}
+
+// beginTaking begins to wait for the page.
+func (c *viewing) beginTaking(ctx context.Context) error {
+	if !c.viewer.May.Control {
+		return errors.New("you may watch this page, not work it")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.taking || c.hands != nil {
+		return nil
+	}
+	c.taking = true
+	return c.later(func(run context.Context) {
+		err := c.takeOver(run)
+		c.mu.Lock()
+		c.taking = false
+		c.mu.Unlock()
+		if err != nil {
+			c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+		}
+	})
+}
+
+// takeOver gets the page for the viewer.
+func (c *viewing) takeOver(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, takeTimeout)
+	defer cancel()
+	control, err := c.server.Sessions.TakeControl(within, c.session.ID, sessions.ControlRequest{From: c.viewer.From, Invited: c.viewer.Invited})
+	if err != nil {
+		return err
+	}
+	window, err := c.server.Window(within, c.session, true)
+	var hands *browsermgr.Hands
+	if err == nil {
+		hands, err = window.BeginControl(within)
+	}
+	if err != nil {
+		control.End()
+		return err
+	}
+	control.OnEnd(hands.Release)
+	c.conn.SetReadLimit(maxUpload)
+	c.mu.Lock()
+	c.control, c.hands = control, hands
+	c.mu.Unlock()
+	if ctx.Err() != nil { // the viewer has gone meanwhile
+		c.giveBack()
+	}
+	go func() { // it ends with the hold, which ends with the viewer
+		<-control.Ended()
+		c.mu.Lock()
+		mine := c.control == control
+		if mine {
+			c.control, c.hands = nil, nil
+		}
+		c.mu.Unlock()
+		if err := control.Err(); mine && err != nil {
+			c.tell(ctx, map[string]string{"type": "error", "text": "You do not work this page any more: " + err.Error()})
+		}
+	}()
+	return nil
+}
+
+// giveBack ends the viewer's hold, if they have one.
+func (c *viewing) giveBack() {
+	c.mu.Lock()
+	control := c.control
+	c.control, c.hands = nil, nil
+	c.mu.Unlock()
+	if control != nil {
+		control.End()
+		c.conn.SetReadLimit(maxMessage)
+	}
+}
+
+// do does a command of the person who works the page.
+func (c *viewing) do(ctx context.Context, command browsermgr.Command) {
+	ctx, cancel := context.WithTimeout(ctx, doTimeout)
+	defer cancel()
+	h, err := c.held()
+	var copied string
+	if err == nil {
+		copied, err = h.Do(ctx, command)
+	}
+	switch {
+	case err != nil:
+		c.tell(ctx, map[string]string{"type": "error", "text": err.Error()})
+	case command.What == "copy":
+		c.tell(ctx, map[string]string{"type": "clipboard", "text": copied})
+	}
+	signal(c.turned)
+}
+
+// stop stops the session's tasks.
+func (c *viewing) stop(ctx context.Context) error {
+	tasks, err := c.server.Sessions.Tasks(ctx, sessions.TaskQuery{
+		Session: c.session.ID, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning},
+	})
+	for _, t := range tasks {
+		c.server.Scopes.StopWork(t.ID, c.viewer.Actor, true)
+	}
+	return err
+}
+
+// showFrames sends pictures of the current tab, the latest each time, as fast as the viewer shows them.
+func (c *viewing) showFrames(ctx context.Context) error {
+	for {
+		window, err := c.server.Window(ctx, c.session, false)
+		var view *screenshot.Viewer
+		id := ""
+		if err == nil && window != nil {
+			c.mu.Lock()
+			options := c.options
+			c.mu.Unlock()
+			view, id, err = window.Watch(ctx, options)
+		}
+		c.mu.Lock()
+		c.shown = id
+		c.mu.Unlock()
+		if err == nil && view != nil {
+			err = c.showView(ctx, view)
+			view.Close()
+		} else {
+			err = c.awaitTurn(ctx) // showStates says when there is something to see
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (c *viewing) awaitTurn(ctx context.Context) error {
+	select {
+	case <-c.turned:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// showView sends the frames of one view until something else is to be shown. Its error is that of the viewer.
+func (c *viewing) showView(ctx context.Context, view *screenshot.Viewer) error {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	frames := make(chan screenshot.Frame)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	work.Go(func() {
+		defer close(frames)
+		for {
+			f, err := view.Next(watching)
+			if err != nil {
+				return
+			}
+			select {
+			case frames <- f:
+			case <-watching.Done():
+				return
+			}
+		}
+	})
+	unread := time.NewTimer(unreadTimeout)
+	defer unread.Stop()
+	for {
+		next := frames
+		c.mu.Lock()
+		if c.inFlight >= maxInFlight {
+			next = nil
+		} else {
+			unread.Reset(unreadTimeout)
+		}
+		c.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.turned:
+			return nil
+		case <-c.acks:
+		case <-unread.C:
+			return errors.New("the viewer does not show what it is sent")
+		case f, ok := <-next:
+			if !ok { // the tab is gone
+				c.mu.Lock()
+				c.shown = ""
+				c.mu.Unlock()
+				return c.awaitTurn(ctx)
+			}
+			if err := c.sendFrame(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// frameHeader says what a frame shows.
+type frameHeader struct {
+	N     int     `json:"n"`
+	W     int     `json:"w"` // of the picture
+	H     int     `json:"h"`
+	VW    float64 `json:"vw"` // of the viewport, in CSS pixels
+	VH    float64 `json:"vh"`
+	Scale float64 `json:"scale"` // of pinching
+}
+
+func (c *viewing) sendFrame(ctx context.Context, f screenshot.Frame) error {
+	head, err := json.Marshal(frameHeader{f.Number, f.Width, f.Height, f.ViewWidth, f.ViewHeight, f.Scale})
+	if err != nil {
+		return err
+	}
+	kind := map[string]byte{"jpeg": 1, "webp": 2}[f.Type]
+	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // it is short
+	c.mu.Lock()
+	c.inFlight++
+	c.size = Size{f.ViewWidth, f.ViewHeight}
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return c.conn.Write(ctx, websocket.MessageBinary, append(append(data, head...), f.Data...))
+}
+
+// tell sends a text message. Whoever cannot be told anything any more is about to be gone.
+func (c *viewing) tell(ctx context.Context, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	_ = c.conn.Write(ctx, websocket.MessageText, data)
+}
+
+// showStates tells what changes beside the picture.
+func (c *viewing) showStates(ctx context.Context) error {
+	events, end := c.server.Sessions.Subscribe()
+	defer func() { end() }()
+	if err := c.readTask(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(stateInterval)
+	defer tick.Stop()
+	var last []byte
+	for {
+		state, changed, err := c.state(ctx)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(state)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(data, last) {
+			c.tell(ctx, json.RawMessage(data))
+			last = data
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		case <-changed[0]:
+		case <-changed[1]:
+		case ev, ok := <-events:
+			switch {
+			case !ok: // this viewer was too slow
+				events, end = c.server.Sessions.Subscribe()
+				err = c.readTask(ctx)
+			case ev.Record.SessionID == c.session.ID:
+				err = c.noteTask(ctx, ev)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readTask finds the session's last task.
+func (c *viewing) readTask(ctx context.Context) error {
+	tasks, err := c.server.Sessions.Tasks(ctx, sessions.TaskQuery{Session: c.session.ID, Limit: 1})
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	return c.noteTask(ctx, sessions.Event{Record: tasks[0]})
+}
+
+// noteTask takes over how far a task is. It fails if the session has ended with it.
+func (c *viewing) noteTask(ctx context.Context, ev sessions.Event) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &TaskState{ID: ev.Record.ID, State: ev.Record.State, Step: ev.Record.Steps}
+	if c.task != nil && c.task.ID == t.ID {
+		t.Label = c.task.Label
+	}
+	if ev.Step != nil {
+		t.Label = ev.Step.Label
+	}
+	c.task = t
+	if !ev.Record.State.Final() {
+		return nil
+	}
+	session, err := c.server.Sessions.Session(ctx, c.session.ID)
+	if err == nil && session.State == sessions.SessionClosed {
+		err = sessions.ErrSessionClosed
+	}
+	return err
+}
+
+// state returns what the viewer sees, and what to wait for until that may be something else.
+func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{}, err error) {
+	window, err := c.server.Window(ctx, c.session, false)
+	if err != nil {
+		return State{}, changed, err
+	}
+	live := browsermgr.LiveState{Tabs: []browsermgr.LiveTab{}}
+	if window != nil {
+		live = window.Live()
+	}
+	held := c.server.Sessions.Control(c.session.ID)
+	s = State{
+		Type: "state", Session: c.session.ID, Title: live.Title, URL: live.URL, Loading: live.Loading, Tabs: live.Tabs, Chooser: live.Chooser, May: c.viewer.May,
+		Control: ControlState{Holder: held.Holder, Waiting: held.Waiting, Offered: held.Offered, Wanted: held.Wanted},
+	}
+	if d := live.Dialog; d != nil {
+		s.Dialog = &DialogState{Kind: d.Type, Text: d.Message}
+	}
+	s.Viewers, changed[0] = c.server.names(c.session.ID)
+	changed[1] = held.Changed
+	current := ""
+	for _, tab := range live.Tabs {
+		if tab.Current {
+			current = tab.ID
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.Control.Mine, s.Task, s.Size = c.hands != nil, c.task, c.size
+	if current != c.shown {
+		signal(c.turned)
+	}
+	return s, changed, nil
+}
+
+// signal puts a token into a channel that holds one.
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
