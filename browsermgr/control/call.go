@@ -34,7 +34,8 @@ type Call struct {
 	// Body reads the JSON object; it has no fields for methods that carry none.
 	Body *RequestFields
 
-	profile string // of whom a model's request is made for; "" where the request decides
+	profile string            // of whom a model's request is made for; "" where the request decides
+	used    *browsermgr.Lease // the last that was worked with
 }
 
 // NewCall makes a handler's view of a request that came through [ReadJSONBody].
@@ -75,7 +76,28 @@ func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browser
 	if err == nil && c.Approver != nil {
 		use.Model = c.Approver.id
 	}
+	c.used = use
 	return d, use, err
+}
+
+// answerWriter writes answers without what people have typed into the tabs of the call's browser.
+type answerWriter struct {
+	http.ResponseWriter
+
+	call *Call
+}
+
+func (w answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w answerWriter) Write(data []byte) (int, error) {
+	n := len(data)
+	if w.call.used != nil {
+		for _, tab := range w.call.used.Browser.Tabs() {
+			data = tab.Recordable(data)
+		}
+	}
+	_, err := w.ResponseWriter.Write(data)
+	return n, err
 }
 
 // noteModel notes for whom the tab is worked from now on. That a person looks at it changes nothing.

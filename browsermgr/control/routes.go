@@ -131,9 +131,9 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 		case err != nil && isAbandoned(ctx):
 			s.Logger.Debug("request abandoned by its client", "method", r.Method, "path", r.Path)
 		case err != nil:
-			WriteError(w, err)
+			WriteError(answerWriter{w, c}, err)
 		case value != nil:
-			WriteJSON(w, http.StatusOK, value)
+			WriteJSON(answerWriter{w, c}, http.StatusOK, value)
 		}
 	})
 }

@@ -85,7 +85,9 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 		}
 		wg.Go(func() {
 			err := d.Allow(ctx, t.URL)
-			switch {
+			switch tab := use.Browser.Tab(t.Target); {
+			case tab != nil && tab.Held():
+				out[i].Title, out[i].URL, out[i].URLUnavailableReason = "", "", "held_by_a_person"
 			case IsNavigationBlocked(err):
 				out[i].URL, out[i].URLUnavailableReason = "", reasonNavigationBlocked
 			case err != nil:

@@ -132,7 +132,8 @@ func (r *serverFixture) nextTurn(req llmtest.Request) llmtest.Reply {
 // testKey is the key that the model server is shown.
 const testKey = "sk-of-the-tests-0123456789"
 
-func newServerFixture(tb testing.TB) *serverFixture {
+// newServerFixture starts it all. Everything that is logged is also written to logs.
+func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	tb.Helper()
 	r := &serverFixture{tb: tb, site: newTestSite(tb), protocolCalls: &protocolCallTimes{}}
 	var err error
@@ -160,6 +161,9 @@ func newServerFixture(tb testing.TB) *serverFixture {
 	h, err := server.OpenHome(r.env.Getenv)
 	check.Must(tb, err)
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if len(logs) > 0 {
+		log = slog.New(slog.NewTextHandler(io.MultiWriter(logs...), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
 	if r.server, err = server.Open(tb.Context(), h, server.Options{Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0", OnProtocolCall: r.protocolCalls.record}); err != nil {
 		tb.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 	unreadTimeout = time.Minute
 	maxCommands   = 16
 	maxMessage    = 64 << 10
-	maxUpload     = 24 << 20 // of a message with files, in base64
+	maxUpload     = 28 << 20 // of a message with files, in base64
 	maxFPS        = 20
 )
 

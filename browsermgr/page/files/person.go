@@ -61,12 +61,19 @@ func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []Person
 	defer leave()
 	d.mu.Lock()
 	chooser := c.chooser
-	c.chooser = nil
 	d.mu.Unlock()
+	closed := func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if c.chooser == chooser {
+			c.chooser = nil
+		}
+	}
 	switch {
 	case chooser == nil:
 		return errNoChooser
 	case len(given) == 0:
+		closed()
 		return nil
 	case chooser.single && len(given) > 1:
 		return fault.Invalidf("the page takes one file only, not %d", len(given))
@@ -75,6 +82,7 @@ func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []Person
 	if err != nil {
 		return fmt.Errorf("upload: %w", err)
 	}
+	defer closed()
 	return chooser.frame.Do(ctx, proto.DOMSetFileInputFiles{Files: paths, BackendNodeID: chooser.node})
 }
 
