@@ -257,7 +257,9 @@ func TestWheel(t *testing.T) {
 	go w.read()
 	t.Cleanup(func() { _ = conn.CloseNow() })
 	mine := func(m map[string]any) bool { return m["control"].(map[string]any)["mine"] == true }
-	w.until("the page", func(m map[string]any) bool { return m["title"] == "Sign in" && !mine(m) && len(m["viewers"].([]any)) == 1 })
+	w.until("the page", func(m map[string]any) bool {
+		return m["title"] == "Sign in" && !mine(m) && len(m["viewers"].([]any)) == 1
+	})
 	w.send(map[string]any{"type": "take"})
 	w.until("the hold", mine)
 	close(held)

@@ -55,6 +55,7 @@ var (
 	errClosing    = errors.New("clank is shutting down")
 	errTooMany    = errors.New("too many people watch this page already")
 	errNotAllowed = errors.New("this session is private")
+	errNoSession  = errors.New("this session is not there, or not any more")
 )
 
 // closeEnded is the code with which the WebSocket is closed when there is nothing to watch, or not any more (RFC 6455
@@ -77,7 +78,10 @@ func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string
 // admit lets a viewer in.
 func (s *Server) admit(ctx context.Context, c *viewing, id string, cancel context.CancelCauseFunc) error {
 	session, err := s.Sessions.Session(ctx, id)
-	if err != nil {
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+		return errNoSession
+	case err != nil:
 		return err
 	}
 	switch owns := session.MayUse(c.viewer.From); {
