@@ -42,7 +42,7 @@ type Hands struct {
 	mu     sync.Mutex // of input
 	over   bool
 	stop   context.CancelCauseFunc // of the command that runs
-	tab    *page.Tab // that person works
+	tab    *page.Tab               // that person works
 	person *page.Person
 	typing []rune // since the last pause
 	typed  []typedWord

@@ -58,7 +58,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	base, told := handsSite(t)
 	recorder := record.NewRecorder()
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.NewObservers = func(bool) []page.Observer {
+		m.NewObservers = func(string, bool) []page.Observer {
 			transfers, err := files.NewTransfers(files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{}})
 			check.Must(t, err)
 			return []page.Observer{recorder, transfers}
@@ -256,4 +256,3 @@ func TestGivingBackAPageThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
-

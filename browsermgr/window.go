@@ -28,7 +28,7 @@ type Window struct {
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
 	tabs      windowTabs
-	hadTab    bool // it had a tab once
+	hadTab    bool   // it had a tab once
 	hands     *Hands // of the person who works it; nil for nobody
 
 	typed typedSecrets

@@ -52,9 +52,9 @@ func (s *Server) routes() []route {
 		{"GET /api/calls/{id}/questions", accessSignedIn, s.questionEvents},
 
 		{"GET /api/sessions", accessSignedIn, s.listSessions},
+		{"GET /api/sessions/{id}/live", accessSignedIn, s.live},
 		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},
 		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
-		{"GET /api/sessions/{id}/live", accessSignedIn, s.live},
 
 		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},

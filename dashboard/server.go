@@ -15,7 +15,6 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
-	"clank/internal/liveview"
 	"clank/internal/settings"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -40,7 +39,7 @@ type Server struct {
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
 	Call        http.Handler // answers the page of calls, below /api/call
-	Live        *liveview.Server
+	Live        http.Handler // answers the WebSocket of a session's live pane, see liveview; nil = there is none
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.

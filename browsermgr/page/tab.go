@@ -31,7 +31,7 @@ type Tab struct {
 	inputState  action.InputState // of whose turn it is
 	ready       chan struct{}     // closed when the tab is set up
 	done        chan struct{}
-	hold        atomic.Pointer[Hold]                       // of the person who works it; nil for nobody
+	hold        atomic.Pointer[Hold]                     // of the person who works it; nil for nobody
 	clean       atomic.Pointer[func(json []byte) []byte] // see CleanRecords
 
 	mu            sync.Mutex

@@ -3,7 +3,6 @@ package liveview
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -37,7 +36,6 @@ type Server struct {
 	Scopes   *cancel.Scopes // those of the Manager
 	// Window returns the window of a session. It is opened if open is set; otherwise it is nil where none is.
 	Window func(ctx context.Context, s sessions.Session, open bool) (*browsermgr.Window, error)
-	Logger *slog.Logger
 
 	mu      sync.Mutex
 	viewers map[string][]*viewing // by session

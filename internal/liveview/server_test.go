@@ -158,7 +158,9 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 				return
 			}
 			v.send(map[string]any{"type": "input", "kind": "move"})
-			v.next("refused input", func(m map[string]any) bool { return m["type"] == "error" && strings.Contains(m["text"].(string), "take over first") })
+			v.next("refused input", func(m map[string]any) bool {
+				return m["type"] == "error" && strings.Contains(m["text"].(string), "take over first")
+			})
 			v.send(map[string]any{"type": "take"})
 			want := map[bool]string{true: "there is no browser here", false: "not work it"}[tc.works]
 			v.next(want, func(m map[string]any) bool { return m["type"] == "error" && strings.Contains(m["text"].(string), want) })
@@ -167,7 +169,9 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 			}
 			if !tc.as.May.Stop {
 				v.send(map[string]any{"type": "stop"})
-				v.next("a refused stop", func(m map[string]any) bool { return m["type"] == "error" && strings.Contains(m["text"].(string), "may not stop") })
+				v.next("a refused stop", func(m map[string]any) bool {
+					return m["type"] == "error" && strings.Contains(m["text"].(string), "may not stop")
+				})
 			}
 			check.Must(t, v.conn.Close(websocket.StatusNormalClosure, ""))
 			browsertest.Eventually(t, "the viewer's end", func() bool { return len(r.Viewers(tc.session)) == 0 })
@@ -201,7 +205,7 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	check.Must(t, err)
 	casts := screenshot.NewScreencasts(nil)
 	m := &browsermgr.Manager{
-		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459, NewObservers: func(bool) []page.Observer { return []page.Observer{casts} },
+		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459, NewObservers: func(string, bool) []page.Observer { return []page.Observer{casts} },
 		Config: func() profile.Config {
 			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 		},
@@ -244,7 +248,6 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	v.next("the other tab", func(m map[string]any) bool { list, _ := m["tabs"].([]any); return len(list) == 2 })
 	v.send(map[string]any{"type": "ack", "n": 0})
 	v.send(map[string]any{"type": "ack", "n": 0})
-	v.next("its picture", nil)
 	v.send(map[string]any{"type": "do", "what": "resize", "w": 400, "h": 300})
 	for size := 0.0; size != 400; size = v.next("a picture of another size", nil)["vw"].(float64) {
 		v.send(map[string]any{"type": "ack", "n": 0})

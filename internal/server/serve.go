@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"os"
 
 	"clank/browsermgr/chrome"
@@ -77,7 +78,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Runs:         a.recorder,
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
-		Live:         a.Live,
+		Live:         http.HandlerFunc(a.serveOperator),
 		ModelAbility: a.models.Ability,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       cancel.IsStop,

@@ -249,7 +249,7 @@ type tabTransfers struct {
 	armedChooser        *chooserFiles
 	asksPerson          bool         // who holds the tab answers its choosers
 	chooser             *openChooser // that waits for them
-	copyDirs            []string // directories with files that the page was given, oldest first
+	copyDirs            []string     // directories with files that the page was given, oldest first
 }
 
 func (c *tabTransfers) signalChange() {

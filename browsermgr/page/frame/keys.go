@@ -189,7 +189,9 @@ func (c Chord) ClipboardEdit() string {
 }
 
 // ClipboardEdit returns what a key, as UI Events name it, does with the clipboard while these modifiers are down.
-func ClipboardEdit(key string, modifiers int) string { return keyDef{name: key}.clipboardEdit(modifiers) }
+func ClipboardEdit(key string, modifiers int) string {
+	return keyDef{name: key}.clipboardEdit(modifiers)
+}
 
 func (k keyDef) clipboardEdit(bits int) string {
 	const shift, command = 8, 2 | 4 // Control, or Meta

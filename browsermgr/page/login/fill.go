@@ -337,7 +337,9 @@ func eachDocument(ctx context.Context, t *page.Tab, do func(origins []string, h 
 		}
 		h, err := s.openDocument(ctx, origins)
 		if err == nil && h != nil {
-			err = do(origins, h)
+			if err = h.openShadows(ctx); err == nil {
+				err = do(origins, h)
+			}
 			h.release()
 		}
 		if err != nil && !cdp.IsDocumentGone(err) {
