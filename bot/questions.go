@@ -116,6 +116,13 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
 	}
+	if q.Class == approval.ClassTakeOver {
+		row := []discordgo.MessageComponent{button("I will", discordgo.SuccessButton, answerAllow), button("No", discordgo.DangerButton, answerRefuse)}
+		if q.Link != "" {
+			row = append([]discordgo.MessageComponent{discordgo.Button{Label: "Take over", Style: discordgo.LinkButton, URL: q.Link}}, row[1:]...)
+		}
+		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
+	}
 	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, answerAllow)}
 	if q.Class.AllowedForSession() && q.Session != "" {
 		row = append(row, button("Allow for this session", discordgo.SecondaryButton, answerAllowSession))
@@ -127,6 +134,9 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 // questionText returns the question. What the page says stands apart and cannot format
 // anything.
 func questionText(q approval.Question) string {
+	if q.Class == approval.ClassTakeOver && q.Link == "" {
+		return fmt.Sprintf("%s\n-# For somebody at the dashboard to do. The time is over <t:%d:R>.", questionSubject(q), q.Until.Unix())
+	}
 	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", questionSubject(q), q.User, q.Until.Unix())
 }
 
@@ -134,7 +144,7 @@ func questionSubject(q approval.Question) string {
 	text := "**" + discord.EscapeLine(q.Text, 600) + "?**"
 	if q.Detail != "" {
 		who := "The page calls it"
-		if q.Class == approval.ClassHandOver {
+		if q.Class == approval.ClassHandOver || q.Class == approval.ClassTakeOver {
 			who = "The model's note"
 		}
 		text += "\n" + who + ": “" + discord.EscapeLine(q.Detail, 300) + "”"

@@ -126,6 +126,29 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	s.edited(m, "-# Allowed by \\@ada.")
 }
 
+func TestAskingForAPersonsHands(t *testing.T) {
+	s := newStage(t)
+	s.open()
+	for _, tc := range []struct{ link, buttons, says string }{
+		{"https://clank.example/w#x", "Take over, No", "For " + s.ada.Mention() + " to answer."},
+		{"", "I will, No", "For somebody at the dashboard to do."},
+	} {
+		a, m := s.ask(approval.ClassTakeOver, func(q *approval.Question) { q.Link = tc.link })
+		var labels []string
+		for _, b := range m.Buttons() {
+			labels = append(labels, b.Label)
+		}
+		if got := strings.Join(labels, ", "); got != tc.buttons || !strings.Contains(m.Content, tc.says) || !strings.Contains(m.Content, "The model's note") {
+			t.Errorf("buttons %s with %q", got, m.Content)
+		}
+		s.desk.AnswerFor("s1", approval.ClassTakeOver, approval.Answer{Allowed: true, By: "@bob"}) // who has taken over
+		if got := s.outcome(a); !got.Allowed || got.By != "@bob" {
+			t.Errorf("answer %+v", got)
+		}
+		s.edited(m, "-# Allowed by \\@bob.")
+	}
+}
+
 func TestWhoMayAnswer(t *testing.T) {
 	s := newStage(t)
 	anyone := false

@@ -47,12 +47,13 @@ type Agent struct {
 	Browser sessions.Browser
 	// Model returns the model of that name, or the default for "".
 	Model    func(ctx context.Context, name string) (llm.Model, error)
-	Settings func() Settings   // asked at the start of each task; nil means all defaults
-	Places   map[string]string // names people use for URLs, told to the model
-	Logins   Logins            // nil means none
-	Approver sessions.Approver // asked before what people want to decide; nil asks nobody
-	Logger   *slog.Logger      // nil means none
-	Now      func() time.Time  // nil means time.Now
+	Settings func() Settings     // asked at the start of each task; nil means all defaults
+	Places   map[string]string   // names people use for URLs, told to the model
+	Logins   Logins              // nil means none
+	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody
+	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
+	Logger   *slog.Logger        // nil means none
+	Now      func() time.Time    // nil means time.Now
 
 	cache agent.SessionCache[*sessionState]
 }

@@ -15,6 +15,9 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	if t.signsIn {
 		return r.fillApproved(ctx, t, a)
 	}
+	if t.name == agent.ToolTakeOver {
+		return r.askToTakeOver(ctx, a)
+	}
 	plainly := func() callOutcome {
 		return r.runWithin(ctx, a, func(ctx context.Context) callOutcome { return t.perform(ctx, r, p, a) })
 	}
@@ -39,6 +42,18 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	}
 	o.decision = d.Decision
 	return o
+}
+
+// askToTakeOver asks for a person's hands. The time they take does not count.
+func (r *run) askToTakeOver(ctx context.Context, a toolArgs) callOutcome {
+	if r.agent.TakeOver == nil {
+		return *invalidCall("Nobody can take over here.")
+	}
+	text, done := agent.AskToTakeOver(ctx, r.agent.TakeOver, r.session, r.task, a.str("reason"))
+	if !done {
+		return *invalidCall("%s", text)
+	}
+	return callOutcome{remarks: []string{text}}
 }
 
 // stepLimit returns the time of one step, and a little more where the call asked to wait.

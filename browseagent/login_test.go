@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -324,6 +326,38 @@ func offer(t *testing.T, b *bench, name string) llm.Tool {
 	}
 	t.Fatalf("the model was not offered %s", name)
 	return llm.Tool{}
+}
+
+func TestAModelAsksAPersonToTakeOver(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		ask    agent.TakeOverAsker
+		wants  string // what the model is told
+		failed bool
+	}{
+		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error { return nil }, "A person has the page now.", false},
+		{"who does not", func(_ context.Context, _ sessions.Session, _ sessions.Task, reason string) error {
+			return errors.New("not done: nobody could " + reason)
+		}, "Not done: nobody could log in. Do not try it in another way", true},
+		{"who cannot be asked", nil, "Nobody can take over here.", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(named(agent.ToolTakeOver, `{"reason":"log in"}`), say("done"))
+			b.agent.TakeOver = tc.ask
+			_, steps := b.answer(t)
+			if done := acts(steps); len(done) != 1 || done[0].Failed != tc.failed || done[0].Label != "ask a person to take over: log in" {
+				t.Errorf("steps %+v", done)
+			}
+			told, err := json.Marshal(b.model.asked(t, 1).Messages)
+			if got := string(told); err != nil || !strings.Contains(got, tc.wants) {
+				t.Errorf("the model is told %s, want %q", got, tc.wants)
+			}
+			offered := slices.ContainsFunc(b.model.asked(t, 0).Tools, func(tool llm.Tool) bool { return tool.Name == agent.ToolTakeOver })
+			if offered != (tc.ask != nil) {
+				t.Errorf("the tool is offered: %v", offered)
+			}
+		})
+	}
 }
 
 func TestNothingIsHandedOverWhereTheSettingsDoNotAllowIt(t *testing.T) {

@@ -102,6 +102,9 @@ func (r *run) offeredTools() []llm.Tool {
 			fields = slices.Clone(fields)
 			fields[0].Enum = r.set.HandOver
 		}
+		if t.name == agent.ToolTakeOver && (r.agent.TakeOver == nil || r.caps.Literal) {
+			continue
+		}
 		if t.availableWith(r.logins) {
 			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: actiontable.ObjectSchema(fields)})
 		}

@@ -119,6 +119,13 @@ var toolTable = append(actionTools(), []tool{
 		},
 	},
 	{
+		name: agent.ToolTakeOver, about: agent.TakeOverAbout, noPage: true,
+		fields: []actiontable.Param{{Name: "reason", About: agent.TakeOverReason, Required: true}},
+		label: func(a toolArgs, _ elementNames) string {
+			return "ask a person to take over: " + agent.Shorten(a.str("reason"), 200)
+		},
+	},
+	{
 		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
 		label: func(toolArgs, elementNames) string { return "close the browser" },
 	},

@@ -15,6 +15,7 @@ import (
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -316,6 +317,25 @@ func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
 	if !strings.Contains(strings.Join(told.Says, " "), "[@ada has worked the page by hand]") || told.Shot == nil ||
 		!strings.Contains(told.Outcomes[0].Err, "a person has worked the page") {
 		t.Errorf("the model was told %+v", told)
+	}
+}
+
+func TestAModelAsksAPersonToTakeOver(t *testing.T) {
+	call := use(agent.ToolTakeOver, `{"reason":"log in"}`)
+	for want, ask := range map[string]agent.TakeOverAsker{
+		"A person has the page now.": func(context.Context, sessions.Session, sessions.Task, string) error { return nil },
+		"not done: log in": func(_ context.Context, _ sessions.Session, _ sessions.Task, reason string) error {
+			return errors.New("not done: " + reason)
+		},
+		"Nobody can take over here.": nil,
+	} {
+		b := newBench(t, call, say("done"))
+		b.agent.TakeOver = ask
+		b.answer(t)
+		got := b.told(t, 1).Results[0]
+		if !strings.Contains(strings.ToLower(got.Text), strings.ToLower(want)) || got.IsError == strings.HasPrefix(want, "A person") {
+			t.Errorf("the model is told %+v, want %q", got, want)
+		}
 	}
 }
 

@@ -54,11 +54,12 @@ type Agent struct {
 	Browser sessions.Browser
 	// Model returns the mind of that name ("provider:model"), or the default for "".
 	Model    func(ctx context.Context, name string) (Model, error)
-	Settings func() Settings   // asked at the start of each task; nil means all defaults
-	Places   map[string]string // names people use for URLs, told to the model
-	Approver sessions.Approver // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
-	Logger   *slog.Logger      // nil means none
-	Now      func() time.Time  // nil means time.Now
+	Settings func() Settings     // asked at the start of each task; nil means all defaults
+	Places   map[string]string   // names people use for URLs, told to the model
+	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
+	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
+	Logger   *slog.Logger        // nil means none
+	Now      func() time.Time    // nil means time.Now
 
 	cache agent.SessionCache[*sessionState]
 }
@@ -220,7 +221,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(), m.Mind)
 	}
 	brief := ConversationOptions{
-		System: agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions), Tools: offeredTools(r.set),
+		System: agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions), Tools: offeredTools(r.set, r.agent.TakeOver != nil),
 		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {

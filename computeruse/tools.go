@@ -54,6 +54,7 @@ type toolInput struct {
 	Text        string `json:"text"`
 	Runtime     string `json:"runtime"`
 	Brief       string `json:"brief"`
+	Reason      string `json:"reason"`
 }
 
 func newTool(name, about, properties string, required ...string) llm.Tool {
@@ -66,7 +67,7 @@ func newTool(name, about, properties string, required ...string) llm.Tool {
 }
 
 // offeredTools returns the tools offered to the model.
-func offeredTools(set Settings) []llm.Tool {
+func offeredTools(set Settings, takeOver bool) []llm.Tool {
 	all := []llm.Tool{
 		newTool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
 		newTool(ToolReadText, "Read the text of the whole page.", ``),
@@ -85,6 +86,9 @@ func offeredTools(set Settings) []llm.Tool {
 			schema := actiontable.ObjectSchema(spec.Params)
 			all = append(all, llm.Tool{Name: pagePrefix + spec.Tool, Description: spec.About, Schema: schema})
 		}
+	}
+	if takeOver {
+		all = append(all, newTool(agent.ToolTakeOver, agent.TakeOverAbout, `"reason":{"type":"string","description":"`+agent.TakeOverReason+`"}`, "reason"))
 	}
 	if len(set.HandOver) > 0 {
 		names, err := json.Marshal(set.HandOver)
@@ -131,6 +135,8 @@ func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 		return in, missing("tab", in.Tab)
 	case ToolReadText, ToolReadPage, ToolListTabs, ToolOpenTab, ToolCloseTab, ToolDialog:
 		return in, ""
+	case agent.ToolTakeOver:
+		return in, missing("reason", in.Reason)
 	case ToolHandOver:
 		if slices.Contains(set.HandOver, in.Runtime) {
 			return in, missing("brief", in.Brief)
@@ -198,6 +204,8 @@ func (in toolInput) label(name string) string {
 			return "accept the dialog"
 		}
 		return "dismiss the dialog"
+	case agent.ToolTakeOver:
+		return "ask a person to take over: " + agent.Shorten(in.Reason, 200)
 	case ToolHandOver:
 		return "hand over to " + agent.Shorten(in.Runtime, 40)
 	}
@@ -272,6 +280,17 @@ func (r *run) runToolCall(ctx context.Context, c llm.ToolCall, last bool) (res l
 
 // runTool does what a tool is there for.
 func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name string) (d actionResult) {
+	if name == agent.ToolTakeOver {
+		if r.agent.TakeOver == nil {
+			return actionResult{refused: "Nobody can take over here."}
+		}
+		text, done := agent.AskToTakeOver(ctx, r.agent.TakeOver, r.session, r.task, in.Reason)
+		if !done {
+			return actionResult{refused: text}
+		}
+		r.screenshotCurrent = false
+		return actionResult{body: text}
+	}
 	if m := in.move(name); m != nil {
 		r.screenshotCurrent = false
 		return r.performApproved(ctx, s, *m, "", r.set.StepTimeout)

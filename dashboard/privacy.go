@@ -40,7 +40,7 @@ func redactStep(st sessions.Step) sessions.Step {
 // publicQuestion returns q without what it is about if its task is private.
 func publicQuestion(q approval.Question) approval.Question {
 	if q.Private {
-		q.Text, q.Detail, q.Origin, q.Session = "Do something that was asked for privately", "", "", ""
+		q.Text, q.Detail, q.Origin, q.Session, q.Link = "Do something that was asked for privately", "", "", "", ""
 	}
 	return q
 }

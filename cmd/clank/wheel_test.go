@@ -219,13 +219,13 @@ func TestWheel(t *testing.T) {
 	r.updateSettings(map[string]any{"interaction.consent.safety": "allow"})
 	board := r.openDashboard(t)
 	client := &api.Client{Base: board.URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	thinking, held := make(chan struct{}), make(chan struct{})
+	opened, watched := make(chan struct{}), make(chan struct{})
 	r.setScript([]llmtest.Turn{
 		openPage(base + "/"),
-		func(req llmtest.Request) llmtest.Reply { // the page is taken over while the model thinks
-			close(thinking)
-			<-held
-			return toolTurn("browser_snapshot", map[string]any{})(req)
+		func(req llmtest.Request) llmtest.Reply { // once somebody watches, who can be asked
+			close(opened)
+			<-watched
+			return toolTurn("ask_to_take_over", map[string]any{"reason": "sign in, please"})(req)
 		},
 		toolTurn("browser_snapshot", map[string]any{}),
 		toolTurn("browser_screenshot", map[string]any{}),
@@ -233,7 +233,7 @@ func TestWheel(t *testing.T) {
 	})
 	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "sign in for me"})
 	check.Must(t, err)
-	<-thinking
+	<-opened
 	session, err := r.server.Sessions.Session(t.Context(), started.SessionID)
 	check.Must(t, err)
 	window, _ := r.server.Browsers.Lookup(session.ID)
@@ -260,9 +260,13 @@ func TestWheel(t *testing.T) {
 	w.until("the page", func(m map[string]any) bool {
 		return m["title"] == "Sign in" && !mine(m) && len(m["viewers"].([]any)) == 1
 	})
+	close(watched)
+	w.until("the model's wish", func(m map[string]any) bool {
+		task, _ := m["task"].(map[string]any)
+		return task["label"] == "ask a person to take over: sign in, please"
+	})
 	w.send(map[string]any{"type": "take"})
 	w.until("the hold", mine)
-	close(held)
 	if got := control("GET", "/snapshot", nil); strings.HasPrefix(got, "200") {
 		t.Errorf("a page that a person works is read: %s", got)
 	}

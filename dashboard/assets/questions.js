@@ -48,11 +48,11 @@ export function ask(question) {
   const root = el("article", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
     el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
     el("div", { id: `${id}-more` },
-      question.detail ? el("p", { class: "detail" }, "The page calls it: ", el("q", {}, question.detail)) : null,
+      question.detail ? el("p", { class: "detail" }, question.class === "takeover" ? "The model's note: " : "The page calls it: ", el("q", {}, question.detail)) : null,
       who ? el("p", { class: "who" }, who) : null,
       question.private ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
     el("div", { class: "row" },
-      button("No", "ghost", false), question.private ? null : button("Allow", "primary", true),
+      button("No", "ghost", false), question.private ? null : button(question.class === "takeover" ? "I will" : "Allow", "primary", true),
       lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
     wrong);
   const until = new Date(question.until).getTime();

@@ -2,13 +2,16 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"clank/browsermgr"
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/liveview"
 	"clank/sessions"
+	"clank/sessions/approval"
 
 	"github.com/coder/websocket"
 )
@@ -17,6 +20,11 @@ import (
 func (a *Server) openLive() {
 	a.Live = &liveview.Server{Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow}
 	a.onClose(a.Live.Close)
+	// Who watches a page sees there that they are asked to take over.
+	watched := a.Approver.Approvals.Follow(func(q approval.Question) bool {
+		return q.Class == approval.ClassTakeOver && len(a.Live.Viewers(q.Session)) > 0
+	})
+	a.onClose(func(context.Context) error { watched.Close(); return nil })
 }
 
 // liveWindow returns the window of a session, or nil if none is open and none is to be.
@@ -29,6 +37,62 @@ func (a *Server) liveWindow(ctx context.Context, s sessions.Session, open bool) 
 	}
 	w, _ := a.Browsers.Lookup(s.ID)
 	return w, nil
+}
+
+// takeOverWait bounds waiting for a person who has said that they will take over.
+const takeOverWait = 5 * time.Minute
+
+var (
+	errNobodyTook = errors.New("not done: whoever said that they would take over has not")
+	errTaken      = errors.New("somebody has taken over")
+
+	errNoDashboard = errors.New("not done: nobody can take over while the dashboard is not served (clank serve)")
+)
+
+// askToTakeOver asks the people of a task to work its page, and returns when one of them is about to; it implements
+// [agent.TakeOverAsker]. Who takes over without an answer has answered.
+func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessions.Task, reason string) error {
+	q := questionFor(t.Origin)
+	q.Class, q.Task, q.Session, q.Profile = approval.ClassTakeOver, t.ID, s.ID, s.Profile
+	q.Text, q.Detail = "Take over the page", reason
+	board := a.boardURL.Load()
+	switch {
+	case board == nil:
+		return errNoDashboard
+	case a.ControlLink != nil:
+		q.Link = a.ControlLink(ctx, s, t)
+	case t.Origin.Kind != sessions.FromDiscord:
+		q.Link = *board + "/s/" + s.ID
+	}
+	watching, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	taken := make(chan struct{})
+	go func() { // it ends with this call
+		for held := a.Sessions.Control(s.ID); ; held = a.Sessions.Control(s.ID) {
+			if held.Holder != "" {
+				a.Approver.Approvals.AnswerFor(s.ID, approval.ClassTakeOver, approval.Answer{Allowed: true, By: held.Holder})
+				close(taken)
+				stop(errTaken) // if it was not asked yet
+				return
+			}
+			select {
+			case <-held.Changed:
+			case <-watching.Done():
+				return
+			}
+		}
+	}()
+	if _, err := a.Approver.Approvals.Ask(watching, q); err != nil && !errors.Is(err, errTaken) {
+		return err
+	}
+	select {
+	case <-taken:
+		return nil
+	case <-time.After(takeOverWait):
+		return errNobodyTook
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // serveOperator shows the session that the path names to the operator, who has signed in to the dashboard.

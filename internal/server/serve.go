@@ -88,7 +88,9 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
+	at := s.URL()
+	a.boardURL.Store(&at)
+	if err := a.OwnListeners.AddURL(at); err != nil {
 		return nil, err
 	}
 	if err := a.Home.PublishAddress(s.URL(), a.LocalSecret); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/browseagent"
@@ -66,7 +67,10 @@ type Server struct {
 	Vault        *vault.Vault // nil if it cannot be opened
 	LoginFiller  login.Filler
 	ShopURL      string
+	boardURL     atomic.Pointer[string] // of the dashboard; nil while there is none
 	Live         *liveview.Server
+	// ControlLink, if set, returns an address at which those who asked for a task can work its page; "" if there is none.
+	ControlLink func(ctx context.Context, s sessions.Session, t sessions.Task) string
 
 	getenv    func(string) string
 	version   string

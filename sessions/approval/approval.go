@@ -24,9 +24,10 @@ const (
 	ClassUnclear    Class = "unclear"    // use a control that may do something, in a language or by an icon that nobody could read
 	ClassSafety     Class = "safety"     // what a model's vendor wants a person to look at
 	ClassHandOver   Class = "handover"   // leave the rest of a task to another runtime
+	ClassTakeOver   Class = "takeover"   // work the page oneself: people are asked to do something, whatever the rules
 )
 
-// Classes returns all classes, most serious first: if an action has several, the question is about the first.
+// Classes returns all classes that rules are for, most serious first: if an action has several, the question is about the first.
 func Classes() []Class {
 	return []Class{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit, ClassUnclear, ClassSafety, ClassHandOver, ClassHost, ClassLeave}
 }
@@ -65,6 +66,7 @@ type Question struct {
 	Text   string    `json:"text"`             // what is to be done, in our words alone
 	Detail string    `json:"detail,omitempty"` // what the page says of it: written by strangers, to be shown as such
 	Origin string    `json:"origin,omitempty"` // of the page, or the host that is meant
+	Link   string    `json:"link,omitempty"`   // where the page can be worked, of a question to take over
 	At     time.Time `json:"at"`
 	Until  time.Time `json:"until"` // silence counts as a no from then on
 }
@@ -118,6 +120,9 @@ var (
 
 // allowHint says how a class is allowed where nobody can be asked.
 func allowHint(c Class) string {
+	if c == ClassTakeOver {
+		return "somebody has to have the dashboard open, or to have asked in Discord"
+	}
 	if c == ClassHandOver {
 		return "to allow it, set agentStack.runtimeConfig.browser.handOff to allow, or use clank browse --allow handover"
 	}

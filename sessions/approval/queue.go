@@ -192,6 +192,17 @@ func (d *Queue) resolve(p *pendingQuestion, a Answer) {
 		"allowed", a.Allowed, "for_session", a.ForSession, "by", a.By, "reason", a.Reason)
 }
 
+// AnswerFor answers the questions of a class that wait for a session.
+func (d *Queue) AnswerFor(session string, c Class, a Answer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range slices.Clone(d.pending) {
+		if p.question.Session == session && p.question.Class == c {
+			d.resolve(p, a)
+		}
+	}
+}
+
 // Answer answers the question with that id. The first answer counts: the error of
 // a later one is [ErrNotPending]. Whether the person may answer is for the door to judge.
 func (d *Queue) Answer(id string, a Answer) error {

@@ -61,6 +61,7 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 		"label":            {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b","label":"`+long(81)+`"}`) + `]}`, "components.0.components.0.label", "BASE_TYPE_MAX_LENGTH"},
 		"no label":         {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b"}`) + `]}`, "components.0.components.0", "BUTTON_COMPONENT_INVALID_LABEL"},
 		"style":            {`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`, "components.0.components.0.style", "BASE_TYPE_CHOICES"},
+		"link without url": {`{"components":[` + row(`{"type":2,"style":5,"label":"b"}`) + `]}`, "components.0.components.0.url", "BASE_TYPE_REQUIRED"},
 		"wrong type":       {`{"content":5}`, "content", "BASE_TYPE_CONVERT"},
 		"wrong inner type": {`{"components":[{"type":true}]}`, "components.type", "BASE_TYPE_CONVERT"},
 	} {

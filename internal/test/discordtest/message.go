@@ -147,6 +147,7 @@ const (
 const (
 	PrimaryButton = 1
 	DangerButton  = 4
+	LinkButton    = 5 // opens its URL; nobody is told that it was pressed
 )
 
 // A Component is a row or a button of a message. Only the fields of its type are set.
@@ -154,6 +155,7 @@ type Component struct {
 	Type       int         `json:"type"`
 	ID         int         `json:"id,omitempty"`
 	CustomID   string      `json:"custom_id,omitempty"`
+	URL        string      `json:"url,omitempty"`
 	Label      string      `json:"label,omitempty"`
 	Style      int         `json:"style,omitempty"`
 	Disabled   bool        `json:"disabled,omitempty"`
@@ -391,8 +393,13 @@ func checkComponents(f *FormErrors, rows []Component) {
 func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) {
 	f.Length(path+".label", c.Label, 0, 80)
 	switch {
-	case c.Style < PrimaryButton || c.Style > DangerButton: // others are no buttons that are pressed
-		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4).")
+	case c.Style < PrimaryButton || c.Style > LinkButton:
+		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4, 5).")
+	case c.Style == LinkButton:
+		f.Length(path+".url", c.URL, 1, 512)
+		if c.CustomID != "" {
+			f.Add(path, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
+		}
 	default:
 		checkCustomID(f, path, c, seen)
 	}
