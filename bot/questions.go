@@ -117,10 +117,11 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
 	}
 	if q.Class == approval.ClassTakeOver {
-		row := []discordgo.MessageComponent{button("I will", discordgo.SuccessButton, answerAllow), button("No", discordgo.DangerButton, answerRefuse)}
+		yes := button("I will", discordgo.SuccessButton, answerAllow)
 		if q.Link != "" {
-			row = append([]discordgo.MessageComponent{discordgo.Button{Label: "Take over", Style: discordgo.LinkButton, URL: q.Link}}, row[1:]...)
+			yes = discordgo.Button{Label: "Take over", Style: discordgo.LinkButton, URL: q.Link}
 		}
+		row := []discordgo.MessageComponent{yes, button("No", discordgo.DangerButton, answerRefuse)}
 		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 	}
 	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, answerAllow)}
@@ -135,7 +136,8 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 // anything.
 func questionText(q approval.Question) string {
 	if q.Class == approval.ClassTakeOver && q.Link == "" {
-		return fmt.Sprintf("%s\n-# For somebody at the dashboard to do. The time is over <t:%d:R>.", questionSubject(q), q.Until.Unix())
+		const elsewhere = "%s\n-# For somebody at the dashboard to do. The time is over <t:%d:R>."
+		return fmt.Sprintf(elsewhere, questionSubject(q), q.Until.Unix())
 	}
 	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", questionSubject(q), q.User, q.Until.Unix())
 }

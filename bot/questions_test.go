@@ -138,8 +138,9 @@ func TestAskingForAPersonsHands(t *testing.T) {
 		for _, b := range m.Buttons() {
 			labels = append(labels, b.Label)
 		}
-		if got := strings.Join(labels, ", "); got != tc.buttons || !strings.Contains(m.Content, tc.says) || !strings.Contains(m.Content, "The model's note") {
-			t.Errorf("buttons %s with %q", got, m.Content)
+		check.Contains(t, m.Content, tc.says, "The model's note")
+		if got := strings.Join(labels, ", "); got != tc.buttons {
+			t.Errorf("buttons %s, want %s", got, tc.buttons)
 		}
 		s.desk.AnswerFor("s1", approval.ClassTakeOver, approval.Answer{Allowed: true, By: "@bob"}) // who has taken over
 		if got := s.outcome(a); !got.Allowed || got.By != "@bob" {

@@ -335,7 +335,8 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 		wants  string // what the model is told
 		failed bool
 	}{
-		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error { return nil }, "A person has the page now.", false},
+		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error { return nil },
+			"A person has the page now.", false},
 		{"who does not", func(_ context.Context, _ sessions.Session, _ sessions.Task, reason string) error {
 			return errors.New("not done: nobody could " + reason)
 		}, "Not done: nobody could log in. Do not try it in another way", true},
@@ -345,14 +346,16 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 			b := newBench(named(agent.ToolTakeOver, `{"reason":"log in"}`), say("done"))
 			b.agent.TakeOver = tc.ask
 			_, steps := b.answer(t)
-			if done := acts(steps); len(done) != 1 || done[0].Failed != tc.failed || done[0].Label != "ask a person to take over: log in" {
+			const label = "ask a person to take over: log in"
+			if done := acts(steps); len(done) != 1 || done[0].Failed != tc.failed || done[0].Label != label {
 				t.Errorf("steps %+v", done)
 			}
 			told, err := json.Marshal(b.model.asked(t, 1).Messages)
 			if got := string(told); err != nil || !strings.Contains(got, tc.wants) {
 				t.Errorf("the model is told %s, want %q", got, tc.wants)
 			}
-			offered := slices.ContainsFunc(b.model.asked(t, 0).Tools, func(tool llm.Tool) bool { return tool.Name == agent.ToolTakeOver })
+			isIt := func(tool llm.Tool) bool { return tool.Name == agent.ToolTakeOver }
+			offered := slices.ContainsFunc(b.model.asked(t, 0).Tools, isIt)
 			if offered != (tc.ask != nil) {
 				t.Errorf("the tool is offered: %v", offered)
 			}

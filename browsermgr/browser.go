@@ -70,7 +70,8 @@ func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunche
 func (b *browser) connectOptions() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.hiddenAreas, Holds: b.manager.Holds,
+		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact,
+		HiddenAreas: b.hiddenAreas, Holds: b.manager.Holds,
 		Started: b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
 	}
 }

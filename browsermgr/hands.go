@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
@@ -64,7 +65,9 @@ func (w *Window) BeginControl(ctx context.Context) (*Hands, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hands{window: w, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1)}
+	h := &Hands{
+		window: w, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1),
+	}
 	h.state.url, h.state.title, h.state.tabs, _ = w.State(ctx)
 	w.mu.Lock()
 	taken := w.hands != nil
@@ -149,10 +152,13 @@ func (h *Hands) leave() {
 // maxTyped bounds a text that is typed without a pause, in characters.
 const maxTyped = 4096
 
+// silentKeys type nothing, and do not end what is typed.
+var silentKeys = []string{"Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process"}
+
 // noteTyped remembers what is typed, so that it is known where the page has not kept it in a field. The lock is held.
 func (h *Hands) noteTyped(ev page.PersonInput) {
 	text := ev.Typed()
-	modifier := slices.Contains([]string{"Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process"}, ev.Key)
+	modifier := slices.Contains(silentKeys, ev.Key)
 	switch {
 	case text != "":
 		if h.typing = append(h.typing, []rune(text)...); len(h.typing) > maxTyped {
@@ -173,9 +179,10 @@ func (h *Hands) endWord() {
 	h.typing = h.typing[:0]
 }
 
-// Command is what a person does beside mouse and keys.
+// Command is what a person does beside mouse and keys. What is navigate, back, forward, reload, tabNew, tabSelect,
+// tabClose, dialog, resize, files or copy.
 type Command struct {
-	What   string             `json:"what"` // navigate, back, forward, reload, tabNew, tabSelect, tabClose, dialog, resize, files or copy
+	What   string             `json:"what"`
 	URL    string             `json:"url"`
 	Tab    string             `json:"tab"`
 	Accept bool               `json:"accept"`
@@ -287,7 +294,8 @@ func (h *Hands) finish() {
 	}
 	for _, word := range h.typed {
 		w.typed.words.Add(typedName, word.text)
-		if at, err := url.Parse(word.url); err == nil && at.Host != "" && len([]rune(word.text)) >= vault.MinSecretLength {
+		long := utf8.RuneCountInString(word.text) >= vault.MinSecretLength
+		if at, err := url.Parse(word.url); err == nil && at.Host != "" && long {
 			w.typed.fields.Remember([]string{at.Scheme + "://" + at.Host}, word.text)
 		}
 	}
@@ -314,7 +322,7 @@ func (h *Hands) coverTab(ctx context.Context, tab *page.Tab) {
 	if err = errors.Join(tab.Stop(ctx), h.hideTyped(ctx, tab, true)); err == nil {
 		return
 	}
-	h.window.manager.Logger.Warn("a page that a person worked is left: what was typed there cannot be masked", "tab", tab.ID())
+	h.window.manager.Logger.Warn("a page is left: what a person typed there cannot be masked", "tab", tab.ID())
 	if _, err := tab.Navigate(ctx, "about:blank"); err != nil {
 		_ = tab.Close(ctx) // it is gone, or bounded by the tab's own limit
 	}

@@ -22,20 +22,22 @@ import (
 )
 
 // handsPage tells the site all that happens to it; so does its frame, which is of another process.
-const handsPage = `<!doctype html><title>Sign in</title><style>* {box-sizing: border-box} body {margin: 0} body > * {position: absolute}</style>
-<input id=user aria-label=User style="left:0;top:0;width:200px;height:30px">
-<input id=pin aria-label=PIN style="left:0;top:40px;width:200px;height:30px">
-<input id=file type=file style="left:0;top:80px;width:200px;height:30px">
-<button id=ask style="left:0;top:120px;width:200px;height:30px" onclick="tell(confirm('Sure?') ? 'sure' : 'unsure')">Ask</button>
-<div id=box draggable=true style="left:0;top:160px;width:200px;height:30px">Box</div>
-<div id=hole style="left:0;top:200px;width:200px;height:30px" ondragover="event.preventDefault()" ondrop="tell('dropped')">Hole</div>
+const handsPage = `<!doctype html><title>Sign in</title><style>
+* {box-sizing: border-box} body {margin: 0} body > * {position: absolute; left: 0; width: 200px; height: 30px}</style>
+<input id=user aria-label=User style="top:0">
+<input id=pin aria-label=PIN style="top:40px">
+<input id=file type=file style="top:80px">
+<button id=ask style="top:120px" onclick="tell(confirm('Sure?') ? 'sure' : 'unsure')">Ask</button>
+<div id=box draggable=true style="top:160px">Box</div>
+<div id=hole style="top:200px" ondragover="event.preventDefault()" ondrop="tell('dropped')">Hole</div>
 <iframe id=far style="left:300px;top:0;width:300px;height:200px;border:0"></iframe>
 <div style="top:3000px">End</div>
 <script>
+const where = parent === window ? '' : ' far';
 const tell = (what) => fetch('/told?what=' + encodeURIComponent(what), {mode: 'no-cors'});
 if (parent === window) far.src = location.href.replace('127.0.0.1', 'localhost');
 for (const type of ['mousedown', 'mouseup', 'dblclick', 'keydown', 'compositionend', 'wheel', 'touchstart'])
-	addEventListener(type, (e) => tell([type, e.key ?? e.data ?? e.detail ?? ''].join(' ').trim() + (parent === window ? '' : ' far')), true);
+	addEventListener(type, (e) => tell([type, e.key ?? e.data ?? e.detail ?? ''].join(' ').trim() + where), true);
 addEventListener('input', (e) => { console.log(e.target.value); tell('value ' + e.target.value); }, true);
 </script>`
 
@@ -113,6 +115,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 		down.Kind, up.Kind = "keydown", "keyup"
 		return []page.PersonInput{down, up}
 	}
+	finger := [][3]float64{{1, 100, 215}}
 	both := func(a, b []page.PersonInput) []page.PersonInput { return append(a, b...) }
 	for _, step := range []struct {
 		name string
@@ -124,12 +127,12 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 		{"a key of another layout", in(key("ü", "BracketLeft", 219, 0)...), "value aü"},
 		{"AltGr", in(key("@", "KeyQ", 81, 3)...), "value aü@"},
 		{"pasted text", in(page.PersonInput{Kind: "text", Text: "Kraken-9"}), "value aü@Kraken-9"},
-		{"the beginning of a composition", in(page.PersonInput{Kind: "compose", Text: "に", Caret: 1}), "value aü@Kraken-9に"},
+		{"a composition begins", in(page.PersonInput{Kind: "compose", Text: "に", Caret: 1}), "value aü@Kraken-9に"},
 		{"its end", in(page.PersonInput{Kind: "commit", Text: "日本"}), "value aü@Kraken-9日本"},
 		{"a short text", in(both(click(100, 55), []page.PersonInput{{Kind: "text", Text: "417"}})...), "value 417"},
 		{"select all", in(key("a", "KeyA", 65, 2)...), "keydown a"},
 		{"the wheel", in(page.PersonInput{Kind: "wheel", X: 50, Y: 300, DY: 1}), "wheel 0"},
-		{"a finger", in(page.PersonInput{Kind: "touch", Phase: "start", Points: [][3]float64{{1, 100, 215}}}), "touchstart 0"},
+		{"a finger", in(page.PersonInput{Kind: "touch", Phase: "start", Points: finger}), "touchstart 0"},
 		{"its release", in(page.PersonInput{Kind: "touch", Phase: "end"}), ""},
 		{"a frame of another process", in(click(400, 15)...), "mouseup 1 far"},
 		{"keys in it", in(key("z", "KeyZ", 90, 0)...), "value z"},
@@ -139,7 +142,8 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 		{"a file", func(t *testing.T) {
 			t.Helper()
 			browsertest.Eventually(t, "the chooser", func() bool { return w.Live().Chooser })
-			do(browsermgr.Command{What: "files", Files: []files.PersonFile{{Name: "../ours.txt", Data: []byte("x")}}})(t)
+			given := []files.PersonFile{{Name: "../ours.txt", Data: []byte("x")}}
+			do(browsermgr.Command{What: "files", Files: given})(t)
 		}, `value C:\fakepath\ours.txt`},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -196,7 +200,8 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	}
 
 	// Afterwards the page is there for others, without what was typed.
-	act(t, endLater(h, w), "evaluate", map[string]any{"fn": `() => { console.log('it was ' + user.value); location.hash = user.value; }`})
+	const repeat = `() => { console.log('it was ' + user.value); location.hash = user.value; }`
+	act(t, endLater(h, w), "evaluate", map[string]any{"fn": repeat})
 	secrets := []string{"Kraken-9", url.QueryEscape("aü@Kraken-9日本"), "日本", "417", "aü@Krak"}
 	snapshot, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
 	check.Must(t, err)
@@ -205,7 +210,8 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	check.Must(t, err)
 	browsertest.Eventually(t, "the console", func() bool { return len(recorder.Console(tab, "", false)) > 0 })
 	address, title, tabs := state(t, w)
-	all := fmt.Sprint(snapshot, text, address, title, tabs, recorder.Console(tab, "", false), recorder.Requests(tab, "", false),
+	all := fmt.Sprint(snapshot, text, address, title, tabs,
+		recorder.Console(tab, "", false), recorder.Requests(tab, "", false),
 		act(t, w, "evaluate", map[string]any{"fn": `() => user.value`}))
 	for _, secret := range secrets {
 		if strings.Contains(all, secret) {

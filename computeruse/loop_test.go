@@ -323,7 +323,9 @@ func TestAfterATakeOverTheModelLooksBeforeItActs(t *testing.T) {
 func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 	call := use(agent.ToolTakeOver, `{"reason":"log in"}`)
 	for want, ask := range map[string]agent.TakeOverAsker{
-		"A person has the page now.": func(context.Context, sessions.Session, sessions.Task, string) error { return nil },
+		"A person has the page now.": func(context.Context, sessions.Session, sessions.Task, string) error {
+			return nil
+		},
 		"not done: log in": func(_ context.Context, _ sessions.Session, _ sessions.Task, reason string) error {
 			return errors.New("not done: " + reason)
 		},
@@ -333,7 +335,8 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 		b.agent.TakeOver = ask
 		b.answer(t)
 		got := b.told(t, 1).Results[0]
-		if !strings.Contains(strings.ToLower(got.Text), strings.ToLower(want)) || got.IsError == strings.HasPrefix(want, "A person") {
+		told := strings.Contains(strings.ToLower(got.Text), strings.ToLower(want))
+		if !told || got.IsError == strings.HasPrefix(want, "A person") {
 			t.Errorf("the model is told %+v, want %q", got, want)
 		}
 	}

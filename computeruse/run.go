@@ -221,7 +221,8 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(), m.Mind)
 	}
 	brief := ConversationOptions{
-		System: agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions), Tools: offeredTools(r.set, r.agent.TakeOver != nil),
+		System:    agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions),
+		Tools:     offeredTools(r.set, r.agent.TakeOver != nil),
 		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {

@@ -88,7 +88,8 @@ func offeredTools(set Settings, takeOver bool) []llm.Tool {
 		}
 	}
 	if takeOver {
-		all = append(all, newTool(agent.ToolTakeOver, agent.TakeOverAbout, `"reason":{"type":"string","description":"`+agent.TakeOverReason+`"}`, "reason"))
+		const reason = `"reason":{"type":"string","description":"` + agent.TakeOverReason + `"}`
+		all = append(all, newTool(agent.ToolTakeOver, agent.TakeOverAbout, reason, "reason"))
 	}
 	if len(set.HandOver) > 0 {
 		names, err := json.Marshal(set.HandOver)

@@ -141,7 +141,8 @@ func (p *Person) postMouse(ev PersonInput) {
 	bit := m.ButtonBit()
 	drag := func(kinds ...proto.InputDispatchDragEventType) {
 		for _, kind := range kinds {
-			p.tab.main.Post(proto.InputDispatchDragEvent{Type: kind, X: ev.X, Y: ev.Y, Data: p.dragged, Modifiers: ev.Mods})
+			event := proto.InputDispatchDragEvent{Type: kind, X: ev.X, Y: ev.Y, Data: p.dragged, Modifiers: ev.Mods}
+			p.tab.main.Post(event)
 		}
 	}
 	select {
@@ -180,8 +181,9 @@ func (p *Person) postMouse(ev PersonInput) {
 // keyEvent returns what a keyboard of the person's layout sends.
 func (ev PersonInput) keyEvent() proto.Request {
 	e := proto.InputDispatchKeyEvent{
-		Type: proto.InputDispatchKeyEventTypeKeyUp, Key: ev.Key, Code: ev.Code, Modifiers: ev.Mods, AutoRepeat: ev.Repeat,
-		WindowsVirtualKeyCode: ev.KeyCode, NativeVirtualKeyCode: ev.KeyCode, IsKeypad: ev.Location == 3,
+		Type: proto.InputDispatchKeyEventTypeKeyUp, Key: ev.Key, Code: ev.Code, Modifiers: ev.Mods,
+		AutoRepeat: ev.Repeat, WindowsVirtualKeyCode: ev.KeyCode, NativeVirtualKeyCode: ev.KeyCode,
+		IsKeypad: ev.Location == 3,
 	}
 	if ev.Location == 1 || ev.Location == 2 {
 		e.Location = &ev.Location
@@ -206,7 +208,9 @@ func (p *Person) postTouch(ev PersonInput) error {
 		"start": proto.InputDispatchTouchEventTypeTouchStart, "move": proto.InputDispatchTouchEventTypeTouchMove,
 		"end": proto.InputDispatchTouchEventTypeTouchEnd, "cancel": proto.InputDispatchTouchEventTypeTouchCancel,
 	}
-	e := proto.InputDispatchTouchEvent{Type: kinds[ev.Phase], TouchPoints: []*proto.InputTouchPoint{}, Modifiers: ev.Mods}
+	e := proto.InputDispatchTouchEvent{
+		Type: kinds[ev.Phase], TouchPoints: []*proto.InputTouchPoint{}, Modifiers: ev.Mods,
+	}
 	if e.Type == "" {
 		return fault.Invalidf("there is no phase %q of a touch", ev.Phase)
 	}

@@ -52,16 +52,19 @@ type toldEvent struct {
 func loginSite(t *testing.T) (base string, told chan toldEvent) {
 	t.Helper()
 	told = make(chan toldEvent, 1000)
-	const head = `<!doctype html><meta charset=utf-8><title>%s</title><style>body {margin: 0} form > *, button {position: absolute; box-sizing: border-box; left: 0; width: 200px; height: 30px}</style>
+	const head = `<!doctype html><meta charset=utf-8><title>%s</title><style>body {margin: 0}
+form > *, button {position: absolute; box-sizing: border-box; left: 0; width: 200px; height: 30px}</style>
 <script>
-const tell = (what) => fetch('/told?what=' + encodeURIComponent(what) + '&at=' + (performance.timeOrigin + performance.now()));
+const now = () => performance.timeOrigin + performance.now();
+const tell = (what) => fetch('/told?what=' + encodeURIComponent(what) + '&at=' + now());
 for (const type of ['mousedown', 'keydown', 'compositionstart', 'input', 'submit', 'change'])
 	addEventListener(type, (e) => { console.log(type, e.target.value); tell(type); }, true);
 </script>`
 	const first = `<form method=post action=/second enctype=multipart/form-data>
 <input name=user aria-label=User style="top:0"><input name=pass type=password aria-label=Password style="top:40px">
 <input name=name aria-label=Name style="top:80px"><input name=card type=file aria-label=Card style="top:120px">
-<input name=word type=hidden><button type=button style="top:160px" onclick="this.form.word.value = prompt('Your word?')">Word</button>
+<input name=word type=hidden>
+<button type=button style="top:160px" onclick="this.form.word.value = prompt('Your word?')">Word</button>
 <button style="top:200px">Sign in</button></form>`
 	const second = `<h1>Welcome, %s (%s)</h1><p>%s %s %s</p>
 <form><input name=pin aria-label=PIN style="top:240px" readonly></form>
@@ -73,7 +76,10 @@ for (let i = 0; i < 10; i++) {
 	key.onclick = () => { document.forms[0].pin.value += i; tell('digit'); };
 	document.body.append(key);
 }
-document.cookie = 'user=%s'; console.log('hello', %q); history.replaceState('', '', '?as=' + encodeURIComponent(%q)); tell('second');
+document.cookie = 'user=%s';
+console.log('hello', %q);
+history.replaceState('', '', '?as=' + encodeURIComponent(%q));
+tell('second');
 </script>`
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, head+first, "Sign in") })
@@ -82,7 +88,7 @@ document.cookie = 'user=%s'; console.log('hello', %q); history.replaceState('', 
 		told <- toldEvent{r.FormValue("what"), at}
 	})
 	mux.HandleFunc("POST /second", func(w http.ResponseWriter, r *http.Request) {
-		file, head2, err := r.FormFile("card")
+		file, info, err := r.FormFile("card")
 		var card []byte
 		if err == nil {
 			card, _ = io.ReadAll(file)
@@ -90,8 +96,9 @@ document.cookie = 'user=%s'; console.log('hello', %q); history.replaceState('', 
 			t.Errorf("no file came: %v", err)
 			return
 		}
-		user := r.FormValue("user")
-		fmt.Fprintf(w, head+second, user, user, r.FormValue("pass"), r.FormValue("name"), r.FormValue("word"), head2.Filename+strconv.Itoa(len(card)), user, user, user)
+		user, file2 := r.FormValue("user"), info.Filename+strconv.Itoa(len(card))
+		fmt.Fprintf(w, head+second, user, user, r.FormValue("pass"), r.FormValue("name"), r.FormValue("word"), file2,
+			user, user, user)
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -196,11 +203,10 @@ func (w *wheel) click(x, y int) {
 func (w *wheel) keys(text string) {
 	w.t.Helper()
 	for _, r := range text {
-		code := "Key" + strings.ToUpper(string(r))
-		for kind, want := range map[string]string{"keydown": "input"} {
-			w.input(want, map[string]any{"kind": kind, "key": string(r), "code": code, "keyCode": int(strings.ToUpper(string(r))[0])})
-		}
-		w.input("", map[string]any{"kind": "keyup", "key": string(r), "code": code})
+		upper := strings.ToUpper(string(r))
+		code, keyCode := "Key"+upper, int(upper[0])
+		w.input("input", map[string]any{"kind": "keydown", "key": string(r), "code": code, "keyCode": keyCode})
+		w.input("", map[string]any{"kind": "keyup", "key": string(r), "code": code, "keyCode": keyCode})
 	}
 }
 
@@ -209,8 +215,8 @@ func (w *wheel) do(what string, fields map[string]any) {
 	w.send(fields)
 }
 
-// TestWheel tests that a person can log in by hand while a task waits, and that nobody learns what they typed. make wheel
-// prints its figures.
+// TestWheel tests that a person can log in by hand while a task waits, and that nobody learns what they typed. make
+// wheel prints its figures.
 func TestWheel(t *testing.T) {
 	t.Parallel()
 	base, told := loginSite(t)
@@ -218,7 +224,10 @@ func TestWheel(t *testing.T) {
 	r := newServerFixture(t, logs)
 	r.updateSettings(map[string]any{"interaction.consent.safety": "allow"})
 	board := r.openDashboard(t)
-	client := &api.Client{Base: board.URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	client := &api.Client{
+		Base: board.URL(), Token: r.server.LocalSecret,
+		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	}
 	opened, watched := make(chan struct{}), make(chan struct{})
 	r.setScript([]llmtest.Turn{
 		openPage(base + "/"),
@@ -241,7 +250,8 @@ func TestWheel(t *testing.T) {
 	check.Must(t, window.WithTab(testDeadline(t), func(tab *page.Tab) error { target = tab.TargetID(); return nil }))
 	control := func(method, path string, body any) string {
 		t.Helper()
-		status, answer, err := r.server.Tools.ControlAPI.Call(testDeadline(t), method, path, url.Values{"profile": {session.Profile}, "targetId": {target}}, body)
+		query := url.Values{"profile": {session.Profile}, "targetId": {target}}
+		status, answer, err := r.server.Tools.ControlAPI.Call(testDeadline(t), method, path, query, body)
 		check.Must(t, err)
 		return strconv.Itoa(status) + string(answer)
 	}
@@ -249,7 +259,8 @@ func TestWheel(t *testing.T) {
 		t.Fatalf("start a trace: %s", got)
 	}
 
-	conn, _, err := websocket.Dial(testDeadline(t), "ws"+strings.TrimPrefix(board.URL(), "http")+"/api/sessions/"+started.SessionID+"/live",
+	live := "ws" + strings.TrimPrefix(board.URL(), "http") + "/api/sessions/" + started.SessionID + "/live"
+	conn, _, err := websocket.Dial(testDeadline(t), live,
 		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.server.LocalSecret}}})
 	check.Must(t, err)
 	conn.SetReadLimit(16 << 20)
@@ -271,7 +282,8 @@ func TestWheel(t *testing.T) {
 		t.Errorf("a page that a person works is read: %s", got)
 	}
 
-	const user, password, name, word, card, pin = "krillbaud", "Tr0ub4dor&3x", "日本語名前", "blue-falcon-77", "card-5150-krill", "739148265" // long, as times are in all files
+	const user, password, name, word = "krillbaud", "Tr0ub4dor&3x", "日本語名前", "blue-falcon-77"
+	const card, pin = "card-5150-krill", "739148265" // long, as times are in all files
 	w.click(100, 15)
 	w.keys(user)
 	w.click(100, 55)
@@ -308,7 +320,8 @@ func TestWheel(t *testing.T) {
 			for _, as := range []string{s, url.QueryEscape(s), strings.Trim(strconv.QuoteToASCII(s), `"`)} {
 				if bytes.Contains(data, []byte(as)) {
 					i := bytes.Index(data, []byte(as))
-					leaks = append(leaks, fmt.Sprintf("%s has %q: …%q…", where, as, data[max(0, i-60):min(len(data), i+60)]))
+					around := data[max(0, i-60):min(len(data), i+60)]
+					leaks = append(leaks, fmt.Sprintf("%s has %q: …%q…", where, as, around))
 					break
 				}
 			}
@@ -335,7 +348,8 @@ func TestWheel(t *testing.T) {
 	check.Must(t, r.server.Sessions.CloseSession(testDeadline(t), started.SessionID, cancel.Actor{Moderator: true}))
 	files := 0
 	check.Must(t, filepath.WalkDir(r.server.Home.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() == "user-data" || strings.HasPrefix(d.Name(), ".staging-") { // the browser's own, and what it is given
+		// The browser's own, and what it is given, are nobody else's.
+		if err != nil || d.Name() == "user-data" || strings.HasPrefix(d.Name(), ".staging-") {
 			return fs.SkipDir
 		}
 		if d.IsDir() {
@@ -366,6 +380,7 @@ func TestWheel(t *testing.T) {
 	}
 	slices.Sort(w.latencies)
 	p95 := w.latencies[len(w.latencies)*95/100]
-	t.Logf("wheel: kinds=mouse,keys,paste,ime,file,dialog inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d leaks=%d",
+	const kinds = "mouse,keys,paste,ime,file,dialog"
+	t.Logf("wheel: kinds=%s inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d leaks=%d", kinds,
 		len(w.latencies), w.latencies[len(w.latencies)/2], p95, files, len(leaks))
 }

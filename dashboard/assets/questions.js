@@ -44,15 +44,16 @@ export function ask(question) {
   };
   const button = (text, style, ...answer) => el("button", { type: "button", class: style, onclick: () => say(...answer) }, text);
   const who = [doors[question.door], question.user_name].filter(Boolean).join(" by ");
-  const id = `question-${question.id}`;
+  const id = `question-${question.id}`, hands = question.class === "takeover"; // a person's are asked for
   const root = el("article", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
     el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
     el("div", { id: `${id}-more` },
-      question.detail ? el("p", { class: "detail" }, question.class === "takeover" ? "The model's note: " : "The page calls it: ", el("q", {}, question.detail)) : null,
+      question.detail
+        ? el("p", { class: "detail" }, hands ? "The model's note: " : "The page calls it: ", el("q", {}, question.detail)) : null,
       who ? el("p", { class: "who" }, who) : null,
       question.private ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
     el("div", { class: "row" },
-      button("No", "ghost", false), question.private ? null : button(question.class === "takeover" ? "I will" : "Allow", "primary", true),
+      button("No", "ghost", false), question.private ? null : button(hands ? "I will" : "Allow", "primary", true),
       lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
     wrong);
   const until = new Date(question.until).getTime();

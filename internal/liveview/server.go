@@ -64,7 +64,10 @@ const closeEnded websocket.StatusCode = 4404
 func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string, v Viewer) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &viewing{server: s, conn: conn, viewer: v, acks: make(chan struct{}, 1), turned: make(chan struct{}, 1), commands: make(chan func(context.Context), maxCommands)}
+	c := &viewing{
+		server: s, conn: conn, viewer: v, acks: make(chan struct{}, 1), turned: make(chan struct{}, 1),
+		commands: make(chan func(context.Context), maxCommands),
+	}
 	err := s.admit(ctx, c, session, cancel)
 	if err == nil {
 		err = c.run(ctx)

@@ -39,8 +39,9 @@ type rig struct {
 func start(t *testing.T, window func(context.Context, sessions.Session, bool) (*browsermgr.Window, error)) *rig {
 	t.Helper()
 	m := &sessions.Manager{
-		Store: sessionstest.OpenStore(t), Backends: map[string]sessions.Backend{"local": &sessionstest.Backend{}}, DefaultRuntime: "local",
-		Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: new(cancel.Scopes),
+		Store: sessionstest.OpenStore(t), DefaultRuntime: "local",
+		Backends: map[string]sessions.Backend{"local": &sessionstest.Backend{}},
+		Limits:   func() sessions.Limits { return sessions.Limits{} }, Scopes: new(cancel.Scopes),
 	}
 	check.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() { check.Must(t, m.Close(context.Background())) })
@@ -111,7 +112,9 @@ func (v viewer) next(what string, is func(m map[string]any) bool) map[string]any
 }
 
 func discord(user string, private bool) sessions.Origin {
-	return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: user, UserName: "@" + user, Private: private}
+	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: user, UserName: "@" + user}
+	o.Private = private
+	return o
 }
 
 func noWindow(_ context.Context, _ sessions.Session, open bool) (*browsermgr.Window, error) {
@@ -126,6 +129,9 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 	r := start(t, noWindow)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
 	all := liveview.Rights{Control: true, Stop: true, Note: true}
+	bob := liveview.Viewer{From: discord("bob", false), May: all}
+	invited := bob
+	invited.Invited = true
 	open, private := r.session(discord("ada", false)), r.session(discord("ada", true))
 	closed := r.session(discord("ada", false))
 	check.Must(t, r.Sessions.CloseSession(t.Context(), closed, cancel.Actor{Moderator: true}))
@@ -137,46 +143,53 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 		works   bool
 	}{
 		{"the owner", open, liveview.Viewer{From: discord("ada", false), May: all}, "", true},
-		{"somebody else", open, liveview.Viewer{From: discord("bob", false), May: all}, "belongs to somebody else", false},
+		{"somebody else", open, bob, "belongs to somebody else", false},
 		{"who was invited to watch", open, liveview.Viewer{From: discord("bob", false), Invited: true}, "", false},
-		{"who was invited to work", open, liveview.Viewer{From: discord("bob", false), Invited: true, May: all}, "", true},
+		{"who was invited to work", open, invited, "", true},
 		{"the operator", open, liveview.Viewer{From: operator, May: all}, "", true},
 		{"the owner of a private one", private, liveview.Viewer{From: discord("ada", false), May: all}, "", true},
 		{"the operator, of a private one", private, liveview.Viewer{From: operator, May: all}, "private", false},
-		{"who was invited to a private one", private, liveview.Viewer{From: discord("bob", false), Invited: true, May: all}, "private", false},
+		{"who was invited to a private one", private, invited, "private", false},
 		{"anybody, of a closed one", closed, liveview.Viewer{From: operator, May: all}, "closed", false},
 		{"anybody, of one that is not there", "nosuch", liveview.Viewer{From: operator, May: all}, "not there", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r.t = t
 			v := r.join(tc.session, tc.as)
-			first := v.next("an answer", func(m map[string]any) bool { return m["type"] == "state" || m["type"] == "ended" })
-			if reason, _ := first["reason"].(string); (first["type"] == "ended") != (tc.refused != "") || !strings.Contains(reason, tc.refused) {
+			first := v.next("an answer", func(m map[string]any) bool { return m["type"] != "error" })
+			reason, _ := first["reason"].(string)
+			if (first["type"] == "ended") != (tc.refused != "") || !strings.Contains(reason, tc.refused) {
 				t.Fatalf("%v, want %q", first, tc.refused)
+			}
+			refuses := func(text string) {
+				t.Helper()
+				v.next(text, func(m map[string]any) bool {
+					return m["type"] == "error" && strings.Contains(m["text"].(string), text)
+				})
 			}
 			if tc.refused != "" {
 				return
 			}
 			v.send(map[string]any{"type": "input", "kind": "move"})
-			v.next("refused input", func(m map[string]any) bool {
-				return m["type"] == "error" && strings.Contains(m["text"].(string), "take over first")
-			})
+			refuses("take over first")
 			v.send(map[string]any{"type": "take"})
-			want := map[bool]string{true: "there is no browser here", false: "not work it"}[tc.works]
-			v.next(want, func(m map[string]any) bool { return m["type"] == "error" && strings.Contains(m["text"].(string), want) })
+			refuses(map[bool]string{true: "there is no browser here", false: "not work it"}[tc.works])
 			if held := r.Sessions.Control(tc.session); held.Holder != "" {
 				t.Errorf("%s holds a page that is not there", held.Holder)
 			}
 			if !tc.as.May.Stop {
 				v.send(map[string]any{"type": "stop"})
-				v.next("a refused stop", func(m map[string]any) bool {
-					return m["type"] == "error" && strings.Contains(m["text"].(string), "may not stop")
-				})
+				refuses("may not stop")
 			}
 			check.Must(t, v.conn.Close(websocket.StatusNormalClosure, ""))
 			browsertest.Eventually(t, "the viewer's end", func() bool { return len(r.Viewers(tc.session)) == 0 })
 		})
 	}
+}
+
+// watched reports whether a state says that these watch.
+func watched(by ...any) func(m map[string]any) bool {
+	return func(m map[string]any) bool { list, _ := m["viewers"].([]any); return slices.Equal(list, by) }
 }
 
 func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
@@ -188,11 +201,11 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	}
 	ada, bob := r.join(id, as("ada")), r.join(id, as("bob"))
 	for _, v := range []viewer{ada, bob} {
-		v.next("two viewers", func(m map[string]any) bool { list, _ := m["viewers"].([]any); return len(list) == 2 })
+		v.next("two viewers", watched("ada", "bob"))
 	}
 	r.Drop(id, func(v liveview.Viewer) bool { return v.Name == "bob" }, errors.New("the link was revoked"))
-	bob.next("the end", func(m map[string]any) bool { return m["type"] == "ended" && m["reason"] == "the link was revoked" })
-	ada.next("one viewer", func(m map[string]any) bool { list, _ := m["viewers"].([]any); return slices.Equal(list, []any{"ada"}) })
+	bob.next("the end", func(m map[string]any) bool { return m["reason"] == "the link was revoked" })
+	ada.next("one viewer", watched("ada"))
 	check.Must(t, r.Close(t.Context()))
 	ada.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
 }
@@ -205,9 +218,12 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	check.Must(t, err)
 	casts := screenshot.NewScreencasts(nil)
 	m := &browsermgr.Manager{
-		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459, NewObservers: func(string, bool) []page.Observer { return []page.Observer{casts} },
+		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459,
+		NewObservers: func(string, bool) []page.Observer { return []page.Observer{casts} },
 		Config: func() profile.Config {
-			return profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
+			c := profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true}
+			c.LaunchTimeout = time.Minute
+			return c
 		},
 	}
 	check.Must(t, m.Open(t.Context()))
@@ -225,7 +241,9 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	v.next("the empty state", func(m map[string]any) bool { return m["type"] == "state" })
 	w, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: id})
 	check.Must(t, err)
-	const move = `() => { setInterval(() => { document.body.style.background = 'hsl(' + performance.now() / 10 + ' 90% 50%)' }, 30) }`
+	const move = `() => {
+		setInterval(() => { document.body.style.background = 'hsl(' + performance.now() / 10 + ' 90% 50%)' }, 30)
+	}`
 	check.Must(t, check.Err(w.Act(t.Context(), "evaluate", map[string]any{"fn": move})))
 	first := v.next("a frame", nil)
 	if first["vw"] != 1280.0 || first["vh"] != 720.0 {

@@ -25,7 +25,7 @@ const (
 	// takeTimeout bounds waiting for the step that runs.
 	takeTimeout = 2 * time.Minute
 	doTimeout   = time.Minute
-	// maxInFlight is how many frames may be on their way to a viewer. More would wait in buffers, and be old when they come.
+	// maxInFlight is how many frames may be on their way to a viewer. More would be old when they come.
 	maxInFlight = 2
 	// unreadTimeout is how long a viewer may leave frames unread.
 	unreadTimeout = time.Minute
@@ -118,8 +118,8 @@ func (c *viewing) run(ctx context.Context) error {
 	c.options = screenshot.WatchOptions{FPS: maxFPS}
 	c.conn.SetReadLimit(maxMessage)
 	var work sync.WaitGroup
-	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with
-	// a word. It ends with the connection.
+	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed
+	// with a word. It ends with the connection.
 	reading := context.WithoutCancel(ctx)
 	go func() { cancel(c.read(reading)) }()
 	work.Go(func() { c.work(ctx) })
@@ -274,7 +274,8 @@ func (c *viewing) beginTaking(ctx context.Context) error {
 func (c *viewing) takeOver(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
-	control, err := c.server.Sessions.TakeControl(within, c.session.ID, sessions.ControlRequest{From: c.viewer.From, Invited: c.viewer.Invited})
+	request := sessions.ControlRequest{From: c.viewer.From, Invited: c.viewer.Invited}
+	control, err := c.server.Sessions.TakeControl(within, c.session.ID, request)
 	if err != nil {
 		return err
 	}
@@ -304,7 +305,8 @@ func (c *viewing) takeOver(ctx context.Context) error {
 		}
 		c.mu.Unlock()
 		if err := control.Err(); mine && err != nil {
-			c.tell(ctx, map[string]string{"type": "error", "text": "You do not work this page any more: " + err.Error()})
+			text := "You do not work this page any more: " + err.Error()
+			c.tell(ctx, map[string]string{"type": "error", "text": text})
 		}
 	}()
 	return nil
@@ -566,7 +568,8 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 	}
 	held := c.server.Sessions.Control(c.session.ID)
 	s = State{
-		Type: "state", Session: c.session.ID, Title: live.Title, URL: live.URL, Loading: live.Loading, Tabs: live.Tabs, Chooser: live.Chooser, May: c.viewer.May,
+		Type: "state", Session: c.session.ID, May: c.viewer.May,
+		Title: live.Title, URL: live.URL, Loading: live.Loading, Tabs: live.Tabs, Chooser: live.Chooser,
 		Control: ControlState{Holder: held.Holder, Waiting: held.Waiting, Offered: held.Offered, Wanted: held.Wanted},
 	}
 	if d := live.Dialog; d != nil {

@@ -18,8 +18,8 @@ import (
 func (a *Server) backends() map[string]sessions.Backend {
 	w := a.WindowBrowser(a.Ephemeral)
 	agent := &browseagent.Agent{
-		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(), Approver: a.downloads, TakeOver: a.askToTakeOver,
-		Logger: a.logger,
+		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(),
+		Approver: a.downloads, TakeOver: a.askToTakeOver, Logger: a.logger,
 	}
 	if a.Vault != nil {
 		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}

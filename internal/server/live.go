@@ -32,7 +32,8 @@ func (a *Server) liveWindow(ctx context.Context, s sessions.Session, open bool) 
 	if w, ok := a.Browsers.Lookup(s.ID); ok || !open {
 		return w, nil
 	}
-	if _, _, err := a.WindowBrowser(false).Open(ctx, sessions.PageRequest{Key: s.ID, Profile: s.Profile, URL: s.URL}); err != nil {
+	want := sessions.PageRequest{Key: s.ID, Profile: s.Profile, URL: s.URL}
+	if _, _, err := a.WindowBrowser(false).Open(ctx, want); err != nil {
 		return nil, err
 	}
 	w, _ := a.Browsers.Lookup(s.ID)
@@ -70,7 +71,8 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	go func() { // it ends with this call
 		for held := a.Sessions.Control(s.ID); ; held = a.Sessions.Control(s.ID) {
 			if held.Holder != "" {
-				a.Approver.Approvals.AnswerFor(s.ID, approval.ClassTakeOver, approval.Answer{Allowed: true, By: held.Holder})
+				answer := approval.Answer{Allowed: true, By: held.Holder}
+				a.Approver.Approvals.AnswerFor(s.ID, approval.ClassTakeOver, answer)
 				close(taken)
 				stop(errTaken) // if it was not asked yet
 				return
@@ -97,7 +99,9 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 
 // serveOperator shows the session that the path names to the operator, who has signed in to the dashboard.
 func (a *Server) serveOperator(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled,
+	})
 	if err != nil {
 		return // it has been answered
 	}

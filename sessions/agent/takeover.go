@@ -13,13 +13,15 @@ type TakeOverAsker func(ctx context.Context, s sessions.Session, t sessions.Task
 // The tool by which a model asks for that.
 const (
 	ToolTakeOver  = "ask_to_take_over"
-	TakeOverAbout = "Ask the person to work the page with their own hands, for what you cannot or must not do: a log-in, a captcha, a payment. " +
-		"You wait until they give the page back, and do not see what they type."
+	TakeOverAbout = "Ask the person to work the page with their own hands, for what you cannot or must not do: " +
+		"a log-in, a captcha, a payment. You wait until they give the page back, and do not see what they type."
 	TakeOverReason = "what they should do there, in a sentence"
 )
 
 // AskToTakeOver asks, and returns what the model is told.
-func AskToTakeOver(ctx context.Context, ask TakeOverAsker, s sessions.Session, t sessions.Task, reason string) (text string, done bool) {
+func AskToTakeOver(
+	ctx context.Context, ask TakeOverAsker, s sessions.Session, t sessions.Task, reason string,
+) (text string, done bool) {
 	if err := ask(ctx, s, t, Shorten(reason, 300)); err != nil {
 		return RefusalText(err), false
 	}

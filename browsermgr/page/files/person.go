@@ -99,11 +99,12 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 	left := d.opts.MaxUpload
 	for i, f := range given {
 		name := filepath.Base(f.Name)
+		dots := name == "." || name == ".." || name == string(filepath.Separator)
 		left -= int64(len(f.Data))
 		switch {
 		case left < 0:
 			err = errUploadTooLarge
-		case name == "." || name == ".." || name == string(filepath.Separator) || !utf8.ValidString(name) || len(name) > 255:
+		case dots || !utf8.ValidString(name) || len(name) > 255:
 			err = fault.Invalidf("%q is no name for a file", f.Name)
 		default:
 			paths = append(paths, filepath.Join(dir, strconv.Itoa(i), name))

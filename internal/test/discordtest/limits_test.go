@@ -44,6 +44,8 @@ func many(n int, text string) string { return strings.TrimSuffix(strings.Repeat(
 
 const button = `{"type":2,"style":1,"label":"b","custom_id":"b#"}`
 
+const linkless = `{"type":2,"style":5,"label":"b"}`
+
 func row(parts string) string { return `{"type":1,"components":[` + parts + `]}` }
 
 func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
@@ -61,7 +63,7 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 		"label":            {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b","label":"`+long(81)+`"}`) + `]}`, "components.0.components.0.label", "BASE_TYPE_MAX_LENGTH"},
 		"no label":         {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b"}`) + `]}`, "components.0.components.0", "BUTTON_COMPONENT_INVALID_LABEL"},
 		"style":            {`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`, "components.0.components.0.style", "BASE_TYPE_CHOICES"},
-		"link without url": {`{"components":[` + row(`{"type":2,"style":5,"label":"b"}`) + `]}`, "components.0.components.0.url", "BASE_TYPE_REQUIRED"},
+		"link without url": {`{"components":[` + row(linkless) + `]}`, "components.0.components.0.url", "BASE_TYPE_REQUIRED"},
 		"wrong type":       {`{"content":5}`, "content", "BASE_TYPE_CONVERT"},
 		"wrong inner type": {`{"components":[{"type":true}]}`, "components.type", "BASE_TYPE_CONVERT"},
 	} {

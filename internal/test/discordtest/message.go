@@ -398,7 +398,8 @@ func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) 
 	case c.Style == LinkButton:
 		f.Length(path+".url", c.URL, 1, 512)
 		if c.CustomID != "" {
-			f.Add(path, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
+			const code = "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE"
+			f.Add(path, code, "A custom id and url cannot both be specified")
 		}
 	default:
 		checkCustomID(f, path, c, seen)

@@ -296,14 +296,15 @@ function nameOf(element, role) {
 const hint = (element) => (element.getAttribute('alt')?.trim() === '' ? '' : tooltip(element)) || squeeze(element.getAttribute('placeholder') ?? '') ||
   squeeze(element.getAttribute('aria-placeholder') ?? '');
 
-// personal are the fields into which a person typed while the page was theirs: what they hold is not told any more. They are those
-// whose contents are others at the end of that time than at its beginning, or than in the document.
+// personal are the fields into which a person typed while the page was theirs: what they hold is not told any more.
+// They are those whose contents are others at the end of that time than at its beginning, or than in the document.
 const personal = new WeakSet();
 let held = new WeakMap();
 const UNTYPED = /^(checkbox|radio|button|submit|reset|image|hidden|file|range|color)$/;
 function eachField(root, visit) {
   for (const element of root.querySelectorAll('*')) {
-    if (element.localName === 'textarea' || (element.localName === 'input' && !UNTYPED.test(element.type))) visit(element);
+    const { localName: tag, type } = element;
+    if (tag === 'textarea' || (tag === 'input' && !UNTYPED.test(type))) visit(element);
     const inner = anyShadow(element) ?? embedded(element);
     if (inner) eachField(inner, visit);
   }

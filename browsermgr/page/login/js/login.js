@@ -100,7 +100,8 @@
   const passwords = (globalThis.passwords ??= new Set());
   // held is what fields held when a person began to work the page.
   const held = (globalThis.held ??= new WeakMap());
-  const typable = () => all(document, 'input, textarea').filter((e) => !/^(checkbox|radio|button|submit|reset|image|hidden|file|range|color)$/.test(e.type));
+  const untyped = /^(checkbox|radio|button|submit|reset|image|hidden|file|range|color)$/;
+  const typable = () => all(document, 'input, textarea').filter((e) => !untyped.test(e.type));
 
   // plain is a text without what does not keep a reader from reading it as one: spaces and characters that are not seen.
   const plain = (s) => (s ?? '').replace(/[\s\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+/gu, '').toLowerCase();
@@ -310,7 +311,8 @@
     beginHold() {
       for (const e of typable()) held.set(e, e.value);
     },
-    // endHold takes the fields that hold something else now for such as a secret was written into, and returns what they hold.
+    // endHold takes the fields that hold something else now for such as a secret was written into, and returns what
+    // they hold.
     endHold() {
       const changed = typable().filter((e) => e.value !== (held.get(e) ?? e.defaultValue));
       for (const e of changed) written.add(e);
