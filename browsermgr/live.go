@@ -2,7 +2,6 @@ package browsermgr
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"clank/browsermgr/page"
@@ -58,13 +57,8 @@ func (w *Window) Watch(ctx context.Context, o screenshot.WatchOptions) (v *scree
 		return nil, "", errNoPage
 	}
 	defer b.release()
-	for _, observer := range b.observers {
-		if casts, ok := observer.(*screenshot.Screencasts); ok {
-			if v, err = casts.Watch(ctx, tab, o); err != nil {
-				return nil, "", w.explain(ctx, b, fmt.Errorf("watch the page: %w", err))
-			}
-			return v, tab.ID(), nil
-		}
+	if v, err = b.casts.Watch(ctx, tab, o); err != nil {
+		return nil, "", w.explain(ctx, b, fmt.Errorf("watch the page: %w", err))
 	}
-	return nil, "", errors.New("the pages of this browser cannot be watched")
+	return v, tab.ID(), nil
 }

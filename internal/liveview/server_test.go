@@ -10,13 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/page"
-	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 	"clank/cancel"
 	"clank/internal/liveview"
@@ -216,10 +215,17 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	t.Parallel()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	check.Must(t, err)
-	casts := screenshot.NewScreencasts(nil)
+	var casts atomic.Int32 // Chromium's state: 1 = it captures
 	m := &browsermgr.Manager{
 		Home: t.TempDir(), FirstPort: 18450, LastPort: 18459,
-		NewObservers: func(string, bool) []page.Observer { return []page.Observer{casts} },
+		OnSent: func(method string) {
+			switch method {
+			case "Page.startScreencast":
+				casts.Store(1)
+			case "Page.stopScreencast":
+				casts.Store(0)
+			}
+		},
 		Config: func() profile.Config {
 			c := profile.Config{Executable: exe.Path, Headless: new(true), NoSandbox: true}
 			c.LaunchTimeout = time.Minute
@@ -272,5 +278,5 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	}
 	check.Must(t, v.conn.Close(websocket.StatusNormalClosure, ""))
 	browsertest.Eventually(t, "the end of the hold", func() bool { return r.Sessions.Control(id).Holder == "" })
-	browsertest.Eventually(t, "the end of the capture", func() bool { return casts.Running() == 0 })
+	browsertest.Eventually(t, "the end of the capture", func() bool { return casts.Load() == 0 })
 }

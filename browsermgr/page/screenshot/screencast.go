@@ -179,13 +179,6 @@ func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{},
 	return nil, nil
 }
 
-// Running returns how many tabs are captured just now.
-func (c *Screencasts) Running() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.casts)
-}
-
 // Close ends all casts and waits for them. It is an [io.Closer].
 func (c *Screencasts) Close() error {
 	c.mu.Lock()
