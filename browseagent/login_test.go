@@ -335,8 +335,9 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 		wants  string // what the model is told
 		failed bool
 	}{
-		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error { return nil },
-			"A person has the page now.", false},
+		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error {
+			return nil
+		}, "A person has the page now.", false},
 		{"who does not", func(_ context.Context, _ sessions.Session, _ sessions.Task, reason string) error {
 			return errors.New("not done: nobody could " + reason)
 		}, "Not done: nobody could log in. Do not try it in another way", true},
