@@ -199,9 +199,15 @@ func TestWhatEndsAHold(t *testing.T) {
 				if !c.Touch() || len(r.backend.Closed()) > 0 {
 					t.Fatalf("after two minutes: %v, closed %v", c.Err(), r.backend.Closed())
 				}
+				told := 0
+				c.OnEnd(func() { told++ })
 				tc.end(t, r, id)
 				if err := ended(t, c); err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("%v, want %q", err, tc.want)
+				}
+				c.OnEnd(func() { told++ }) // late, so at once
+				if told != 2 {
+					t.Errorf("the end was told %d times", told)
 				}
 				if _, err := r.TakeControl(t.Context(), id, by("ada")); tc.want != "closed" && tc.want != "shutting down" {
 					check.Must(t, err)
