@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
+	"clank/browsermgr/page/frame"
 	"clank/browsermgr/page/login"
 	"clank/internal/vault"
 )
@@ -47,6 +48,7 @@ type Hands struct {
 	person *page.Person
 	typing []rune // since the last pause
 	typed  []typedWord
+	sizes  map[*page.Tab][2]int // of the viewports that the person has changed, before that
 }
 
 // typedWord is a text that was typed, and in which tab.
@@ -67,6 +69,7 @@ func (w *Window) BeginControl(ctx context.Context) (*Hands, error) {
 	}
 	h := &Hands{
 		window: w, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1),
+		sizes: map[*page.Tab][2]int{},
 	}
 	h.state.url, h.state.title, h.state.tabs, _ = w.State(ctx)
 	w.mu.Lock()
@@ -223,7 +226,7 @@ func (h *Hands) Do(ctx context.Context, c Command) (copied string, err error) {
 	case "back", "forward", "reload":
 		_, err = w.actOnPage(ctx, u, page.Action{Kind: actiontable.Kind(c.What)})
 	case "resize":
-		_, err = w.actOnPage(ctx, u, page.Action{Kind: actiontable.KindResize, Width: c.W, Height: c.H})
+		err = h.resize(ctx, u.tab, c.W, c.H)
 	case "tabNew":
 		_, err = runTabNew(ctx, w, u, args)
 	case "tabSelect":
@@ -244,6 +247,25 @@ func (h *Hands) Do(ctx context.Context, c Command) (copied string, err error) {
 		err = fmt.Errorf("there is nothing called %q to be done", c.What)
 	}
 	return copied, w.explain(ctx, u.browser, err)
+}
+
+// resize changes the viewport of a tab until the person gives it back.
+func (h *Hands) resize(ctx context.Context, tab *page.Tab, width, height int) error {
+	const ask = "() => [innerWidth, innerHeight]"
+	err := tab.RunUntilDialog(ctx, hideTimeout, func(ctx context.Context) error {
+		size, err := frame.CallFunction[[2]int](ctx, tab.MainFrame(), ask, nil, nil)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if _, known := h.sizes[tab]; err == nil && !known {
+			h.sizes[tab] = size
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: width, Height: height})
+	return err
 }
 
 // End gives the window back, masks what was typed and returns when that is done. Others who want the window meanwhile
@@ -291,6 +313,9 @@ func (h *Hands) finish() {
 			transfers.AskPerson(tab, false)
 		}
 		h.coverTab(ctx, tab)
+		if size, changed := h.sizes[tab]; changed {
+			_, _ = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: size[0], Height: size[1]}) // or it is gone
+		}
 	}
 	for _, word := range h.typed {
 		w.typed.words.Add(typedName, word.text)
