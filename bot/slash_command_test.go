@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -145,6 +146,14 @@ func (p phone) Unshare(_ context.Context, o sessions.Origin) (string, error) {
 	return p.say("unshare", o)
 }
 
+func (p phone) Link(_ context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
+	return p.say(fmt.Sprintf("link %+v", in), o)
+}
+
+func (p phone) Unlink(_ context.Context, o sessions.Origin, session string) (string, error) {
+	return p.say("unlink "+session, o)
+}
+
 func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 	s := newStage(t)
 	s.bot.Calls = phone{}
@@ -161,6 +170,8 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "privacy", discordtest.Args{"choice": "out"}, "privacy out for ada", true},
 		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
 		{s.ada, "unshare", nil, "unshare for ada", false},
+		{s.ada, "link", discordtest.Args{"session": "b3", "control": true, "minutes": 5}, "link {Session:b3 Control:true Minutes:5} for ada", true},
+		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
 	} {
 		it := s.command(c.who, c.command, c.args)
 		if got := s.answer(it, c.want); got.Ephemeral != c.private {

@@ -77,6 +77,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Runs:         a.recorder,
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
+		Links:        a.CallService,
 		ModelAbility: a.models.Ability,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       cancel.IsStop,
