@@ -180,6 +180,25 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 	}
 }
 
+func TestAButtonGivesALinkToThePageThatIsWorked(t *testing.T) {
+	s := newStage(t)
+	s.bot.Calls = phone{}
+	s.open()
+	it, k := s.browse(s.ada, discordtest.Args{"task": "lamps", "session": "s1"}), s.next()
+	k.step("look", nil)
+	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
+		return i.Original != nil && len(i.Original.Buttons()) == 2
+	})
+	check.Must(t, err)
+	live := got.Original.Buttons()[1]
+	pressed, err := s.PressButton(*got.Original, s.bob, live.CustomID)
+	check.Must(t, err)
+	if got := s.answer(pressed, "link {Session:s1 "); live.Label != "Live" || !got.Ephemeral {
+		t.Errorf("%+v gives %+v, want a link for the person alone", live, got)
+	}
+	k.done("There.")
+}
+
 func TestWhyACallCannotBeJoinedIsSaid(t *testing.T) {
 	s := newStage(t)
 	s.bot.Calls = phone{err: errors.New("you are in no voice channel: go into one first")}

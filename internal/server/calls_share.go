@@ -71,7 +71,7 @@ func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error
 		return share.ViewerShare{}, share.ErrLinkRevoked
 	}
 	return share.ViewerShare{
-		ID: w.ID, Link: link.ID, Until: link.Until, Done: link.Done,
+		ID: w.ID, Link: link.ID, Session: link.Session, Control: link.Control, Until: link.Until, Done: link.Done,
 		Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
 	}, nil
 }

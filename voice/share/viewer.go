@@ -33,6 +33,11 @@ const maxPendingRequests = 64
 type ViewerShare struct {
 	ID    string // no secret: for logs
 	Link  string // the id of the link; no secret either
+
+	// Session is what a link without a call shows. Control says that whoever has the link may work its page.
+	Session string
+	Control bool
+
 	Title string // for people; may be empty
 	Watch func(videosource.Format) webrtc.FrameSource
 	Until time.Time       // when the link expires; zero: with the share

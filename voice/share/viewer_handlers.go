@@ -27,6 +27,7 @@ type WatchRequest struct {
 // WatchInfo is what the page is told of a share.
 type WatchInfo struct {
 	Title   string             `json:"title"`
+	Control bool               `json:"control,omitempty"` // the link lets its holder work the page
 	Until   *time.Time         `json:"until,omitempty"`
 	WebRTC  bool               `json:"webrtc"`
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
@@ -103,7 +104,7 @@ func (v *ViewerPage) handleCheck(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	info := WatchInfo{Title: s.Title, WebRTC: v.Engine != nil}
+	info := WatchInfo{Title: s.Title, Control: s.Control, WebRTC: v.Engine != nil}
 	if !s.Until.IsZero() {
 		info.Until = &s.Until
 	}
