@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,29 +37,35 @@ func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.Li
 	return view, nil
 }
 
-// lastUsed returns the open session that somebody used last: in their channel, or if they are the operator, anywhere
-// on this machine.
+// lastUsed returns the session that somebody used last: in their channel, or if they are the operator, anywhere on this
+// machine. One whose page is open comes before those that have none to be seen.
 func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (sessions.Session, error) {
-	if by.Kind == sessions.FromDiscord {
-		s, err := x.Sessions.LastSession(ctx, by)
-		if err != nil {
-			err = errors.New("there is no browser session of yours here yet: begin one with /clank browse")
-		}
-		return s, err
+	q := sessions.SessionQuery{
+		Limit: maxSearchedSessions, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
 	}
-	list, err := x.Sessions.Sessions(ctx, sessions.SessionQuery{
-		States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
-	})
+	if by.Kind == sessions.FromDiscord {
+		q.Of = &by
+	}
+	list, err := x.Sessions.Sessions(ctx, q)
 	if err != nil {
 		return sessions.Session{}, fmt.Errorf("find the last session: %w", err)
 	}
+	list = slices.DeleteFunc(list, func(s sessions.Session) bool {
+		return !s.MayUse(by) || s.Origin.Private && !by.Private // who asks in public does not mean what was kept private
+	})
 	for _, s := range list {
-		if s.MayUse(by) {
+		if _, open := x.Browsers.Lookup(s.ID); open {
 			return s, nil
 		}
 	}
-	return sessions.Session{}, fmt.Errorf("there is no open session: ask for something first: %w", sessions.ErrNotFound)
+	if len(list) == 0 {
+		return sessions.Session{}, errors.New("there is no browser session of yours here yet: ask for something first, " +
+			"or begin one with /clank browse")
+	}
+	return list[0], nil
 }
+
+const maxSearchedSessions = 400
 
 // Links returns the links about which by has a say, to one session or to all.
 func (x *CallService) Links(ctx context.Context, by sessions.Origin, session string) []api.LinkView {
@@ -114,7 +121,8 @@ func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session str
 	}
 }
 
-// CheckSharing tests whether people elsewhere reach the viewer's page: it asks the public address for it as they would.
+// CheckSharing tests whether people elsewhere reach the viewer's page: it asks the public address for it, and the
+// relays for an address, as they would.
 func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 	s := x.Settings().Share
 	present := func(name string) bool {
@@ -127,8 +135,14 @@ func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 			viewer.Ready, viewer.Detail = false, fmt.Sprintf("%s does not lead to the viewer's page: %v", s.PublicURL, err)
 		}
 	}
+	relay := relayCapability(s, present)
+	if relay.Ready {
+		if err := x.webrtcEngine.CheckRelays(ctx); err != nil {
+			relay.Ready, relay.Detail = false, fmt.Sprintf("%s: %v", s.TURN, err)
+		}
+	}
 	var list []api.SharingCheck
-	for _, c := range []Capability{viewer, relayCapability(s, present), udpPortCapability(ctx, s, false)} {
+	for _, c := range []Capability{viewer, relay, udpPortCapability(ctx, s, false)} {
 		list = append(list, api.SharingCheck{Name: c.Name, Ready: c.Ready, Detail: c.Detail})
 	}
 	return list
