@@ -82,8 +82,14 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 		{
 			Type: sub, Name: "link", Description: "Make a link to a browser session, for you or one other person",
 			Options: []*discordgo.ApplicationCommandOption{
-				{Type: text, Name: "session", MaxLength: 100, Description: "Which one; your last one here if you name none"},
-				{Type: discordgo.ApplicationCommandOptionBoolean, Name: "control", Description: "Let them use mouse and keyboard, too"},
+				{
+					Type: text, Name: "session", MaxLength: 100,
+					Description: "Which one; your last one here if you name none",
+				},
+				{
+					Type: discordgo.ApplicationCommandOptionBoolean, Name: "control",
+					Description: "Let them use mouse and keyboard, too",
+				},
 				{
 					Type: discordgo.ApplicationCommandOptionInteger, Name: "minutes", MinValue: &one, MaxValue: 24 * 60,
 					Description: "How long it works",

@@ -220,7 +220,8 @@ func workButtons(work, session string) []discordgo.MessageComponent {
 		discordgo.Button{Label: "Stop", Style: discordgo.DangerButton, CustomID: stopPrefix + work},
 	}
 	if session != "" {
-		row = append(row, discordgo.Button{Label: "Live", Style: discordgo.SecondaryButton, CustomID: livePrefix + session})
+		live := discordgo.Button{Label: "Live", Style: discordgo.SecondaryButton, CustomID: livePrefix + session}
+		row = append(row, live)
 	}
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }

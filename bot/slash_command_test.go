@@ -170,7 +170,10 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "privacy", discordtest.Args{"choice": "out"}, "privacy out for ada", true},
 		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
 		{s.ada, "unshare", nil, "unshare for ada", false},
-		{s.ada, "link", discordtest.Args{"session": "b3", "control": true, "minutes": 5}, "link {Session:b3 Control:true Minutes:5} for ada", true},
+		{
+			s.ada, "link", discordtest.Args{"session": "b3", "control": true, "minutes": 5},
+			"link {Session:b3 Control:true Minutes:5} for ada", true,
+		},
 		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
 	} {
 		it := s.command(c.who, c.command, c.args)

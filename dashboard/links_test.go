@@ -31,7 +31,8 @@ func (b *linkBook) NewLink(_ context.Context, by sessions.Origin, in api.LinkReq
 		return api.LinkView{}, errors.New("there is no open session")
 	}
 	v := api.LinkView{
-		ID: "l1", Session: in.Session, Control: in.Control, By: "the operator", Until: time.Now().Add(time.Duration(in.Seconds) * time.Second),
+		ID: "l1", Session: in.Session, Control: in.Control, By: "the operator",
+		Until:   time.Now().Add(time.Duration(in.Seconds) * time.Second),
 		Viewers: []api.LinkViewer{{From: "198.51.100.7", Since: time.Now()}},
 	}
 	b.list = append(b.list, v)
@@ -42,7 +43,9 @@ func (b *linkBook) NewLink(_ context.Context, by sessions.Origin, in api.LinkReq
 func (b *linkBook) Links(_ context.Context, _ sessions.Origin, session string) []api.LinkView {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(b.list), func(v api.LinkView) bool { return session != "" && v.Session != session })
+	return slices.DeleteFunc(slices.Clone(b.list), func(v api.LinkView) bool {
+		return session != "" && v.Session != session
+	})
 }
 
 func (b *linkBook) RevokeLinks(_ context.Context, _ sessions.Origin, session, link string) int {
@@ -67,11 +70,13 @@ func TestLinksAreMadeShownAndRevokedOnThePage(t *testing.T) {
 	tb.waitFor(status + ` === "Done"`)
 	session := tb.Eval(`location.pathname.slice(3)`).(string)
 	tb.click("#share")
-	tb.waitFor(`document.getElementById("links").open && document.querySelector("#link-form [name=session]").value === "` + session + `"`)
+	tb.waitFor(`document.getElementById("links").open`)
+	tb.waitFor(`document.querySelector("#link-form [name=session]").value === "` + session + `"`)
 	tb.click("#link-form [name=control]")
 	tb.click("#link-form [type=submit]")
 	tb.waitFor(`document.querySelector("#link-text input")?.value === "https://view.example/#secret"`)
-	tb.waitFor(`/to use · made by the operator .* watched from 198.51.100.7/.test(document.getElementById("link-list").textContent)`)
+	tb.waitFor(`/to use · made by the operator .* watched from 198.51.100.7/
+		.test(document.getElementById("link-list").textContent)`)
 	list, err := r.client().Links(t.Context(), session)
 	if err != nil || len(list) != 1 || !list[0].Control || list[0].URL != "" {
 		t.Errorf("got %+v, error %v", list, err)

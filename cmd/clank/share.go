@@ -45,7 +45,9 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.printResult(asJSON, api.LinksRevoked{Count: n}, func(w io.Writer) { fmt.Fprintf(w, "%d links are void\n", n) })
+			return e.printResult(asJSON, api.LinksRevoked{Count: n}, func(w io.Writer) {
+				fmt.Fprintf(w, "%d links are void\n", n)
+			})
 		}
 		link, err := server.NewLink(ctx, api.LinkRequest{
 			Session: session, Control: control, Seconds: int(lasts / time.Second),
@@ -82,8 +84,8 @@ func listLinks(ctx context.Context, e *commandEnv, server *api.Client, session s
 			for _, v := range l.Viewers {
 				from = append(from, v.From)
 			}
-			until := l.Until.Local().Format(time.DateTime)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.ID, l.Session, right, clipLine(l.By, 40), until, strings.Join(from, ", "))
+			until, by := l.Until.Local().Format(time.DateTime), clipLine(l.By, 40)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.ID, l.Session, right, by, until, strings.Join(from, ", "))
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"clank/sessions"
 )
 
-// post sends a link's secret to the viewer's page, as another browser.
+// postLink sends a link's secret to the viewer's page, as another browser.
 func postLink(t *testing.T, base, link string) int {
 	t.Helper()
 	at, err := url.Parse(link)
@@ -34,11 +34,13 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 	t.Helper()
 	ctx := testDeadline(t)
 	client := &api.Client{
-		Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret,
+		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	colours := newColourSite(t)
 	done, err := r.server.Sessions.Run(ctx, sessions.Task{
-		Prompt: "open " + colours.URL, Model: plain.ModelName, Origin: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel},
+		Prompt: "open " + colours.URL, Model: plain.ModelName,
+		Origin: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel},
 	}, nil)
 	check.Must(t, err)
 	link, err := client.NewLink(ctx, api.LinkRequest{Control: true, Seconds: 600}) // of the session that was used last

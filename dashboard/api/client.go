@@ -138,7 +138,8 @@ func (c *Client) Links(ctx context.Context, session string) ([]LinkView, error) 
 
 // RevokeLinks makes the links to a session void.
 func (c *Client) RevokeLinks(ctx context.Context, session string) (int, error) {
-	out, err := fetch[LinksRevoked](ctx, c, http.MethodPost, "/api/links/revoke?session="+url.QueryEscape(session), struct{}{})
+	path := "/api/links/revoke?session=" + url.QueryEscape(session)
+	out, err := fetch[LinksRevoked](ctx, c, http.MethodPost, path, struct{}{})
 	return out.Count, err
 }
 

@@ -14,7 +14,8 @@ const failed = (error) => text.replaceChildren(error.message);
 export function showLinks(sessions, current) {
   const open = sessions.filter((s) => s.state !== "closed");
   form.elements.session.replaceChildren(...open.map((s) => {
-    return el("option", { value: s.id, selected: s.id === current }, `${nameOf(s).slice(0, 60)} · ${ago(s.last_used)}`);
+    const name = `${nameOf(s).slice(0, 60)} · ${ago(s.last_used)}`;
+    return el("option", { value: s.id, selected: s.id === current }, name);
   }));
   text.textContent = "";
   dialog.showModal();

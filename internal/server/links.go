@@ -41,7 +41,8 @@ func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.Li
 // machine. One whose page is open comes before those that have none to be seen.
 func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (sessions.Session, error) {
 	q := sessions.SessionQuery{
-		Limit: maxSearchedSessions, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
+		Limit:  maxSearchedSessions,
+		States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
 	}
 	if by.Kind == sessions.FromDiscord {
 		q.Of = &by
@@ -51,7 +52,8 @@ func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (session
 		return sessions.Session{}, fmt.Errorf("find the last session: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(s sessions.Session) bool {
-		return !s.MayUse(by) || s.Origin.Private && !by.Private // who asks in public does not mean what was kept private
+		// Who asks in public does not mean what was kept private.
+		return !s.MayUse(by) || s.Origin.Private && !by.Private
 	})
 	for _, s := range list {
 		if _, open := x.Browsers.Lookup(s.ID); open {
@@ -59,13 +61,15 @@ func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (session
 		}
 	}
 	if len(list) == 0 {
-		return sessions.Session{}, errors.New("there is no browser session of yours here yet: ask for something first, " +
-			"or begin one with /clank browse")
+		return sessions.Session{}, errNoSessionYet
 	}
 	return list[0], nil
 }
 
 const maxSearchedSessions = 400
+
+var errNoSessionYet = errors.New("there is no browser session of yours here yet: ask for something first, " +
+	"or begin one with /clank browse")
 
 // Links returns the links about which by has a say, to one session or to all.
 func (x *CallService) Links(ctx context.Context, by sessions.Origin, session string) []api.LinkView {
@@ -83,8 +87,8 @@ func (x *CallService) RevokeLinks(ctx context.Context, by sessions.Origin, sessi
 
 func (x *CallService) linkView(ctx context.Context, l share.Link) api.LinkView {
 	v := api.LinkView{
-		ID: l.ID, Session: l.Session, Control: l.Control, By: cmp.Or(l.By.UserName, "the operator"), Until: l.Until, Opened: l.Opened,
-		Viewers: []api.LinkViewer{},
+		ID: l.ID, Session: l.Session, Control: l.Control, By: cmp.Or(l.By.UserName, "the operator"),
+		Until: l.Until, Opened: l.Opened, Viewers: []api.LinkViewer{},
 	}
 	if s, err := x.Sessions.Session(ctx, l.Session); err == nil && !s.Origin.Private {
 		v.Title = s.Title
@@ -105,8 +109,8 @@ func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRe
 	if v.Control {
 		right = "watch the page, and work it"
 	}
-	return fmt.Sprintf("Whoever opens this link first can %s, until <t:%d:t>: open it yourself, or give it to one person. "+
-		"`/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil
+	return fmt.Sprintf("Whoever opens this link first can %s, until <t:%d:t>: open it yourself, or give it to one "+
+		"person. `/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil
 }
 
 // Unlink implements bot.Calls.
@@ -132,7 +136,8 @@ func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 	viewer := viewerCapability(s)
 	if s.PublicURL != "" {
 		if err := askViewerPage(ctx, s.PublicURL); err != nil {
-			viewer.Ready, viewer.Detail = false, fmt.Sprintf("%s does not lead to the viewer's page: %v", s.PublicURL, err)
+			viewer.Ready = false
+			viewer.Detail = fmt.Sprintf("%s does not lead to the viewer's page: %v", s.PublicURL, err)
 		}
 	}
 	relay := relayCapability(s, present)
@@ -152,7 +157,8 @@ func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 func askViewerPage(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, viewerCheckTimeout, errors.New("it does not answer"))
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(base, "/")+"/check", strings.NewReader("{}"))
+	at := strings.TrimSuffix(base, "/") + "/check"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader("{}"))
 	if err != nil {
 		return err
 	}
@@ -165,7 +171,8 @@ func askViewerPage(ctx context.Context, base string) error {
 	var answer struct{ Error string }
 	err = json.NewDecoder(http.MaxBytesReader(nil, res.Body, 4<<10)).Decode(&answer)
 	if err != nil || res.StatusCode != http.StatusNotFound || answer.Error != share.IncompleteLink {
-		return fmt.Errorf("status %d comes from another server; forward everything below it to clank serve --watch-addr", res.StatusCode)
+		return fmt.Errorf("status %d comes from elsewhere; forward everything below it to clank serve --watch-addr",
+			res.StatusCode)
 	}
 	return nil
 }

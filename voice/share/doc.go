@@ -8,9 +8,9 @@
 // secret is in the fragment.
 //
 // A session can be shown behind links without a call, too: [Manager.Invite] makes one, for the browser that opens it
-// first. The links to a session are one share; it ends with the last of them. A link says whether its holder may work the
-// page (then [sessions.ControlRequest] is Invited) or watch.
+// first. The links to a session are one share; it ends with the last of them. A link says whether its holder may work
+// the page (then [sessions.ControlRequest] is Invited) or watch.
 //
-// The viewer's page has a listener of its own and can do nothing: WebRTC first,
-// WebSocket and WebCodecs next, still pictures last. Sessions shown by several calls share one source.
+// The viewer's page has a listener of its own and can do nothing: WebRTC first, WebSocket and WebCodecs next,
+// still pictures last. Sessions shown by several calls share one source.
 package share

@@ -44,7 +44,8 @@ func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, 
 	case req.For < 0 || req.For > longest:
 		return "", Link{}, newRefusal(NotAllowed, "a link works for %d minutes at most", int(longest/time.Minute))
 	case s.share != nil && len(m.Links.List(ofShare(s.share.id))) >= maxSessionLinks:
-		return "", Link{}, newRefusal(NotAllowed, "there are %d links to this session already; revoke some first", maxSessionLinks)
+		return "", Link{}, newRefusal(NotAllowed, "there are %d links to this session already; revoke some first",
+			maxSessionLinks)
 	}
 	if s.share == nil {
 		if _, err := m.start(ctx, s, c, session, req.By); err != nil {
@@ -75,7 +76,9 @@ func (m *Manager) SessionLinks(ctx context.Context, by sessions.Origin, session,
 // RevokeLinks makes such links void, and returns how many.
 func (m *Manager) RevokeLinks(ctx context.Context, by sessions.Origin, session, link string) int {
 	list := m.SessionLinks(ctx, by, session, link)
-	return m.Links.Revoke(func(l Link) bool { return slices.ContainsFunc(list, func(o Link) bool { return o.ID == l.ID }) })
+	return m.Links.Revoke(func(l Link) bool {
+		return slices.ContainsFunc(list, func(o Link) bool { return o.ID == l.ID })
+	})
 }
 
 // checkLinks revokes those links to a session whose makers may not show it any more. With the last one the share ends.

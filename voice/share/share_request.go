@@ -78,7 +78,8 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 	case s.State == sessions.SessionClosed:
 		return none, newRefusal(NotFound, "session %s is closed; browse again, then share", id)
 	case c.Session != "" && cannotSee(s.Origin) && !s.MayUse(by):
-		return none, newRefusal(NotOwner, "session %s is private, so only %s can have a link to it", id, displayName(s.Origin))
+		owner := displayName(s.Origin)
+		return none, newRefusal(NotOwner, "session %s is private, so only %s can have a link to it", id, owner)
 	case c.Session == "" && cannotSee(s.Origin):
 		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
 	}

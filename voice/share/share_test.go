@@ -377,7 +377,8 @@ func TestALinkIsGoodForItsShareUntilItsEnd(t *testing.T) {
 	l := &share.Links{Lifetime: time.Hour, Now: func() time.Time { return now }}
 	token, issued := l.Issue(share.Link{Share: "share-1"})
 	other, _ := l.Issue(share.Link{Share: "share-2"})
-	if got, err := l.Check(token, ""); got.ID != issued.ID || got.Share != "share-1" || !got.Until.Equal(now.Add(time.Hour)) || err != nil {
+	got, err := l.Check(token, "")
+	if got.ID != issued.ID || got.Share != "share-1" || !got.Until.Equal(now.Add(time.Hour)) || err != nil {
 		t.Errorf("got %+v, error %v, want share-1 for an hour", got, err)
 	}
 	if url.PathEscape(token) != token {
@@ -441,7 +442,8 @@ func TestALinkLeadsToTheViewerPage(t *testing.T) {
 	place, err := s.Begin(t.Context(), show)
 	check.Must(t, err)
 	token, found := strings.CutPrefix(place.Link, base)
-	if got, err := links.Check(token, ""); !found || err != nil || got.Share != "share" || !strings.Contains(place.Text, "120 minutes") {
+	got, err := links.Check(token, "")
+	if !found || err != nil || got.Share != "share" || !strings.Contains(place.Text, "120 minutes") {
 		t.Errorf("got %+v, error %v, want a link to the share for two hours", place, err)
 	}
 	check.Must(t, s.End(t.Context(), show))

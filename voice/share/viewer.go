@@ -31,8 +31,8 @@ const maxPendingRequests = 64
 
 // ViewerShare is what a link is good for.
 type ViewerShare struct {
-	ID    string // no secret: for logs
-	Link  string // the id of the link; no secret either
+	ID   string // no secret: for logs
+	Link string // the id of the link; no secret either
 
 	// Session is what a link without a call shows. Control says that whoever has the link may work its page.
 	Session string
@@ -44,7 +44,8 @@ type ViewerShare struct {
 	Done  <-chan struct{} // closed when the share has ended or the link was revoked; nil: never
 }
 
-// LinkChecker knows the links that are good now; browser is a secret of the browser that has one. An error is why one is not, as a sentence for people without a full stop.
+// LinkChecker knows the links that are good now; browser is a secret of the browser that has one. An error is why one
+// is not, as a sentence for people without a full stop.
 type LinkChecker interface {
 	CheckLink(token, browser string) (ViewerShare, error)
 }

@@ -35,7 +35,8 @@ type WatchInfo struct {
 
 // Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST watch" takes one with an offer
 // and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
-// for an offer where too many are made, or a link after many that were wrong, and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
+// for an offer where too many are made, or a link after many that were wrong,
+// and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
 // sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -44,7 +44,8 @@ func frameMessage(f videosource.Frame) []byte {
 	return append(h, f.Data...)
 }
 
-// socketMessage is what the page says: first the token of its link and the browser's own secret, then that it has shown a frame, or wants one. A
+// socketMessage is what the page says: first the token of its link and the browser's
+// own secret, then that it has shown a frame, or wants one. A
 // page that decodes no video says so with Pictures, at the beginning or later.
 type socketMessage struct {
 	Token    string `json:"token"`

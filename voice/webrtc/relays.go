@@ -60,7 +60,8 @@ func (e *Engine) CheckRelays(ctx context.Context) (err error) {
 // configuration has the servers by which pages and this machine find each other.
 func (e *Engine) configuration(now time.Time) (config webrtc.Configuration) {
 	for _, s := range e.OfferedServers(now) {
-		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
+		server := webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential}
+		config.ICEServers = append(config.ICEServers, server)
 	}
 	return config
 }
