@@ -62,6 +62,27 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		t.Errorf("%d were revoked, error %v", n, err)
 	}
 	awaitPageState(t, tab, "ended")
+
+	viewer := r.server.CallService.ViewerURL()
+	for _, tc := range []struct{ args, want string }{
+		{"share", viewer + "#"},
+		{"share " + link.Session + " --for 15m --control", viewer + "#"},
+		{"share --list", "control"},
+		{"share --for 25h", "120 minutes at most"},
+		{"share nosuchsession", "there is no browser session"},
+		{"share --revoke", "2 links are void"},
+		{"share --check", "links work on this machine only"},
+		{"config set interaction.share.publicUrl " + viewer, "saved"},
+		{"share --check", "✓  shares: viewer"},
+		{"config set interaction.share.publicUrl " + r.site.URL, "saved"},
+		{"doctor", "does not lead to the viewer's page"},
+		{"config unset interaction.share.publicUrl", "saved"},
+	} {
+		got := runCommand(t.Context(), r.env, strings.Fields(tc.args)...)
+		if said := got.stdout + got.stderr; !strings.Contains(said, tc.want) {
+			t.Errorf("clank %s says %s, want %q", tc.args, said, tc.want)
+		}
+	}
 	if checks, err := client.CheckSharing(ctx); err != nil || len(checks) != 3 || checks[0].Ready {
 		t.Errorf("got %+v, error %v, want no public address", checks, err)
 	}
