@@ -32,7 +32,10 @@ type Calls interface {
 
 	// Unshare ends that.
 	Unshare(ctx context.Context, o sessions.Origin) (string, error)
+}
 
+// Links gives people links to the pages of sessions. What its methods return is as with [Calls].
+type Links interface {
 	// Link makes a link to the page of a session, for one person. It needs no call.
 	Link(ctx context.Context, o sessions.Origin, in LinkRequest) (string, error)
 
@@ -61,8 +64,7 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 		sub  = discordgo.ApplicationCommandOptionSubCommand
 		text = discordgo.ApplicationCommandOptionString
 	)
-	one := 1.0
-	return []*discordgo.ApplicationCommandOption{
+	return append([]*discordgo.ApplicationCommandOption{
 		{Type: sub, Name: "join", Description: "Come into your voice channel"},
 		{Type: sub, Name: "leave", Description: "Leave the voice channel"},
 		{
@@ -79,6 +81,20 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 			},
 		},
 		{Type: sub, Name: "unshare", Description: "Stop showing it"},
+	}, b.linkCommands()...)
+}
+
+// linkCommands returns the subcommands about links, if there are links.
+func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
+	if b.Links == nil {
+		return nil
+	}
+	const (
+		sub  = discordgo.ApplicationCommandOptionSubCommand
+		text = discordgo.ApplicationCommandOptionString
+	)
+	one := 1.0
+	return []*discordgo.ApplicationCommandOption{
 		{
 			Type: sub, Name: "link", Description: "Make a link to a browser session, for you or one other person",
 			Options: []*discordgo.ApplicationCommandOption{
@@ -130,13 +146,16 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 		do = b.linkMaker(readLink(sub.Options))
 	case "unlink":
 		do = func(ctx context.Context, o sessions.Origin) (string, error) {
-			return b.Calls.Unlink(ctx, o, optionText(sub.Options, "session"))
+			return b.Links.Unlink(ctx, o, optionText(sub.Options, "session"))
 		}
 	default:
 		return false
 	}
 	// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
 	link := strings.HasSuffix(sub.Name, "link")
+	if link && b.Links == nil {
+		return false
+	}
 	if i.GuildID == "" && !link {
 		do = func(context.Context, sessions.Origin) (string, error) { return "", errNoVoice }
 	}
@@ -147,7 +166,7 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 
 // linkMaker returns what makes a link. Unlike the rest it needs no voice channels.
 func (b *Bot) linkMaker(in LinkRequest) func(context.Context, sessions.Origin) (string, error) {
-	return func(ctx context.Context, o sessions.Origin) (string, error) { return b.Calls.Link(ctx, o, in) }
+	return func(ctx context.Context, o sessions.Origin) (string, error) { return b.Links.Link(ctx, o, in) }
 }
 
 // readLink reads the options; those of another type than registered count as not given.
@@ -166,7 +185,7 @@ func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) Link
 
 // onLiveButton gives a link to the session of a browse to the person who wants to look.
 func (b *Bot) onLiveButton(base context.Context, i *discordgo.Interaction, session string, who person) {
-	if b.Calls != nil {
+	if b.Links != nil {
 		b.answerCall(base, i, who, true, b.linkMaker(LinkRequest{Session: session}))
 	}
 }

@@ -156,7 +156,7 @@ func (p phone) Unlink(_ context.Context, o sessions.Origin, session string) (str
 
 func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 	s := newStage(t)
-	s.bot.Calls = phone{}
+	s.bot.Calls, s.bot.Links = phone{}, phone{}
 	s.open()
 	for _, c := range []struct {
 		who     discordtest.User
@@ -171,7 +171,8 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
 		{s.ada, "unshare", nil, "unshare for ada", false},
 		{
-			s.ada, "link", discordtest.Args{"session": "b3", "control": true, "minutes": 5},
+			s.ada, "link",
+			discordtest.Args{"session": "b3", "control": true, "minutes": 5},
 			"link {Session:b3 Control:true Minutes:5} for ada", true,
 		},
 		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
@@ -185,7 +186,7 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 
 func TestAButtonGivesALinkToThePageThatIsWorked(t *testing.T) {
 	s := newStage(t)
-	s.bot.Calls = phone{}
+	s.bot.Calls, s.bot.Links = phone{}, phone{}
 	s.open()
 	it, k := s.browse(s.ada, discordtest.Args{"task": "lamps", "session": "s1"}), s.next()
 	k.step("look", nil)

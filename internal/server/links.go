@@ -99,7 +99,7 @@ func (x *CallService) linkView(ctx context.Context, l share.Link) api.LinkView {
 	return v
 }
 
-// Link implements bot.Calls.
+// Link implements bot.Links.
 func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
 	v, err := x.NewLink(ctx, o, api.LinkRequest{Session: in.Session, Control: in.Control, Seconds: in.Minutes * 60})
 	if err != nil {
@@ -113,7 +113,7 @@ func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRe
 		"person. `/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil
 }
 
-// Unlink implements bot.Calls.
+// Unlink implements bot.Links.
 func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session string) (string, error) {
 	switch n := x.RevokeLinks(ctx, o, session, ""); n {
 	case 0:

@@ -101,12 +101,14 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 			return token, adasBrowser
 		}, share.ErrLinkExpired},
 		{"revoked by its maker", func(t *testing.T, h *hall, token string, l share.Link) (string, string) {
+			t.Helper()
 			if n := h.RevokeLinks(t.Context(), ada, "", l.ID); n != 1 {
 				t.Errorf("%d were revoked", n)
 			}
 			return token, adasBrowser
 		}, share.ErrLinkRevoked},
 		{"revoked by a moderator", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
+			t.Helper()
 			h.invite(t, "s1", ada)
 			if n := h.RevokeLinks(t.Context(), mod, "s1", ""); n != 2 {
 				t.Errorf("%d were revoked", n)
@@ -114,6 +116,7 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 			return token, adasBrowser
 		}, share.ErrLinkRevoked},
 		{"not revoked by a stranger", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
+			t.Helper()
 			n, seen := h.RevokeLinks(t.Context(), bob, "s1", ""), h.SessionLinks(t.Context(), bob, "", "")
 			if n != 0 || len(seen) != 0 {
 				t.Errorf("%d were revoked, %d seen", n, len(seen))
@@ -131,6 +134,7 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 			return token, adasBrowser
 		}, share.ErrLinkRevoked},
 		{"turned into another session's", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
+			t.Helper()
 			other, _ := h.invite(t, "s2", ada)
 			a, _ := base64.RawURLEncoding.DecodeString(token)
 			b, _ := base64.RawURLEncoding.DecodeString(other)
@@ -142,6 +146,7 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 			return base64.RawURLEncoding.EncodeToString(raw), adasBrowser
 		}, share.ErrLinkInvalid},
 		{"10,000 guesses", func(t *testing.T, h *hall, token string, _ share.Link) (string, string) {
+			t.Helper()
 			raw, _ := base64.RawURLEncoding.DecodeString(token)
 			guess := ""
 			for range 10_000 {
