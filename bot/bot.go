@@ -65,6 +65,7 @@ type Bot struct {
 
 	// Calls are what people can have done about voice calls; nil offers none.
 	Calls Calls
+	Links Links // to pages of sessions; nil: there are none
 
 	// OnRequest, if set, is told who asks for a task or an answer, and may. It must not block.
 	OnRequest func(ctx context.Context, o sessions.Origin)

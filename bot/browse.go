@@ -174,6 +174,7 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
 		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		live:         b.Links != nil,
 		onShown:      func() { b.keepOpen(ctx, id, where) },
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}

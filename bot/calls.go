@@ -2,7 +2,9 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"clank/bot/discord"
@@ -32,6 +34,24 @@ type Calls interface {
 	Unshare(ctx context.Context, o sessions.Origin) (string, error)
 }
 
+// Links gives people links to the pages of sessions. What its methods return is as with [Calls].
+type Links interface {
+	// Link makes a link to the page of a session, for one person. It needs no call.
+	Link(ctx context.Context, o sessions.Origin, in LinkRequest) (string, error)
+
+	// Unlink makes the person's links void, or those to one session.
+	Unlink(ctx context.Context, o sessions.Origin, session string) (string, error)
+}
+
+// LinkRequest is what a link is to be like.
+type LinkRequest struct {
+	Session string // empty: the person's last one here
+	Control bool   // to work the page, too
+	Minutes int    // 0: as long as links work
+}
+
+var errNoVoice = errors.New("there are no voice channels here; use this on a server")
+
 // callTimeout bounds a command about calls: joining one takes several answers of Discord.
 const callTimeout = time.Minute
 
@@ -44,7 +64,7 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 		sub  = discordgo.ApplicationCommandOptionSubCommand
 		text = discordgo.ApplicationCommandOptionString
 	)
-	return []*discordgo.ApplicationCommandOption{
+	return append([]*discordgo.ApplicationCommandOption{
 		{Type: sub, Name: "join", Description: "Come into your voice channel"},
 		{Type: sub, Name: "leave", Description: "Leave the voice channel"},
 		{
@@ -61,6 +81,43 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 			},
 		},
 		{Type: sub, Name: "unshare", Description: "Stop showing it"},
+	}, b.linkCommands()...)
+}
+
+// linkCommands returns the subcommands about links, if there are links.
+func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
+	if b.Links == nil {
+		return nil
+	}
+	const (
+		sub  = discordgo.ApplicationCommandOptionSubCommand
+		text = discordgo.ApplicationCommandOptionString
+	)
+	one := 1.0
+	return []*discordgo.ApplicationCommandOption{
+		{
+			Type: sub, Name: "link", Description: "Make a link to a browser session, for you or one other person",
+			Options: []*discordgo.ApplicationCommandOption{
+				{
+					Type: text, Name: "session", MaxLength: 100,
+					Description: "Which one; your last one here if you name none",
+				},
+				{
+					Type: discordgo.ApplicationCommandOptionBoolean, Name: "control",
+					Description: "Let them use mouse and keyboard, too",
+				},
+				{
+					Type: discordgo.ApplicationCommandOptionInteger, Name: "minutes", MinValue: &one, MaxValue: 24 * 60,
+					Description: "How long it works",
+				},
+			},
+		},
+		{
+			Type: sub, Name: "unlink", Description: "Make your links void",
+			Options: []*discordgo.ApplicationCommandOption{
+				{Type: text, Name: "session", MaxLength: 100, Description: "Only those to this session"},
+			},
+		},
 	}
 }
 
@@ -85,25 +142,70 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 		}
 	case "unshare":
 		do = b.Calls.Unshare
+	case "link":
+		do = b.linkMaker(readLink(sub.Options))
+	case "unlink":
+		do = func(ctx context.Context, o sessions.Origin) (string, error) {
+			return b.Links.Unlink(ctx, o, optionText(sub.Options, "session"))
+		}
 	default:
 		return false
 	}
+	// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
+	link := strings.HasSuffix(sub.Name, "link")
+	if link && b.Links == nil {
+		return false
+	}
+	if i.GuildID == "" && !link {
+		do = func(context.Context, sessions.Origin) (string, error) { return "", errNoVoice }
+	}
+	private := sub.Name == "privacy" || sub.Name == "share" || link
+	b.answerCall(base, i, who, private, do)
+	return true
+}
+
+// linkMaker returns what makes a link. Unlike the rest it needs no voice channels.
+func (b *Bot) linkMaker(in LinkRequest) func(context.Context, sessions.Origin) (string, error) {
+	return func(ctx context.Context, o sessions.Origin) (string, error) { return b.Links.Link(ctx, o, in) }
+}
+
+// readLink reads the options; those of another type than registered count as not given.
+func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) LinkRequest {
+	in := LinkRequest{Session: optionText(options, "session")}
+	for _, o := range options {
+		switch {
+		case o.Name == "control" && o.Type == discordgo.ApplicationCommandOptionBoolean:
+			in.Control = o.BoolValue()
+		case o.Name == "minutes" && o.Type == discordgo.ApplicationCommandOptionInteger:
+			in.Minutes = int(o.IntValue())
+		}
+	}
+	return in
+}
+
+// onLiveButton gives a link to the session of a browse to the person who wants to look.
+func (b *Bot) onLiveButton(base context.Context, i *discordgo.Interaction, session string, who person) {
+	if b.Links != nil {
+		b.answerCall(base, i, who, true, b.linkMaker(LinkRequest{Session: session}))
+	}
+}
+
+// answerCall answers an interaction with what do says.
+func (b *Bot) answerCall(
+	base context.Context, i *discordgo.Interaction, who person, private bool,
+	do func(context.Context, sessions.Origin) (string, error),
+) {
 	b.startWork(base, func(ctx context.Context) {
-		// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
-		ack := discord.OutgoingMessage{Private: sub.Name == "privacy" || sub.Name == "share"}
+		ack := discord.OutgoingMessage{Private: private}
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 		b.editAnswer(ctx, i, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
 		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})
 	})
-	return true
 }
 
 func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(context.Context, sessions.Origin) (string, error)) string {
-	if from.Guild == "" {
-		return "There are no voice channels here. Use this on a server."
-	}
 	if why := b.disabled(ctx, from); why != "" {
 		return discord.AsSentence(why)
 	}

@@ -25,6 +25,7 @@ type progress struct {
 	guild        string // where it began
 	channel      string
 	work         string // id of the work that the button stops
+	live         bool   // there are links to pages
 	interval     time.Duration
 	log          *slog.Logger
 	onShown      func() // called when the message is somewhere else than before
@@ -153,13 +154,17 @@ func (p *progress) view() messageContent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	texts := make([]string, 0, len(p.browses))
+	session := ""
 	for _, b := range p.browses {
+		if p.live && b.act > 0 { // there is a page to see
+			session = b.record.SessionID
+		}
 		if b.prompt != "" {
 			texts = append(texts, b.text(len(p.browses)))
 		}
 	}
 	content := cmp.Or(strings.Join(texts, "\n\n"), "Working on it.")
-	return messageContent{content: content, picture: p.picture, rows: stopButton(p.work)}
+	return messageContent{content: content, picture: p.picture, rows: workButtons(p.work, session)}
 }
 
 // text describes one browse in a few lines, which fit a message with those of
@@ -206,8 +211,17 @@ func (b browseState) stepLine(limit int) string {
 // stopPrefix begins the custom id of a stop button; the id of the work follows.
 const stopPrefix = "clank:stop:"
 
-func stopButton(work string) []discordgo.MessageComponent {
-	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+// livePrefix begins the custom id of a button that gives a link to a session; the session's id follows.
+const livePrefix = "clank:live:"
+
+// workButtons stop the work, and show the session of its last browse live if there is one.
+func workButtons(work, session string) []discordgo.MessageComponent {
+	row := []discordgo.MessageComponent{
 		discordgo.Button{Label: "Stop", Style: discordgo.DangerButton, CustomID: stopPrefix + work},
-	}}}
+	}
+	if session != "" {
+		live := discordgo.Button{Label: "Live", Style: discordgo.SecondaryButton, CustomID: livePrefix + session}
+		row = append(row, live)
+	}
+	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }

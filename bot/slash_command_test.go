@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -145,9 +146,17 @@ func (p phone) Unshare(_ context.Context, o sessions.Origin) (string, error) {
 	return p.say("unshare", o)
 }
 
+func (p phone) Link(_ context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
+	return p.say(fmt.Sprintf("link %+v", in), o)
+}
+
+func (p phone) Unlink(_ context.Context, o sessions.Origin, session string) (string, error) {
+	return p.say("unlink "+session, o)
+}
+
 func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 	s := newStage(t)
-	s.bot.Calls = phone{}
+	s.bot.Calls, s.bot.Links = phone{}, phone{}
 	s.open()
 	for _, c := range []struct {
 		who     discordtest.User
@@ -161,12 +170,37 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "privacy", discordtest.Args{"choice": "out"}, "privacy out for ada", true},
 		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
 		{s.ada, "unshare", nil, "unshare for ada", false},
+		{
+			s.ada, "link",
+			discordtest.Args{"session": "b3", "control": true, "minutes": 5},
+			"link {Session:b3 Control:true Minutes:5} for ada", true,
+		},
+		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
 	} {
 		it := s.command(c.who, c.command, c.args)
 		if got := s.answer(it, c.want); got.Ephemeral != c.private {
 			t.Errorf("%s: for the person alone: %v, want %v", c.command, got.Ephemeral, c.private)
 		}
 	}
+}
+
+func TestAButtonGivesALinkToThePageThatIsWorked(t *testing.T) {
+	s := newStage(t)
+	s.bot.Calls, s.bot.Links = phone{}, phone{}
+	s.open()
+	it, k := s.browse(s.ada, discordtest.Args{"task": "lamps", "session": "s1"}), s.next()
+	k.step("look", nil)
+	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
+		return i.Original != nil && len(i.Original.Buttons()) == 2
+	})
+	check.Must(t, err)
+	live := got.Original.Buttons()[1]
+	pressed, err := s.PressButton(*got.Original, s.bob, live.CustomID)
+	check.Must(t, err)
+	if got := s.answer(pressed, "link {Session:s1 "); live.Label != "Live" || !got.Ephemeral {
+		t.Errorf("%+v gives %+v, want a link for the person alone", live, got)
+	}
+	k.done("There.")
 }
 
 func TestWhyACallCannotBeJoinedIsSaid(t *testing.T) {

@@ -112,10 +112,14 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	return bits
 }
 
-// onButton stops one piece of work, or answers a question.
+// onButton stops one piece of work, shows it live, or answers a question.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
 	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
 		b.onAnswer(base, i, answer, who)
+		return
+	}
+	if session, live := strings.CutPrefix(data.CustomID, livePrefix); live {
+		b.onLiveButton(base, i, session, who)
 		return
 	}
 	id, ours := strings.CutPrefix(data.CustomID, stopPrefix)

@@ -71,6 +71,11 @@ func (s *Server) routes() []route {
 		{"POST /api/watches", accessSignedIn, s.addWatch},
 		{"POST /api/watches/{id}/end", accessSignedIn, s.endWatch},
 
+		{"GET /api/links", accessSignedIn, s.listLinks},
+		{"POST /api/links", accessSignedIn, s.newLink},
+		{"POST /api/links/revoke", accessSignedIn, s.revokeLinks},
+		{"GET /api/links/check", accessSignedIn, s.checkSharing},
+
 		{"GET /call", accessSignedIn, s.callPage},
 		{"GET /api/call/{$}", accessSignedIn, s.callAPI},
 		{"POST /api/call/join", accessSignedIn, s.callAPI},

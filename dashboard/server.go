@@ -38,6 +38,7 @@ type Server struct {
 	Watches     *watches.Runner  // the pages that are watched for people
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
+	Links       Links
 	Call        http.Handler // answers the page of calls, below /api/call
 	Live        http.Handler // answers the WebSocket of a session's live pane, see liveview; nil = there is none
 	// ModelAbility tells what there is to know of a model with a runtime.

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"clank/cancel"
 )
@@ -21,6 +22,7 @@ type liveSession struct {
 	tasks       []*queuedTask // in line or running
 	pins        int           // calls that hold it; not forgotten meanwhile
 	touched     bool          // a task may be using the page
+	watched     time.Time     // when somebody last began or ended to watch it, which is no use of it but keeps it
 	control     *Control      // of the person who holds the page, or waits for the step that runs
 	// controlChanged is closed when control changes; nil if nobody waits for that.
 	controlChanged chan struct{}
@@ -30,6 +32,14 @@ type liveSession struct {
 	vaultTold    bool    // the person was told of the vault
 
 	saveMu sync.Mutex // held while the session is saved, so that the last state wins
+}
+
+// idleSince returns since when nobody has used or watched the session.
+func (l *liveSession) idleSince() time.Time {
+	if l.watched.After(l.LastUsed) {
+		return l.watched
+	}
+	return l.LastUsed
 }
 
 // claim claims the session, which must be free.
@@ -76,7 +86,7 @@ func (m *Manager) parkIdle() {
 	defer m.mu.Unlock()
 	now := m.Now()
 	for _, l := range m.live {
-		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.LastUsed) >= idle {
+		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle {
 			m.park(l)
 		}
 	}
@@ -114,7 +124,7 @@ func (m *Manager) startParking(ctx context.Context) {
 func (m *Manager) makeRoom() {
 	var oldest *liveSession
 	for _, l := range m.live {
-		if l.parkable() && (oldest == nil || l.LastUsed.Before(oldest.LastUsed)) {
+		if l.parkable() && (oldest == nil || l.idleSince().Before(oldest.idleSince())) {
 			oldest = l
 		}
 	}
@@ -301,7 +311,8 @@ func (m *Manager) markClosed(l *liveSession, by cancel.Actor) error {
 }
 
 // SetShared says whether somebody watches the session's page. A shared session
-// is not parked; the beginning and the end of sharing count as use.
+// is not parked, and one that was is parked later. To watch is not to use: which
+// session was used last stays the same.
 func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error {
 	l, err := m.pin(ctx, id)
 	if err != nil {
@@ -313,7 +324,7 @@ func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error {
 		m.mu.Unlock()
 		return refuse(ErrSessionClosed, "session %s is closed, so there is nothing to watch", id)
 	}
-	l.Shared, l.LastUsed = shared, m.Now()
+	l.Shared, l.watched = shared, m.Now()
 	m.dispatch()
 	m.mu.Unlock()
 	if err := m.saveSession(ctx, l); err != nil {

@@ -69,7 +69,11 @@ func TestASharedSessionIsNotParked(t *testing.T) {
 		must(t, r.SetShared(t.Context(), rec.SessionID, true))
 		pass(time.Hour)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
+		later := r.run(ask("ada", "p"))
 		must(t, r.SetShared(t.Context(), rec.SessionID, false))
+		if last, err := r.LastSession(t.Context(), later.Origin); err != nil || last.ID != later.SessionID {
+			t.Errorf("%s was used last, error %v: to watch is not to use", last.ID, err)
+		}
 		pass(30 * time.Second)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 		pass(time.Minute)

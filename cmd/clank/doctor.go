@@ -20,7 +20,8 @@ import (
 
 const doctorHelp = `Says how things stand: which keys are there, which runtimes can be used with them,
 how the web is searched, what of calls and shares works, what the budget of today has
-left. It asks no vendor and costs nothing. "clank browser doctor" examines the browser.
+left. It asks no vendor and costs nothing. While "clank serve" runs, the public address
+of shared pages and the TURN servers are tested. "clank browser doctor" examines the browser.
 Lines that begin with ! or ✗ are weaknesses: what protects less than it could, and the
 way out. Those with ✗ are serious; the dashboard's first page has them, too.
 
@@ -71,8 +72,16 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 		}
 		list = append(list, assistantStanding(v)...)
 		list, task = append(list, searchStanding(v)), v.Live.Current().Budget.Task
+		checks, err := sharingStandings(ctx, e)
+		if err != nil {
+			return err
+		}
 		for _, a := range server.CallCapabilities(ctx, v.Live.Current(), v.Present, !v.Remote) {
-			list = append(list, standing{Name: a.Name, Ready: a.Ready, Detail: a.Detail})
+			s := standing{Name: a.Name, Ready: a.Ready, Detail: a.Detail}
+			if tested, ok := checks[a.Name]; ok && a.Ready {
+				s = tested
+			}
+			list = append(list, s)
 		}
 		found, err := findWeaknesses(ctx, e, v.Live.Current())
 		weaknesses = found
@@ -83,6 +92,20 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 	}
 	o, err := readBudget(ctx, e)
 	return append(append(list, budgetStanding(o, task)), weaknesses...), ready, err
+}
+
+// sharingStandings has the server that runs test what links need, by name; without one nothing can be tested.
+func sharingStandings(ctx context.Context, e *commandEnv) (map[string]standing, error) {
+	_, running, err := findServer(e)
+	if err != nil || running == nil {
+		return nil, err
+	}
+	checks, err := running.CheckSharing(ctx)
+	tested := map[string]standing{}
+	for _, c := range checks {
+		tested[c.Name] = standing{Name: c.Name, Ready: c.Ready, Detail: c.Detail}
+	}
+	return tested, err
 }
 
 // findWeaknesses asks the server that runs, or looks here, for what the installation protects less than it could.

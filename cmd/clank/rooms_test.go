@@ -39,6 +39,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"a command becomes one message with picture and answer", commandBecomesOneMessage, false},
 		{"the brain works the browser itself where the setting says so", brainWorksTheBrowser, false},
 		{"a task of the page is told step by step", taskOfThePageIsTold, false},
+		{"a session is watched behind a link without a call", sessionIsWatchedByLink, true},
 		{"the server is configured and its tasks are told from the terminal", configuredFromTheTerminal, true},
 		{"the room is asked before something is bought", roomIsAskedToBuy, false},
 		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay, true},

@@ -182,6 +182,44 @@ type AnswerRequest struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// LinkRequest asks for a link to the page of a session.
+type LinkRequest struct {
+	Session string `json:"session"`           // empty: the one that was used last
+	Control bool   `json:"control,omitempty"` // to work the page, too
+	Seconds int    `json:"seconds,omitempty"` // how long it works; 0: as long as links do
+}
+
+// LinkView is a link to the page of a session.
+type LinkView struct {
+	ID      string       `json:"id"`
+	Session string       `json:"session"`
+	Title   string       `json:"title,omitempty"`
+	Control bool         `json:"control"`
+	By      string       `json:"by"` // who made it
+	Until   time.Time    `json:"until"`
+	Opened  time.Time    `json:"opened,omitzero"` // by the one browser that has it
+	URL     string       `json:"url,omitempty"`   // told once, to who makes it
+	Viewers []LinkViewer `json:"viewers"`
+}
+
+// LinkViewer is somebody who watches with a link.
+type LinkViewer struct {
+	From  string    `json:"from"` // their address, or the network it is in
+	Since time.Time `json:"since"`
+}
+
+// LinksRevoked tells how many links are void now.
+type LinksRevoked struct {
+	Count int `json:"count"`
+}
+
+// SharingCheck is one thing that links need, and whether it is there.
+type SharingCheck struct {
+	Name   string `json:"name"`
+	Ready  bool   `json:"ready"`
+	Detail string `json:"detail"`
+}
+
 // WatchRequest asks for a watch; see [watches.Condition].
 type WatchRequest struct {
 	URL      string              `json:"url"`

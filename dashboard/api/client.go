@@ -126,6 +126,28 @@ func (c *Client) Watches(ctx context.Context) ([]WatchView, error) {
 	return fetch[[]WatchView](ctx, c, http.MethodGet, "/api/watches", nil)
 }
 
+// NewLink makes a link to the page of a session.
+func (c *Client) NewLink(ctx context.Context, in LinkRequest) (LinkView, error) {
+	return fetch[LinkView](ctx, c, http.MethodPost, "/api/links", in)
+}
+
+// Links returns the links to a session, or to all.
+func (c *Client) Links(ctx context.Context, session string) ([]LinkView, error) {
+	return fetch[[]LinkView](ctx, c, http.MethodGet, "/api/links?session="+url.QueryEscape(session), nil)
+}
+
+// RevokeLinks makes the links to a session void.
+func (c *Client) RevokeLinks(ctx context.Context, session string) (int, error) {
+	path := "/api/links/revoke?session=" + url.QueryEscape(session)
+	out, err := fetch[LinksRevoked](ctx, c, http.MethodPost, path, struct{}{})
+	return out.Count, err
+}
+
+// CheckSharing tests whether people elsewhere reach what links lead to.
+func (c *Client) CheckSharing(ctx context.Context) ([]SharingCheck, error) {
+	return fetch[[]SharingCheck](ctx, c, http.MethodGet, "/api/links/check", nil)
+}
+
 // AddWatch begins a watch. It waits for the first look at the page.
 func (c *Client) AddWatch(ctx context.Context, w WatchRequest) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches", w)

@@ -2,6 +2,7 @@
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api, follow } from "./api.js";
 import { retryPictures } from "./dom.js";
+import { showLinks } from "./links.js";
 import { answered, ask, askAll } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
@@ -35,7 +36,7 @@ function draw() {
   $("title").textContent = session ? nameOf(session) : turns.size ? [...turns.values()][0].task.prompt : "New session";
   document.title = session || turns.size ? `${$("title").textContent} · clank` : "clank";
   drawWhere(session);
-  $("close-session").hidden = !session || session.state === "closed";
+  $("share").hidden = $("close-session").hidden = !session || session.state === "closed";
   $("welcome").hidden = turns.size > 0 || current !== "";
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
@@ -289,6 +290,7 @@ document.querySelectorAll(".example").forEach((button) => button.addEventListene
   prompt.focus();
 }));
 document.querySelectorAll("[data-close]").forEach((button) => button.addEventListener("click", () => button.closest("dialog").close()));
+$("share").addEventListener("click", () => showLinks(sessions, current));
 $("close-session").addEventListener("click", () => $("confirm").showModal());
 $("confirm-yes").addEventListener("click", async () => {
   $("confirm").close();

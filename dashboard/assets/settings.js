@@ -179,3 +179,17 @@ setInterval(follow, 10_000);
 document.addEventListener("visibilitychange", follow);
 addEventListener("beforeunload", (event) => { if (changed().length) event.preventDefault(); });
 draw();
+
+// The test of what links lead to, with the settings as they are saved.
+document.getElementById("check-links")?.addEventListener("click", async (event) => {
+  const result = document.getElementById("check-result");
+  event.target.disabled = true;
+  const item = (words) => Object.assign(document.createElement("li"), { textContent: words });
+  try {
+    const checks = await api("GET", "/api/links/check");
+    result.replaceChildren(...checks.map((c) => item(`${c.ready ? "✓" : "–"} ${c.name}: ${c.detail}`)));
+  } catch (error) {
+    result.replaceChildren(item(error.message));
+  }
+  event.target.disabled = false;
+});

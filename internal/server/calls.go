@@ -263,7 +263,7 @@ func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []ses
 
 // attachCalls gives a bot what calls need of it, and the commands about them.
 func (a *Server) attachCalls(b *bot.Bot) {
-	b.Calls, b.OnRequest = a.CallService, a.CallService.Follow
+	b.Calls, b.Links, b.OnRequest = a.CallService, a.CallService, a.CallService.Follow
 	b.Intents |= discordgo.IntentsGuildVoiceStates
 	b.OnDispatch = func(kind string, data json.RawMessage) { a.CallService.HandleDispatch(kind, data) }
 	a.CallService.SetBot(b)

@@ -152,9 +152,9 @@ func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice str
 // Share implements bot.Calls.
 func (x *CallService) Share(ctx context.Context, o sessions.Origin, session string) (string, error) {
 	if session == "" || session == "last" {
-		s, err := x.Sessions.LastSession(ctx, o)
+		s, err := x.lastUsed(ctx, o)
 		if err != nil {
-			return "", errors.New("there is no browser session of yours here yet: ask for something first, or begin one with /clank browse")
+			return "", err
 		}
 		session = s.ID
 	}

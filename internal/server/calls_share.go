@@ -20,7 +20,7 @@ import (
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
-	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger}
+	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Links: &x.shareLinks, Logger: x.Logger}
 	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
@@ -61,17 +61,17 @@ func (x *CallService) viewerLink(token string) string {
 }
 
 // CheckLink implements [share.LinkChecker].
-func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
-	id, until, err := x.shareLinks.Check(token)
+func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error) {
+	link, err := x.shareLinks.Check(token, browser)
 	if err != nil {
 		return share.ViewerShare{}, err
 	}
-	w, ok := x.shares.Watch(id)
+	w, ok := x.shares.Watch(link.Share)
 	if !ok {
 		return share.ViewerShare{}, share.ErrLinkRevoked
 	}
 	return share.ViewerShare{
-		ID: w.ID, Until: until, Done: w.Done,
+		ID: w.ID, Link: link.ID, Session: link.Session, Control: link.Control, Until: link.Until, Done: link.Done,
 		Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
 	}, nil
 }

@@ -79,6 +79,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
 		Live:         http.HandlerFunc(a.serveOperator),
+		Links:        a.CallService,
 		ModelAbility: a.models.Ability,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       cancel.IsStop,

@@ -203,7 +203,7 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 		h.book.set(sessions.Session{ID: id, Origin: o, State: sessions.SessionIdle})
 	}
 	h.book.set(sessions.Session{ID: "closed", Origin: ada, State: sessions.SessionClosed})
-	h.Manager = &share.Manager{Sessions: h.book, Host: h}
+	h.Manager = &share.Manager{Sessions: h.book, Host: h, Links: new(share.Links)}
 	t.Cleanup(func() {
 		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -331,7 +331,7 @@ type links struct {
 	share map[string]share.ViewerShare
 }
 
-func (l *links) CheckLink(token string) (share.ViewerShare, error) {
+func (l *links) CheckLink(token, _ string) (share.ViewerShare, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.share[token]

@@ -10,8 +10,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"clank/sessions"
 )
 
 // Why a link shows nothing.
@@ -19,6 +23,7 @@ var (
 	ErrLinkInvalid = errors.New("this link is not complete, or was not made by this server")
 	ErrLinkExpired = errors.New("this link has expired: ask for a new one")
 	ErrLinkRevoked = errors.New("what this link showed is not shared any more")
+	ErrLinkTaken   = errors.New("this link belongs to the browser that opened it first: ask for a link of your own")
 )
 
 // DefaultLinkLifetime is how long a link works at most.
@@ -29,19 +34,41 @@ const (
 	linkKeySize    = 32
 	linkExpirySize = 8
 	linkMACSize    = 16 // of HMAC-SHA-256, cut as RFC 2104 allows
+
+	minBrowserSecret = 16 // characters
 )
 
-// Links gives out the secrets in links to shares: signed with a key of this run, bound to one share, with an end, and void when the share
-// has ended. Whoever has one may watch. The zero value is ready; its methods are safe for concurrent use.
+// Link is one link to a shared page. A link to a session was made for one person: the browser that opens it first has
+// it, others are refused. One to what a call shows is for all in the call.
+type Link struct {
+	ID      string // no secret
+	Share   string // whose page it shows
+	Session string // "": a link for a call
+	Control bool   // whoever has it may work the page; else they may watch
+	By      sessions.Origin
+	Until   time.Time
+	Opened  time.Time       // by the browser that has it; zero: by none yet
+	Done    <-chan struct{} // closed when it is void
+}
+
+// linkRecord is a link that was given out, and is not void.
+type linkRecord struct {
+	Link
+	done    chan struct{}
+	browser [sha256.Size]byte // of the secret of the browser that has it
+}
+
+// Links gives out the secrets in links to shares: signed with a key of this run, bound to one link, with an end, and
+// void when the share has ended. The zero value is ready; its methods are safe for concurrent use.
 type Links struct {
-	Lifetime time.Duration    // 0 takes [DefaultLinkLifetime]
+	Lifetime time.Duration    // of links that say nothing else, and the most; 0 takes [DefaultLinkLifetime]
 	Now      func() time.Time // nil is [time.Now]
 
 	once sync.Once
 	key  [linkKeySize]byte
 
-	mu     sync.Mutex
-	shares map[string]struct{} // the shares that may be watched
+	mu  sync.Mutex
+	all map[string]*linkRecord // by id
 }
 
 func (l *Links) now() time.Time {
@@ -51,6 +78,9 @@ func (l *Links) now() time.Time {
 	return time.Now()
 }
 
+// MaxLifetime returns how long a link works at most.
+func (l *Links) MaxLifetime() time.Duration { return cmp.Or(max(0, l.Lifetime), DefaultLinkLifetime) }
+
 // mac returns the signature of a token's body.
 func (l *Links) mac(body []byte) []byte {
 	l.once.Do(func() { _, _ = rand.Read(l.key[:]) }) // which never fails
@@ -59,51 +89,111 @@ func (l *Links) mac(body []byte) []byte {
 	return mac.Sum(nil)[:linkMACSize]
 }
 
-// Issue makes a secret for a share, and tells until when it is good. It consists of letters, digits, "-" and "_".
-func (l *Links) Issue(share string) (token string, until time.Time) {
-	until = l.now().Add(cmp.Or(max(0, l.Lifetime), DefaultLinkLifetime)).Truncate(time.Second)
-	l.mu.Lock()
-	if l.shares == nil {
-		l.shares = map[string]struct{}{}
+// Issue makes the secret of a link, which says what it is for; an Until of zero is the longest. The secret consists of
+// letters, digits, "-" and "_". Signed in it are the end, the right ("v" to view, "c" to control) and the id.
+func (l *Links) Issue(link Link) (token string, issued Link) {
+	if link.Until.IsZero() {
+		link.Until = l.now().Add(l.MaxLifetime())
 	}
-	l.shares[share] = struct{}{}
+	link.Until = link.Until.Truncate(time.Second)
+	link.ID = strings.ToLower(rand.Text())
+	done := make(chan struct{})
+	link.Done = done
+	l.mu.Lock()
+	l.dropExpired()
+	if l.all == nil {
+		l.all = map[string]*linkRecord{}
+	}
+	l.all[link.ID] = &linkRecord{Link: link, done: done}
 	l.mu.Unlock()
-	body := binary.BigEndian.AppendUint64(nil, uint64(until.Unix())) //nolint:gosec // after 1970
-	body = append(body, share...)
-	return base64.RawURLEncoding.EncodeToString(append(body, l.mac(body)...)), until
+	right := byte('v')
+	if link.Control {
+		right = 'c'
+	}
+	body := binary.BigEndian.AppendUint64(nil, uint64(link.Until.Unix())) //nolint:gosec // after 1970
+	body = append(append(body, right), link.ID...)
+	return base64.RawURLEncoding.EncodeToString(append(body, l.mac(body)...)), link
 }
 
-// Check tells which share a secret is for, and until when. The error, which is one of [ErrLinkInvalid], [ErrLinkExpired] and
-// [ErrLinkRevoked], is a sentence for people.
-func (l *Links) Check(token string) (share string, until time.Time, err error) {
+// Check tells what a secret is for. browser is a secret that the browser with the link keeps; the first one has a link
+// to a session for itself. The error, which is one of [ErrLinkInvalid], [ErrLinkExpired], [ErrLinkRevoked] and
+// [ErrLinkTaken], is a sentence for people.
+func (l *Links) Check(token, browser string) (Link, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) < linkExpirySize+linkMACSize {
-		return "", time.Time{}, ErrLinkInvalid
+	if err != nil || len(raw) < linkExpirySize+1+linkMACSize {
+		return Link{}, ErrLinkInvalid
 	}
 	body, sum := raw[:len(raw)-linkMACSize], raw[len(raw)-linkMACSize:]
 	if !hmac.Equal(sum, l.mac(body)) {
-		return "", time.Time{}, ErrLinkInvalid
+		return Link{}, ErrLinkInvalid
 	}
-	until = time.Unix(int64(binary.BigEndian.Uint64(body)), 0) //nolint:gosec // our own, by its signature
-	share = string(body[linkExpirySize:])
-	l.mu.Lock()
-	_, live := l.shares[share]
-	l.mu.Unlock()
-	switch {
-	case !live:
-		return "", time.Time{}, ErrLinkRevoked
-	case !l.now().Before(until):
-		return "", time.Time{}, ErrLinkExpired
+	now := l.now()
+	if !now.Before(time.Unix(int64(binary.BigEndian.Uint64(body)), 0)) { //nolint:gosec // our own, by its signature
+		return Link{}, ErrLinkExpired
 	}
-	return share, until, nil
-}
-
-// Revoke makes all links to a share void.
-func (l *Links) Revoke(share string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.shares, share)
+	r := l.all[string(body[linkExpirySize+1:])]
+	if r == nil {
+		return Link{}, ErrLinkRevoked
+	}
+	if r.Session == "" {
+		return r.Link, nil
+	}
+	if len(browser) < minBrowserSecret {
+		return Link{}, ErrLinkTaken
+	}
+	same := sha256.Sum256([]byte(browser))
+	if r.Opened.IsZero() {
+		r.Opened, r.browser = now, same
+	}
+	if !hmac.Equal(r.browser[:], same[:]) {
+		return Link{}, ErrLinkTaken
+	}
+	return r.Link, nil
 }
+
+// List returns the links that are good and match, oldest end first.
+func (l *Links) List(match func(Link) bool) []Link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropExpired()
+	list := []Link{}
+	for _, r := range l.all {
+		if match(r.Link) {
+			list = append(list, r.Link)
+		}
+	}
+	slices.SortFunc(list, func(a, b Link) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// Revoke makes links void, for those who watch with them, too. It returns how many.
+func (l *Links) Revoke(match func(Link) bool) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, r := range l.all {
+		if match(r.Link) {
+			delete(l.all, id)
+			close(r.done)
+			n++
+		}
+	}
+	return n
+}
+
+// dropExpired forgets links that are over. The lock is held.
+func (l *Links) dropExpired() {
+	for id, r := range l.all {
+		if !l.now().Before(r.Until) {
+			delete(l.all, id)
+			close(r.done)
+		}
+	}
+}
+
+// ofShare matches the links to a share.
+func ofShare(id string) func(Link) bool { return func(l Link) bool { return l.Share == id } }
 
 // LinkTarget shows a share to whoever has a link. The viewer page behind the link finds the share by [Manager.Watch].
 type LinkTarget struct {
@@ -118,20 +208,21 @@ func (s *LinkTarget) Name() string { return "a link" }
 
 // Begin implements [Target].
 func (s *LinkTarget) Begin(_ context.Context, show Presentation) (ViewLocation, error) {
-	token, until := s.Links.Issue(show.ID)
+	token, issued := s.Links.Issue(Link{Share: show.ID, By: show.Session.Origin})
 	link := s.Address(token)
 	if link == "" {
-		s.Links.Revoke(show.ID)
+		s.Links.Revoke(ofShare(show.ID))
 		return ViewLocation{}, errors.New("there is no address under which people reach the viewer page; set one in the settings")
 	}
 	return ViewLocation{
-		Text: fmt.Sprintf("It is shown behind a link, for %d minutes at most: whoever has it can watch.", int(until.Sub(s.Links.now()).Round(time.Minute)/time.Minute)),
+		Text: fmt.Sprintf("It is shown behind a link, for %d minutes at most: whoever has it can watch.",
+			int(issued.Until.Sub(s.Links.now()).Round(time.Minute)/time.Minute)),
 		Link: link,
 	}, nil
 }
 
 // End implements [Target].
 func (s *LinkTarget) End(_ context.Context, show Presentation) error {
-	s.Links.Revoke(show.ID)
+	s.Links.Revoke(ofShare(show.ID))
 	return nil
 }

@@ -46,6 +46,7 @@ type Host interface {
 type Manager struct {
 	Sessions Sessions
 	Host     Host
+	Links    *Links // for [Manager.Invite]; may be nil without it
 
 	// NewSource sets up the pictures of a share, whose Screen, Log and OnTrouble are set afterwards. May be nil.
 	NewSource func() *videosource.Source

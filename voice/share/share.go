@@ -77,7 +77,7 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 	run, cancel := context.WithCancelCause(run)
 	sh := &share{
 		id: rand.Text(), call: c, session: s, requestedBy: by, since: time.Now(),
-		done: run.Done(), cancel: cancel, lost: make(chan targetLoss, 1), remaining: m.Host.ShareTargets(c),
+		done: run.Done(), cancel: cancel, lost: make(chan targetLoss, 1), remaining: m.targets(c),
 	}
 	sh.capture = m.startCapture(run, sh, screen)
 	sh.source = sh.capture.source
@@ -178,8 +178,12 @@ func (m *Manager) watchShare(run context.Context, sh *share) {
 	if s.share != sh {
 		return // somebody has ended it
 	}
+	if errors.Is(cause, errNoLinks) && len(m.Links.List(ofShare(sh.id))) > 0 { // one was made meanwhile
+		m.work.Go(sh.watch)
+		return
+	}
 	m.endShare(after, s, cause)
-	m.Host.SendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
+	m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
 }
 
 // waitForEnd returns why a share cannot go on, or that it has ended.
@@ -237,6 +241,8 @@ func (m *Manager) sessionGone(run context.Context, sh *share) error {
 		return errSessionGone
 	case err == nil && s.State == sessions.SessionClosed:
 		return errSessionClosed
+	case err == nil && sh.call.Session != "":
+		return m.checkLinks(sh, s)
 	case err == nil:
 		return m.Host.CheckShare(sh.requestedBy, s)
 	}
@@ -267,7 +273,7 @@ func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error
 		return fmt.Errorf("%s has ended: %w", l.target.Name(), l.err)
 	}
 	place := sh.state().Location
-	m.Host.SendNotice(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
+	m.notify(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
 	return nil
 }
 
@@ -284,7 +290,7 @@ func (m *Manager) reportTrouble(sh *share, err error) {
 	}
 	sh.mu.Unlock()
 	if tell {
-		m.Host.SendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
+		m.notify(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
 	}
 }
 
@@ -306,14 +312,14 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	m.endShare(ctx, s, errMoved)
 	sh, refused, err := m.restartFor(ctx, c, old)
 	if err != nil {
-		m.Host.SendNotice(Notice{Call: c, Text: fmt.Sprintf("The page is not shared any more: %v, and %v.", errMoved, err)})
+		m.notify(Notice{Call: c, Text: fmt.Sprintf("The page is not shared any more: %v, and %v.", errMoved, err)})
 		return err
 	}
 	m.setShare(s, sh)
 	m.work.Go(sh.watch)
 	st := sh.state()
 	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
-	m.Host.SendNotice(Notice{
+	m.notify(Notice{
 		Call: c, Link: st.Location.Link,
 		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %sIt is shown by %s now. %s", displayName(st.RequestedBy), refused, st.Target, st.Location.Text),
 	})

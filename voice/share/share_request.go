@@ -62,7 +62,7 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 		return none, newRefusal(NoCall, "there is no call to share anything in; join one first")
 	case id == "":
 		return none, newRefusal(NoSessionID, "name the browser session that is to be shared")
-	case len(m.Host.ShareTargets(c)) == 0:
+	case len(m.targets(c)) == 0:
 		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the settings")
 	}
 	s, err := m.Sessions.Session(ctx, id)
@@ -73,11 +73,14 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 		return none, fmt.Errorf("look up session %s: %w", id, err)
 	case !s.MayUse(by) && !moderates(by, s.Origin):
 		return none, newRefusal(NotOwner, "session %s belongs to %s, so only they can share it", id, displayName(s.Origin))
-	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
+	case c.Session == "" && s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
 		return none, newRefusal(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
 	case s.State == sessions.SessionClosed:
 		return none, newRefusal(NotFound, "session %s is closed; browse again, then share", id)
-	case cannotSee(s.Origin):
+	case c.Session != "" && cannotSee(s.Origin) && !s.MayUse(by):
+		owner := displayName(s.Origin)
+		return none, newRefusal(NotOwner, "session %s is private, so only %s can have a link to it", id, owner)
+	case c.Session == "" && cannotSee(s.Origin):
 		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
 	}
 	if err := m.Host.CheckShare(by, s); err != nil {
@@ -128,7 +131,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused + st.Location.Text
-	m.Host.SendNotice(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
+	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
 	return text, nil
 }
 
@@ -155,7 +158,7 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.Host.SendNotice(Notice{Call: c, Text: displayName(by) + " has ended the share."})
+	m.notify(Notice{Call: c, Text: displayName(by) + " has ended the share."})
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 

@@ -14,6 +14,7 @@ type CallRef struct {
 	ID      string // tells it from all others: one share for each
 	Guild   string // on Discord; empty elsewhere
 	Channel string // on Discord; empty elsewhere
+	Session string // of links to one session; empty for a call
 }
 
 // Presentation is one share, as a stage gets it.

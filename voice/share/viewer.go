@@ -31,16 +31,23 @@ const maxPendingRequests = 64
 
 // ViewerShare is what a link is good for.
 type ViewerShare struct {
-	ID    string // no secret: for logs
+	ID   string // no secret: for logs
+	Link string // the id of the link; no secret either
+
+	// Session is what a link without a call shows. Control says that whoever has the link may work its page.
+	Session string
+	Control bool
+
 	Title string // for people; may be empty
 	Watch func(videosource.Format) webrtc.FrameSource
 	Until time.Time       // when the link expires; zero: with the share
 	Done  <-chan struct{} // closed when the share has ended or the link was revoked; nil: never
 }
 
-// LinkChecker knows the links that are good now. An error is why one is not, as a sentence for people without a full stop.
+// LinkChecker knows the links that are good now; browser is a secret of the browser that has one. An error is why one
+// is not, as a sentence for people without a full stop.
 type LinkChecker interface {
-	CheckLink(token string) (ViewerShare, error)
+	CheckLink(token, browser string) (ViewerShare, error)
 }
 
 // ViewerPage serves the page. Set the fields, then Open; Close ends all views.
@@ -58,16 +65,20 @@ type ViewerPage struct {
 
 	mu          sync.Mutex
 	closed      bool
-	views       []*place               // the one that came first is first
-	offers      int                    // connections that are about to come about
-	offerLimits map[string]*offerLimit // of shares for which offers were made lately
-	pending     []*place               // who has not shown the secret of a link yet, in the same order
+	views       []*place              // the one that came first is first
+	offers      int                   // connections that are about to come about
+	offerLimits map[string]*rateLimit // of shares for which offers were made lately
+	tries       map[string]*rateLimit // of persons who have shown links lately that nobody gave out
+	pending     []*place              // who has not shown the secret of a link yet, in the same order
 	work        sync.WaitGroup
 }
 
+// IncompleteLink is what the page answers to a link without a secret.
+const IncompleteLink = "a part of it is missing: use the whole link, with everything after the #"
+
 // Why somebody cannot watch, or does no longer.
 var (
-	errLinkIncomplete = errors.New("a part of it is missing: use the whole link, with everything after the #")
+	errLinkIncomplete = errors.New(IncompleteLink)
 	errLinkExpired    = errors.New("the link has expired: ask for a new one")
 	errTooManyViewers = errors.New("too many people are watching shared pages already; try again later")
 	errShareIsFull    = errors.New("too many people are watching this page already; try again later")
@@ -86,7 +97,7 @@ func (v *ViewerPage) Open() error {
 	if v.site, err = loadViewerAssets(); err != nil {
 		return err
 	}
-	v.offerLimits = map[string]*offerLimit{}
+	v.offerLimits, v.tries = map[string]*rateLimit{}, map[string]*rateLimit{}
 	ctx, end := context.WithCancel(context.Background())
 	v.closing, v.end = ctx.Done, end
 	return nil
@@ -111,9 +122,30 @@ func (v *ViewerPage) Count() int {
 	return len(v.views)
 }
 
+// Viewer is somebody who watches.
+type Viewer struct {
+	From  string    `json:"from"` // their address, or the network it is in
+	Since time.Time `json:"since"`
+}
+
+// Viewers returns who watches with a link, first come first.
+func (v *ViewerPage) Viewers(link string) []Viewer {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list := []Viewer{}
+	for _, p := range v.views {
+		if p.link == link {
+			list = append(list, Viewer{p.person, p.since})
+		}
+	}
+	return list
+}
+
 // place is one of those that are limited, and has somebody.
 type place struct {
 	share  string // "" while that is not known
+	link   string
+	since  time.Time
 	person string // see [personOf]
 	leave  func(why error)
 }
@@ -169,10 +201,10 @@ func (v *ViewerPage) checkRoom(share, person string) (instead *place, err error)
 
 // reserveView takes a place among those who watch a share; left gives it back. leave, which must not block, is called
 // if somebody else is to have it.
-func (v *ViewerPage) reserveView(share, person string, leave func(why error)) (left func(), err error) {
+func (v *ViewerPage) reserveView(s ViewerShare, person string, leave func(why error)) (left func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	instead, err := v.checkRoom(share, person)
+	instead, err := v.checkRoom(s.ID, person)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +212,7 @@ func (v *ViewerPage) reserveView(share, person string, leave func(why error)) (l
 		v.views = without(v.views, instead)
 		instead.leave(errMadeRoom)
 	}
-	own := &place{share, person, leave}
+	own := &place{s.ID, s.Link, time.Now(), person, leave}
 	v.views = append(v.views, own)
 	v.work.Add(1)
 	return func() {
@@ -268,34 +300,61 @@ const (
 	offerEvery    = 500 * time.Millisecond
 )
 
+// Links cannot be guessed. Whoever tries all the same is not listened to for long.
+const (
+	maxWrongLinks  = 20 // from one address at once
+	wrongLinkEvery = 10 * time.Second
+)
+
 // Why a request is refused that may be made again. The page takes the WebSocket instead of an offer that is refused so.
 var (
 	errTooManyOffers   = errors.New("too many people begin to watch at this moment; try again in a few seconds")
 	errTooManyRequests = errors.New("too many ask at the same time; try again in a few seconds")
+	errTooManyTries    = errors.New("too many links that do not work were tried from here; try again in a few minutes")
 )
 
-// offerLimit is how many offers may be made of one share now.
-type offerLimit struct {
+// rateLimit is how often something may be done now.
+type rateLimit struct {
 	left float64
 	at   time.Time
 }
 
-// full reports whether as many may be made as ever.
-func (p *offerLimit) full(now time.Time) bool {
-	p.left = min(p.left+float64(now.Sub(p.at))/float64(offerEvery), maxOfferBurst)
-	p.at = now
-	return p.left == maxOfferBurst
+// refill gives back what the time since has brought.
+func refill(all map[string]*rateLimit, now time.Time, every time.Duration, most float64) {
+	for id, p := range all {
+		p.left = min(p.left+float64(now.Sub(p.at))/float64(every), most)
+		p.at = now
+		if p.left == most {
+			delete(all, id)
+		}
+	}
+}
+
+// mayTry reports whether somebody may show a link. wrong counts one that nobody gave out.
+func (v *ViewerPage) mayTry(person string, now time.Time) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	refill(v.tries, now, wrongLinkEvery, maxWrongLinks)
+	p := v.tries[person]
+	return p == nil || p.left >= 1
+}
+
+func (v *ViewerPage) wrong(person string, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.tries[person]
+	if p == nil {
+		p = &rateLimit{left: maxWrongLinks, at: now}
+		v.tries[person] = p
+	}
+	p.left--
 }
 
 // reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be called again.
 func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over func(), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for id, p := range v.offerLimits {
-		if p.full(now) {
-			delete(v.offerLimits, id)
-		}
-	}
+	refill(v.offerLimits, now, offerEvery, maxOfferBurst)
 	p := v.offerLimits[share]
 	if _, err := v.checkRoom(share, person); err != nil {
 		return nil, err
@@ -304,7 +363,7 @@ func (v *ViewerPage) reserveOffer(share, person string, now time.Time) (over fun
 	case v.offers >= MaxOffers, p != nil && p.left < 1:
 		return nil, errTooManyOffers
 	case p == nil:
-		p = &offerLimit{left: maxOfferBurst, at: now}
+		p = &rateLimit{left: maxOfferBurst, at: now}
 		v.offerLimits[share] = p
 	}
 	p.left--

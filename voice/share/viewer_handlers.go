@@ -19,13 +19,15 @@ import (
 
 // WatchRequest is what the page sends. Token is the secret of its link.
 type WatchRequest struct {
-	Token string `json:"token"`
-	SDP   string `json:"sdp,omitempty"` // to watch: the offer, with all candidates
+	Token   string `json:"token"`
+	Browser string `json:"browser,omitempty"` // a secret that the browser keeps for itself
+	SDP     string `json:"sdp,omitempty"`     // to watch: the offer, with all candidates
 }
 
 // WatchInfo is what the page is told of a share.
 type WatchInfo struct {
 	Title   string             `json:"title"`
+	Control bool               `json:"control,omitempty"` // the link lets its holder work the page
 	Until   *time.Time         `json:"until,omitempty"`
 	WebRTC  bool               `json:"webrtc"`
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
@@ -33,7 +35,8 @@ type WatchInfo struct {
 
 // Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST watch" takes one with an offer
 // and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
-// for an offer where too many are made, and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
+// for an offer where too many are made, or a link after many that were wrong,
+// and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
 // sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -61,19 +64,28 @@ func (v *ViewerPage) readRequest(w http.ResponseWriter, r *http.Request) (in Wat
 		writeError(w, http.StatusBadRequest, errors.New("that was not understood; load the page again"))
 		return in, s, false
 	}
-	s, err = v.checkToken(in.Token)
-	if err != nil {
+	s, err = v.checkToken(in.Token, in.Browser, personOf(r))
+	switch {
+	case errors.Is(err, errTooManyTries):
+		writeError(w, http.StatusTooManyRequests, err)
+	case err != nil:
 		writeError(w, http.StatusNotFound, err)
 	}
 	return in, s, err == nil
 }
 
-// checkToken returns the share of a token; the error is why it is none to be watched now.
-func (v *ViewerPage) checkToken(token string) (ViewerShare, error) {
+// checkToken returns the share of a token that a person shows; the error is why it is none to be watched now.
+func (v *ViewerPage) checkToken(token, browser, person string) (ViewerShare, error) {
+	if !v.mayTry(person, time.Now()) {
+		return ViewerShare{}, errTooManyTries
+	}
 	if token == "" {
 		return ViewerShare{}, errLinkIncomplete
 	}
-	s, err := v.Links.CheckLink(token)
+	s, err := v.Links.CheckLink(token, browser)
+	if errors.Is(err, ErrLinkInvalid) {
+		v.wrong(person, time.Now())
+	}
 	if err != nil {
 		return ViewerShare{}, err
 	}
@@ -93,7 +105,7 @@ func (v *ViewerPage) handleCheck(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	info := WatchInfo{Title: s.Title, WebRTC: v.Engine != nil}
+	info := WatchInfo{Title: s.Title, Control: s.Control, WebRTC: v.Engine != nil}
 	if !s.Until.IsZero() {
 		info.Until = &s.Until
 	}
@@ -151,7 +163,7 @@ func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 // startView gives a connection that has come about a place among those who watch; told gets why it must leave it for
 // another, if it must.
 func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, person string, place chan<- func(), told chan<- error) {
-	left, err := v.reserveView(s.ID, person, func(why error) { told <- why })
+	left, err := v.reserveView(s, person, func(why error) { told <- why })
 	if err != nil { // others were faster
 		_ = c.SendMessage(endReason(err)) // the end says it, too
 		c.End(err)

@@ -44,10 +44,12 @@ func frameMessage(f videosource.Frame) []byte {
 	return append(h, f.Data...)
 }
 
-// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one. A
+// socketMessage is what the page says: first the token of its link and the browser's
+// own secret, then that it has shown a frame, or wants one. A
 // page that decodes no video says so with Pictures, at the beginning or later.
 type socketMessage struct {
 	Token    string `json:"token"`
+	Browser  string `json:"browser"`
 	Got      bool   `json:"got"`
 	Refresh  bool   `json:"refresh"`
 	Pictures bool   `json:"pictures"`
@@ -72,14 +74,14 @@ func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
 	if err := readMessage(waiting, conn, helloTimeout, &hello); err != nil {
 		return
 	}
-	s, err := v.checkToken(hello.Token)
+	s, err := v.checkToken(hello.Token, hello.Browser, personOf(r))
 	if err != nil {
 		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	left, err := v.reserveView(s.ID, personOf(r), cancel)
+	left, err := v.reserveView(s, personOf(r), cancel)
 	if err != nil {
 		_ = conn.Close(websocket.StatusTryAgainLater, closeReason(err)) // it is over either way
 		return

@@ -75,11 +75,7 @@ func (e *Engine) Answer(ctx context.Context, offer string, peer Handlers) (*Conn
 }
 
 func (e *Engine) answer(ctx context.Context, offer string, peer Handlers) (*Conn, string, error) {
-	config := webrtc.Configuration{}
-	for _, s := range e.OfferedServers(time.Now()) {
-		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
-	}
-	pc, err := e.api.NewPeerConnection(config)
+	pc, err := e.api.NewPeerConnection(e.configuration(time.Now()))
 	if err != nil {
 		return nil, "", fmt.Errorf("make a connection: %w", err)
 	}

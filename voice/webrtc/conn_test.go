@@ -260,6 +260,24 @@ func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
 	}
 }
 
+func TestRelaysAreTested(t *testing.T) {
+	relay := rtctest.NewRelay(t, "a shared secret")
+	wrong := relay.Server
+	wrong.Secret = "another secret"
+	for name, tc := range map[string]struct {
+		server webrtc.ICEServer
+		works  bool
+	}{"one that works": {relay.Server, true}, "a wrong secret": {wrong, false}} {
+		e := rtctest.OpenEngine(t, &webrtc.Engine{ICEServers: []webrtc.ICEServer{tc.server}})
+		if err := e.CheckRelays(t.Context()); (err == nil) != tc.works {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e.Count() != 0 {
+			t.Errorf("%s: a connection is left", name)
+		}
+	}
+}
+
 func TestARelayIsLentForATime(t *testing.T) {
 	relay := rtctest.NewRelay(t, "a shared secret")
 	e := &webrtc.Engine{ICEServers: []webrtc.ICEServer{{URLs: []string{"stun:stun.example:3478"}}, relay.Server, {URLs: relay.Server.URLs, Username: "ada", Credential: "static"}}}

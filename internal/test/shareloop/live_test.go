@@ -108,7 +108,7 @@ type theatre struct {
 const ticket = "a-secret"
 
 // CheckLink implements [share.LinkChecker].
-func (th *theatre) CheckLink(string) (share.ViewerShare, error) {
+func (th *theatre) CheckLink(string, string) (share.ViewerShare, error) {
 	watch := func(f videosource.Format) webrtc.FrameSource { return th.source.SubscribeTo(f) }
 	return share.ViewerShare{ID: "s", Watch: watch}, nil
 }

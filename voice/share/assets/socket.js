@@ -3,7 +3,7 @@ const header = 16;
 const gone = 4404;
 const vp8 = 0x56503801, jpeg = 0x4a504701;
 
-export function watchSocket(canvas, token, live, over) {
+export function watchSocket(canvas, link, live, over) {
   const address = new URL("socket", location.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   address.hash = "";
@@ -33,7 +33,7 @@ export function watchSocket(canvas, token, live, over) {
   };
   const stills = still(shown, () => failed());
   draws = decoder(shown, got, () => running && failed()) ?? stills;
-  socket.addEventListener("open", () => socket.send(JSON.stringify({ token, pictures: draws === stills })));
+  socket.addEventListener("open", () => socket.send(JSON.stringify({ ...link, pictures: draws === stills })));
   socket.addEventListener("message", (event) => {
     const view = new DataView(event.data);
     const kind = view.byteLength > header && view.getUint32(0);

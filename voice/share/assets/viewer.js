@@ -4,6 +4,7 @@ import { watchSocket } from "./socket.js";
 
 const $ = (id) => document.getElementById(id);
 const token = location.hash.slice(1);
+const browser = ownSecret();
 let view = null; // what runs now: { close() }
 let round = 0; // tries that were given up must not show anything any more
 
@@ -35,6 +36,18 @@ function gone(text) {
   else message("gone", "This link does not work", sentence(text || "the share may have ended: ask for a new link"));
 }
 
+// ownSecret tells this browser from others: a link to a session belongs to the one that opens it first.
+function ownSecret() {
+  const fresh = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  try {
+    const kept = localStorage.getItem("clank-browser") ?? fresh;
+    localStorage.setItem("clank-browser", kept);
+    return kept;
+  } catch {
+    return fresh; // nothing is kept here: the link is good until the page is left
+  }
+}
+
 class Refused extends Error {
   constructor(status, text) {
     super(text);
@@ -45,7 +58,7 @@ class Refused extends Error {
 async function post(path, body) {
   const response = await fetch(path, {
     method: "POST", headers: { "Content-Type": "application/json" }, credentials: "omit",
-    body: JSON.stringify({ token, ...body }), signal: AbortSignal.timeout(10_000),
+    body: JSON.stringify({ token, browser, ...body }), signal: AbortSignal.timeout(10_000),
   });
   const answer = await response.json().catch(() => null);
   if (!response.ok) throw new Refused(response.status, answer?.error ?? `The answer was ${response.status}.`);
@@ -82,7 +95,7 @@ async function begin() {
       next?.close(); // the view that is there is another round's
       return;
     }
-    view = next ?? watchSocket($("canvas"), token, live, over);
+    view = next ?? watchSocket($("canvas"), { token, browser }, live, over);
   } catch (error) {
     if (mine !== round) return;
     if (error.status === 404) gone(error.message);

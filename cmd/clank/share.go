@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"clank/dashboard/api"
+
+	"github.com/spf13/cobra"
+)
+
+const shareHelp = `Makes a link to the page of a session, live, and prints it. Without an id it is the
+session that was used last. The link is for one person: the browser that opens it
+first has it. It ends with the session, and "clank serve" must run.
+
+  clank share                          watch the session that was used last
+  clank share bcdf23ghjk --for 15m     for a quarter of an hour
+  clank share bcdf23ghjk --control     whoever has it may work the page, too
+  clank share --list                   the links that work, and who watches
+  clank share bcdf23ghjk --revoke      make its links void; without an id, all
+  clank share --check                  test whether people elsewhere reach links`
+
+func newShareCommand(e *commandEnv) *cobra.Command {
+	var control, revoke, list, check bool
+	var lasts time.Duration
+	c := newJSONCommand("share [session]", "", shareHelp, nil)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		asJSON, _ := c.Flags().GetBool("json") // the flag is there
+		session := strings.Join(args, "")
+		server, err := requireServer(e, "pages are shown while that runs")
+		if err != nil {
+			return err
+		}
+		ctx := c.Context()
+		switch {
+		case list:
+			return listLinks(ctx, e, server, session, asJSON)
+		case check:
+			return checkSharing(ctx, e, server, asJSON)
+		case revoke:
+			n, err := server.RevokeLinks(ctx, session)
+			if err != nil {
+				return err
+			}
+			return e.printResult(asJSON, api.LinksRevoked{Count: n}, func(w io.Writer) {
+				fmt.Fprintf(w, "%d links are void\n", n)
+			})
+		}
+		link, err := server.NewLink(ctx, api.LinkRequest{
+			Session: session, Control: control, Seconds: int(lasts / time.Second),
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Stderr, "session %s, until %s\n", link.Session, link.Until.Local().Format(time.DateTime))
+		return e.printResult(asJSON, link, func(w io.Writer) { fmt.Fprintln(w, link.URL) })
+	}
+	fs := c.Flags()
+	fs.BoolVar(&control, "control", false, "whoever has the link may work the page, too")
+	fs.DurationVar(&lasts, "for", 0, "how `LONG` it works, such as 15m (the setting says otherwise)")
+	fs.BoolVar(&revoke, "revoke", false, "make links void")
+	fs.BoolVar(&list, "list", false, "list the links that work, and who watches")
+	fs.BoolVar(&check, "check", false, "test whether people elsewhere reach links")
+	c.MarkFlagsMutuallyExclusive("revoke", "list", "check", "control")
+	return c
+}
+
+func listLinks(ctx context.Context, e *commandEnv, server *api.Client, session string, asJSON bool) error {
+	links, err := server.Links(ctx, session)
+	if err != nil {
+		return err
+	}
+	return e.printResult(asJSON, links, func(w io.Writer) {
+		fmt.Fprintln(w, "LINK\tSESSION\tRIGHT\tMADE BY\tUNTIL\tWATCHING NOW")
+		for _, l := range links {
+			right := "view"
+			if l.Control {
+				right = "control"
+			}
+			var from []string
+			for _, v := range l.Viewers {
+				from = append(from, v.From)
+			}
+			until, by := l.Until.Local().Format(time.DateTime), clipLine(l.By, 40)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.ID, l.Session, right, by, until, strings.Join(from, ", "))
+		}
+	})
+}
+
+func checkSharing(ctx context.Context, e *commandEnv, server *api.Client, asJSON bool) error {
+	checks, err := server.CheckSharing(ctx)
+	if err != nil {
+		return err
+	}
+	return e.printResult(asJSON, checks, func(w io.Writer) {
+		var list []standing
+		for _, c := range checks {
+			list = append(list, standing{Name: c.Name, Ready: c.Ready, Detail: c.Detail})
+		}
+		writeStandings(w, list)
+	})
+}

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/bot"
+	"clank/dashboard/api"
+	"clank/sessions"
+	"clank/voice/share"
+)
+
+// NewLink makes a link to the page of a session, or of the one that by used last.
+func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.LinkRequest) (api.LinkView, error) {
+	if in.Session == "" || in.Session == "last" {
+		s, err := x.lastUsed(ctx, by)
+		if err != nil {
+			return api.LinkView{}, err
+		}
+		in.Session = s.ID
+	}
+	token, link, err := x.shares.Invite(ctx, share.InviteRequest{
+		Session: in.Session, By: by, Control: in.Control, For: time.Duration(in.Seconds) * time.Second,
+	})
+	if err != nil {
+		return api.LinkView{}, err
+	}
+	view := x.linkView(ctx, link)
+	view.URL = x.viewerLink(token)
+	return view, nil
+}
+
+// lastUsed returns the session that somebody used last: in their channel, or if they are the operator, anywhere on this
+// machine. One whose page is open comes before those that have none to be seen.
+func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (sessions.Session, error) {
+	q := sessions.SessionQuery{
+		Limit:  maxSearchedSessions,
+		States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked},
+	}
+	if by.Kind == sessions.FromDiscord {
+		q.Of = &by
+	}
+	list, err := x.Sessions.Sessions(ctx, q)
+	if err != nil {
+		return sessions.Session{}, fmt.Errorf("find the last session: %w", err)
+	}
+	list = slices.DeleteFunc(list, func(s sessions.Session) bool {
+		// Who asks in public does not mean what was kept private.
+		return !s.MayUse(by) || s.Origin.Private && !by.Private
+	})
+	for _, s := range list {
+		if _, open := x.Browsers.Lookup(s.ID); open {
+			return s, nil
+		}
+	}
+	if len(list) == 0 {
+		return sessions.Session{}, errNoSessionYet
+	}
+	return list[0], nil
+}
+
+const maxSearchedSessions = 400
+
+var errNoSessionYet = errors.New("there is no browser session of yours here yet: ask for something first, " +
+	"or begin one with /clank browse")
+
+// Links returns the links about which by has a say, to one session or to all.
+func (x *CallService) Links(ctx context.Context, by sessions.Origin, session string) []api.LinkView {
+	views := []api.LinkView{}
+	for _, l := range x.shares.SessionLinks(ctx, by, session, "") {
+		views = append(views, x.linkView(ctx, l))
+	}
+	return views
+}
+
+// RevokeLinks makes such links void, or one of them, and returns how many.
+func (x *CallService) RevokeLinks(ctx context.Context, by sessions.Origin, session, link string) int {
+	return x.shares.RevokeLinks(ctx, by, session, link)
+}
+
+func (x *CallService) linkView(ctx context.Context, l share.Link) api.LinkView {
+	v := api.LinkView{
+		ID: l.ID, Session: l.Session, Control: l.Control, By: cmp.Or(l.By.UserName, "the operator"),
+		Until: l.Until, Opened: l.Opened, Viewers: []api.LinkViewer{},
+	}
+	if s, err := x.Sessions.Session(ctx, l.Session); err == nil && !s.Origin.Private {
+		v.Title = s.Title
+	}
+	for _, w := range x.viewerPage.Viewers(l.ID) {
+		v.Viewers = append(v.Viewers, api.LinkViewer(w))
+	}
+	return v
+}
+
+// Link implements bot.Links.
+func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
+	v, err := x.NewLink(ctx, o, api.LinkRequest{Session: in.Session, Control: in.Control, Seconds: in.Minutes * 60})
+	if err != nil {
+		return "", err
+	}
+	right := "watch the page"
+	if v.Control {
+		right = "watch the page, and work it"
+	}
+	return fmt.Sprintf("Whoever opens this link first can %s, until <t:%d:t>: open it yourself, or give it to one "+
+		"person. `/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil
+}
+
+// Unlink implements bot.Links.
+func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session string) (string, error) {
+	switch n := x.RevokeLinks(ctx, o, session, ""); n {
+	case 0:
+		return "", errors.New("there is no link of yours that still works")
+	case 1:
+		return "The link does not work any more.", nil
+	default:
+		return fmt.Sprintf("%d links do not work any more.", n), nil
+	}
+}
+
+// CheckSharing tests whether people elsewhere reach the viewer's page: it asks the public address for it, and the
+// relays for an address, as they would.
+func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
+	s := x.Settings().Share
+	present := func(name string) bool {
+		v, err := x.Secret(name)
+		return err == nil && v.IsSet()
+	}
+	viewer := viewerCapability(s)
+	if s.PublicURL != "" {
+		if err := askViewerPage(ctx, s.PublicURL); err != nil {
+			viewer.Ready = false
+			viewer.Detail = fmt.Sprintf("%s does not lead to the viewer's page: %v", s.PublicURL, err)
+		}
+	}
+	relay := relayCapability(s, present)
+	if relay.Ready {
+		if err := x.webrtcEngine.CheckRelays(ctx); err != nil {
+			relay.Ready, relay.Detail = false, fmt.Sprintf("%s: %v", s.TURN, err)
+		}
+	}
+	var list []api.SharingCheck
+	for _, c := range []Capability{viewer, relay, udpPortCapability(ctx, s, false)} {
+		list = append(list, api.SharingCheck{Name: c.Name, Ready: c.Ready, Detail: c.Detail})
+	}
+	return list
+}
+
+// askViewerPage asks for a link that nobody gave out: only the viewer's page refuses that as it does.
+func askViewerPage(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, viewerCheckTimeout, errors.New("it does not answer"))
+	defer cancel()
+	at := strings.TrimSuffix(base, "/") + "/check"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var answer struct{ Error string }
+	err = json.NewDecoder(http.MaxBytesReader(nil, res.Body, 4<<10)).Decode(&answer)
+	if err != nil || res.StatusCode != http.StatusNotFound || answer.Error != share.IncompleteLink {
+		return fmt.Errorf("status %d comes from elsewhere; forward everything below it to clank serve --watch-addr",
+			res.StatusCode)
+	}
+	return nil
+}
+
+// viewerCheckTimeout bounds the test of the public address.
+const viewerCheckTimeout = 10 * time.Second
