@@ -39,6 +39,7 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/events", ""},
 	{"GET", "/api/sessions", ""},
 	{"POST", "/api/sessions/x/close", "{}"},
+	{"GET", "/api/sessions/x/live", ""},
 	{"GET", "/api/settings", ""},
 	{"PUT", "/api/settings", `{"changes":{},"version":"x"}`},
 }
@@ -200,6 +201,10 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	with := header("Authorization", "Bearer "+key)
 	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the key: %d", got)
+	}
+	socket := func(q *http.Request) { stranger(q); q.Header.Set("Sec-WebSocket-Protocol", "clank.live, key."+key) }
+	if got, _ := r.ask("GET", "/api/sessions/x/live", "", socket); got != http.StatusNotFound {
+		t.Errorf("with the key among the protocols of a WebSocket: %d", got)
 	}
 	r.close()
 	again := startIn(t, dir, addr)

@@ -10,13 +10,18 @@ import (
 	"clank/sessions/access"
 )
 
-// bearer returns the secret that a request brings; "" if it brings none.
+// bearer returns the secret that a request brings; "" if it brings none. A page cannot set headers of a WebSocket: it
+// names its key among the protocols that it would speak.
 func bearer(r *http.Request) string {
-	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
-		return ""
+	if secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return strings.TrimSpace(secret)
 	}
-	return strings.TrimSpace(secret)
+	for protocol := range strings.SplitSeq(r.Header.Get("Sec-WebSocket-Protocol"), ",") {
+		if secret, ok := strings.CutPrefix(strings.TrimSpace(protocol), "key."); ok {
+			return secret
+		}
+	}
+	return ""
 }
 
 // isSignedIn reports whether r comes from a program with a token, or from a page with the key of a sign-in. There are

@@ -52,6 +52,7 @@ func (s *Server) routes() []route {
 		{"GET /api/calls/{id}/questions", accessSignedIn, s.questionEvents},
 
 		{"GET /api/sessions", accessSignedIn, s.listSessions},
+		{"GET /api/sessions/{id}/live", accessSignedIn, s.live},
 		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},
 		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
 

@@ -39,6 +39,7 @@ type Server struct {
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
 	Call        http.Handler // answers the page of calls, below /api/call
+	Live        http.Handler // answers the WebSocket of a session's live pane, see liveview; nil = there is none
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.

@@ -29,6 +29,15 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// live is the WebSocket over which the page of a session is watched and worked.
+func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
+	if s.Live == nil {
+		return refuse(http.StatusNotFound, "pages of sessions cannot be watched here")
+	}
+	s.Live.ServeHTTP(w, r)
+	return nil
+}
+
 // sessionViews returns the sessions of the page and of terminals, last used first.
 func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
 	views := []api.SessionView{}

@@ -2,6 +2,7 @@
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api, follow } from "./api.js";
 import { retryPictures } from "./dom.js";
+import { renew, watch } from "./live.js";
 import { answered, ask, askAll } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
@@ -35,6 +36,7 @@ function draw() {
   $("title").textContent = session ? nameOf(session) : turns.size ? [...turns.values()][0].task.prompt : "New session";
   document.title = session || turns.size ? `${$("title").textContent} · clank` : "clank";
   drawWhere(session);
+  watch(session);
   $("close-session").hidden = !session || session.state === "closed";
   $("welcome").hidden = turns.size > 0 || current !== "";
   drawSessions(sessions, current, new Set(active.values()), choose);
@@ -248,6 +250,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  renew();
   retryPictures();
   askAll(snapshot.questions);
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
