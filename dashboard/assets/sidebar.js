@@ -33,6 +33,7 @@ export function nameOf({ prompt = "", title }) {
 function about(session, running) {
   const words = [running ? "working" : ago(session.last_used)];
   if (session.origin.kind === "terminal") words.push("terminal");
+  if (session.origin.kind === "discord") words.push(["Discord", session.origin.user_name].filter(Boolean).join(", "));
   if (session.state === "closed") words.push("closed");
   return words.join(" · ");
 }
