@@ -25,6 +25,7 @@ import (
 	"clank/dashboard"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/sessions/approval"
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
@@ -425,6 +426,23 @@ func TestThePaneAnswersForThePage(t *testing.T) {
 	l.hears("take")
 	l.send(websocket.MessageText, []byte(`{"type":"error","text":"Bo works this page now"}`))
 	tb.waitFor(paneStatus + ` === "Bo works this page now."`)
+	c.clean()
+}
+
+func TestWhoeverIsAskedToTakeOverIsLedThere(t *testing.T) {
+	l, c, tb := watchPage(t, true, 1400, 860, "light")
+	session, _ := tb.Eval(`location.pathname.slice(3)`).(string)
+	tb.click("#pane-toggle")
+	tb.click("#new")
+	tb.waitFor(`location.pathname === "/"`)
+	got := l.rig.question(approval.Question{Class: "takeover", Session: session, Text: "Take over the page"})
+	tb.click(".question .primary")
+	l.hears("take")
+	if a := <-got; a.err != nil || !a.answer.Allowed {
+		t.Errorf("the answer is %+v", a)
+	}
+	l.tell(`{"control":{"holder":"you", "mine":true}}`)
+	tb.waitFor(`document.activeElement.className === "pane-keys" && location.pathname === "/s/` + session + `"`)
 	c.clean()
 }
 

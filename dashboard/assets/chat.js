@@ -2,8 +2,8 @@
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api, follow } from "./api.js";
 import { retryPictures } from "./dom.js";
-import { renew, watch } from "./live.js";
-import { answered, ask, askAll } from "./questions.js";
+import { renew, takeOver, watch } from "./live.js";
+import { answered, ask, askAll, onTakeOver } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
@@ -305,5 +305,9 @@ $("confirm-yes").addEventListener("click", async () => {
 addEventListener("popstate", () => choose(fromAddress(), false));
 setInterval(draw, 60_000); // the times at the side
 
+onTakeOver((session) => {
+  choose(session);
+  takeOver();
+});
 choose(fromAddress(), false);
 follow("/api/events", (name, data) => handlers[name]?.(data), onConnection);

@@ -25,6 +25,14 @@ toggle?.addEventListener("click", () => {
   draw();
 });
 
+// takeOver opens the pane of the session that is watched and asks for its page.
+export function takeOver() {
+  if (!session) return;
+  localStorage.setItem(wantedName, "true");
+  draw();
+  pane.takeSoon();
+}
+
 // renew opens a view that has ended once more, as after a restart of clank.
 export function renew() {
   if (pane?.over) shown = "";

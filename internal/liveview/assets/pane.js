@@ -85,7 +85,7 @@ export class Pane {
   // open shows what comes from a WebSocket's path, which is opened with a secret. Without a path nothing is shown.
   open(path, secret) {
     this.close();
-    Object.assign(this, { path, secret, wait: firstWait, over: "", wish: false });
+    Object.assign(this, { path, secret, wait: firstWait, over: "", wish: false, eager: false });
     this.draw();
     if (path) this.connect();
   }
@@ -153,6 +153,7 @@ export class Pane {
     this.draw();
     if (this.works && !had) this.onTaken();
     else if (had && !this.works) this.onGiven();
+    if (this.eager && this.live && this.state !== nothing) this.askFor();
   }
 
   // tell shows a sentence: for a moment, or, if it is bad news, until there are others or the person holds the page.
@@ -398,8 +399,13 @@ export class Pane {
 
   // ---- What is done
 
+  // takeSoon asks for the page as soon as there is a connection.
+  takeSoon() {
+    this.change({ eager: true });
+  }
+
   askFor() {
-    this.wish = true;
+    Object.assign(this, { wish: true, eager: false });
     this.send({ type: "take" });
     this.tell("");
   }
