@@ -14,7 +14,7 @@ import (
 	"strconv"
 
 	"clank/dashboard/api"
-	"clank/internal/liveview"
+	"clank/internal/liveview/assets"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -51,13 +51,17 @@ type pageData struct {
 func loadSiteFiles() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
 	sum := sha256.New()
-	for _, files := range []embed.FS{assetFiles, liveview.Assets} {
-		entries, err := fs.ReadDir(files, "assets") // sorted, so the sum is the same each time
+	ours, err := fs.Sub(assetFiles, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("read the page's assets: %w", err)
+	}
+	for _, files := range []fs.FS{ours, assets.Files} {
+		entries, err := fs.ReadDir(files, ".") // sorted, so the sum is the same each time
 		if err != nil {
 			return nil, fmt.Errorf("read the page's assets: %w", err)
 		}
 		for _, e := range entries {
-			data, err := fs.ReadFile(files, "assets/"+e.Name())
+			data, err := fs.ReadFile(files, e.Name())
 			if err != nil {
 				return nil, fmt.Errorf("read the page's assets: %w", err)
 			}
