@@ -34,6 +34,26 @@ func (tb *tab) say(text string) {
 
 const status = `document.querySelector(".turn:last-of-type .work-toggle b")?.textContent`
 
+func TestSessionsAreCalledByWhatTheyAreAbout(t *testing.T) {
+	_, _, tb := arrive(t, 1280, 860, "light")
+	for session, want := range map[string]string{
+		`{ prompt: "find a lamp", title: "Shop" }`:                             "find a lamp",
+		`{ prompt: "open http://127.0.0.1:8788/shop", title: "Lumen & Oak" }`:  "Lumen & Oak",
+		`{ prompt: "Open https://shop.test/a, then find a lamp" }`:             "find a lamp",
+		`{ prompt: "go to https://shop.test and read", title: "Lumen & Oak" }`: "Lumen & Oak",
+		`{ prompt: "open http://127.0.0.1:8788/shop" }`:                        "open http://127.0.0.1:8788/shop",
+		`{ prompt: "open the demo shop, read", title: "Lumen & Oak" }`:         "open the demo shop, read",
+		`{ title: "Lumen & Oak" }`:                                             "Lumen & Oak",
+		`{}`:                                                                   "Session",
+	} {
+		got := tb.Eval(`import(document.querySelector("script[type=module]").src.replace("chat.js", "sidebar.js"))
+			.then(({ nameOf }) => nameOf(` + session + `))`)
+		if got != want {
+			t.Errorf("the session %s is called %q, want %q", session, got, want)
+		}
+	}
+}
+
 func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	r, c, tb := arrive(t, 1280, 860, "light")
 	if got := tb.Eval("location.hash"); got != "" {

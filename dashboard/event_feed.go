@@ -23,12 +23,12 @@ const (
 
 // feedEvent is something that happened, ready to be sent.
 type feedEvent struct {
-	id    string // "epoch-number": where a reader that was away goes on
-	event string // name of the server-sent event
-	task  string
-	kind  sessions.OriginKind
-	final bool // the last one of its task
-	data  []byte
+	id      string // "epoch-number": where a reader that was away goes on
+	event   string // name of the server-sent event
+	task    string
+	private bool // nobody's business but that of who asked
+	final   bool // the last one of its task
+	data    []byte
 }
 
 // eventFeed passes on what happens to many readers. It never waits for one: who
@@ -91,7 +91,8 @@ func (f *eventFeed) reset() {
 }
 
 func (f *eventFeed) publish(ev sessions.Event) {
-	fr := feedEvent{event: "task", task: ev.Record.ID, kind: ev.Record.Origin.Kind, final: ev.Record.State.Final()}
+	rec := ev.Record
+	fr := feedEvent{event: "task", task: rec.ID, private: rec.Origin.Private, final: rec.State.Final()}
 	if ev.Step == nil {
 		fr.data, _ = json.Marshal(publicRecord(ev.Record)) // strings, numbers and times always marshal
 	} else {

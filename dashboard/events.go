@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// pageEvents streams what happens on the page and in terminals: the event "snapshot" where a reader begins or has
+// pageEvents streams what happens and is not private: the event "snapshot" where a reader begins or has
 // missed something, then "task" and "step" for each change.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
@@ -24,7 +24,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	st, ok := openStream(w)
 	if ok && (whole || st.sendJSON(at, "snapshot", snap)) {
-		ours := func(f feedEvent) bool { return f.kind != sessions.FromDiscord }
+		ours := func(f feedEvent) bool { return !f.private }
 		sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
 	}
 	return nil
@@ -102,12 +102,15 @@ func (s *Server) snapshot(ctx context.Context) (api.PageSnapshot, error) {
 		return api.PageSnapshot{}, err
 	}
 	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("")}
-	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
+	for _, kind := range doors {
 		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
 			return api.PageSnapshot{}, err
 		}
 		for _, t := range active {
+			if t.Origin.Private {
+				continue
+			}
 			v, err := s.view(ctx, t.ID)
 			if err != nil {
 				return api.PageSnapshot{}, err

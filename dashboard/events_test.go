@@ -125,32 +125,44 @@ func TestAStreamBeginsWithASnapshotAndGoesOnWhereItBroke(t *testing.T) {
 	}
 }
 
-func TestAPageIsNotToldOfDiscord(t *testing.T) {
+func TestAPageIsToldOfWhatIsNotPrivateInDiscord(t *testing.T) {
 	r := start(t)
 	s := r.read("/api/events", "")
 	s.want("snapshot")
-	for _, private := range []bool{true, false} {
-		origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: private}
-		if _, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "brief secret", Origin: origin}, nil); err != nil {
-			t.Fatal(err)
-		}
+	for prompt, private := range map[string]bool{"brief secret": true, "brief lamps": false} {
+		origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c" + prompt, User: "u", Private: private}
+		_, err := r.manager.Run(t.Context(), sessions.Task{Prompt: prompt, Origin: origin}, nil)
+		check.Must(t, err)
 	}
 	mine := r.startTask(`{"prompt":"brief mine"}`) // after the others in the stream
-	for {
-		e, ok := s.next()
+	var told strings.Builder
+	for e, ok := s.next(); !strings.Contains(e.data, mine.TaskID) || !strings.Contains(e.data, `"state":"done"`); e, ok = s.next() {
 		if !ok {
 			t.Fatal("the stream ended")
 		}
-		if strings.Contains(e.data, "secret") || !strings.Contains(e.data, mine.TaskID) {
-			t.Errorf("told: %s", e.data)
+		told.WriteString(e.data)
+	}
+	_, listed := r.ask("GET", "/api/sessions", "")
+	for where, text := range map[string]string{"told": told.String(), "listed": listed} {
+		if strings.Contains(text, "secret") || strings.Contains(text, "(private)") {
+			t.Errorf("%s what is private: %s", where, text)
 		}
-		if strings.Contains(e.data, `"state":"done"`) {
-			break
+		if !strings.Contains(text, "brief lamps") || !strings.Contains(text, "mine") {
+			t.Errorf("%s too little: %s", where, text)
 		}
 	}
-	if _, body := r.ask("GET", "/api/sessions", ""); strings.Contains(body, "secret") || !strings.Contains(body, "mine") {
-		t.Errorf("listed: %s", body)
+	hold := sessions.Task{Prompt: "hold secret", Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "u", Private: true}}
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		_, _ = r.manager.Run(t.Context(), hold, nil)
+	}()
+	eventually(t, "the private task runs", func() bool { return len(r.backend.typed()) == 4 })
+	if snapshot := r.read("/api/events", "").want("snapshot"); strings.Contains(snapshot.data, `"running"`) {
+		t.Errorf("a page that comes later is told of the private task that runs: %s", snapshot.data)
 	}
+	r.backend.letGo()
+	<-running
 }
 
 func TestATasksStreamEndsWithTheTask(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/untrusted"
-	"clank/sessions"
 	"clank/sessions/approval"
 )
 
@@ -112,7 +111,7 @@ func (f *eventFeed) question(ev approval.Event) {
 	}
 	ev.Question = publicQuestion(ev.Question)
 	data, _ := json.Marshal(ev) // strings and times always marshal
-	f.send(feedEvent{event: "question", task: ev.Question.Task, kind: sessions.FromDashboard, data: data})
+	f.send(feedEvent{event: "question", task: ev.Question.Task, data: data})
 }
 
 // private reports whether the question with that id is one of a private task.

@@ -38,12 +38,14 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sessionViews returns the sessions of the page and of terminals, last used first.
+// doors are those whose sessions and tasks are shown.
+var doors = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
+
+// sessionViews returns the sessions that are not private, last used first.
 func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
 	views := []api.SessionView{}
-	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
-		origin, _ := originOf(kind)
-		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Of: &origin, Limit: maxListedSessions})
+	for _, kind := range doors {
+		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Kind: kind, Limit: maxListedSessions})
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +55,12 @@ func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
 		}
 		first := make(map[string]string) // by session; tasks come last asked first
 		for _, t := range tasks {
-			first[t.SessionID] = t.Prompt
+			first[t.SessionID] = publicRecord(t).Prompt
 		}
 		for _, se := range list {
+			if se.Origin.Private {
+				continue
+			}
 			se.Memory = nil
 			views = append(views, api.SessionView{Session: se, Prompt: first[se.ID]})
 		}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"clank/dashboard/api"
+	"clank/internal/liveview/assets"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -49,19 +50,25 @@ type pageData struct {
 
 func loadSiteFiles() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
-	entries, err := fs.ReadDir(assetFiles, "assets") // sorted, so the sum is the same each time
+	sum := sha256.New()
+	ours, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("read the page's assets: %w", err)
 	}
-	sum := sha256.New()
-	for _, e := range entries {
-		data, err := fs.ReadFile(assetFiles, "assets/"+e.Name())
+	for _, files := range []fs.FS{ours, assets.Files} {
+		entries, err := fs.ReadDir(files, ".") // sorted, so the sum is the same each time
 		if err != nil {
 			return nil, fmt.Errorf("read the page's assets: %w", err)
 		}
-		fmt.Fprintf(sum, "%s %d\n", e.Name(), len(data))
-		sum.Write(data)
-		st.assets[e.Name()] = data
+		for _, e := range entries {
+			data, err := fs.ReadFile(files, e.Name())
+			if err != nil {
+				return nil, fmt.Errorf("read the page's assets: %w", err)
+			}
+			fmt.Fprintf(sum, "%s %d\n", e.Name(), len(data))
+			sum.Write(data)
+			st.assets[e.Name()] = data
+		}
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
 	for _, name := range []string{"chat", "settings", "watches", "budget", "call", "login", "open"} {
@@ -119,12 +126,14 @@ var examplePrompts = []struct{ Label, Prompt string }{
 type chatData struct {
 	Examples   []struct{ Label, Prompt string }
 	Weaknesses []api.Weakness // the serious ones
+	Live       bool           // pages of sessions can be watched and worked
 }
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested()
 	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
-	return s.page(w, "chat", pageData{Title: "clank", Data: chatData{Examples: examplePrompts, Weaknesses: serious}})
+	data := chatData{Examples: examplePrompts, Weaknesses: serious, Live: s.Live != nil}
+	return s.page(w, "chat", pageData{Title: "clank", Data: data})
 }
 
 // weaknesses serves what the installation protects less than it could.

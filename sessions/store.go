@@ -65,6 +65,7 @@ type StepStore interface {
 // SessionQuery asks for sessions. Fields that are zero do not restrict it.
 type SessionQuery struct {
 	Of     *Origin // of the same kind, guild, channel and user as this one
+	Kind   OriginKind
 	Guild  string
 	States []SessionState
 	Limit  int // how many at most; 0 = 100

@@ -12,11 +12,11 @@ export class APIError extends Error {
 // any port of this machine.
 const keyName = "clank-key";
 export const keepKey = (key) => localStorage.setItem(keyName, key);
+export const key = () => localStorage.getItem(keyName) ?? "";
 
 // send fetches with the key.
 function send(path, options = {}) {
-  const key = localStorage.getItem(keyName) ?? "";
-  return fetch(path, { ...options, headers: { ...options.headers, Authorization: `Bearer ${key}` } });
+  return fetch(path, { ...options, headers: { ...options.headers, Authorization: `Bearer ${key()}` } });
 }
 
 // request sends and returns the answer, or throws why there is none.

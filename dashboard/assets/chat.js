@@ -3,7 +3,8 @@
 import { api, follow } from "./api.js";
 import { retryPictures } from "./dom.js";
 import { showLinks } from "./links.js";
-import { answered, ask, askAll } from "./questions.js";
+import { renew, takeOver, watch } from "./live.js";
+import { answered, ask, askAll, onTakeOver } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
@@ -36,6 +37,7 @@ function draw() {
   $("title").textContent = session ? nameOf(session) : turns.size ? [...turns.values()][0].task.prompt : "New session";
   document.title = session || turns.size ? `${$("title").textContent} · clank` : "clank";
   drawWhere(session);
+  watch(session);
   $("share").hidden = $("close-session").hidden = !session || session.state === "closed";
   $("welcome").hidden = turns.size > 0 || current !== "";
   drawSessions(sessions, current, new Set(active.values()), choose);
@@ -249,6 +251,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  renew();
   retryPictures();
   askAll(snapshot.questions);
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
@@ -304,5 +307,9 @@ $("confirm-yes").addEventListener("click", async () => {
 addEventListener("popstate", () => choose(fromAddress(), false));
 setInterval(draw, 60_000); // the times at the side
 
+onTakeOver((session) => {
+  choose(session);
+  takeOver();
+});
 choose(fromAddress(), false);
 follow("/api/events", (name, data) => handlers[name]?.(data), onConnection);

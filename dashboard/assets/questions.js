@@ -8,6 +8,11 @@ const lasting = new Set(["host", "leave", "submit", "send"]);
 const doors = { discord: "Asked for in Discord", terminal: "Asked for in a terminal", dashboard: "Asked for here" };
 const cards = new Map(); // by id: { root, timer, answering }
 
+let takesOver = () => {};
+
+// onTakeOver sets what is done when somebody here says that they will work the page of a session themselves.
+export const onTakeOver = (handle) => { takesOver = handle; };
+
 function leave(id) {
   const card = cards.get(id);
   if (!card) return;
@@ -35,6 +40,7 @@ export function ask(question) {
     try {
       await api("POST", `/api/questions/${encodeURIComponent(question.id)}`, { allow, for_session: forSession });
       leave(question.id);
+      if (allow && question.class === "takeover") takesOver(question.session);
     } catch (error) {
       if (error.status === 409) return leave(question.id);
       wrong.textContent = error.message;

@@ -22,11 +22,18 @@ addEventListener("keydown", (event) => {
 
 export const closeDrawer = () => drawer(false);
 
-export const nameOf = (session) => session.prompt || session.title || "Session";
+// nameOf is what a session is called: what was asked for first. Where that is only a page to open, it is the page's
+// title, or what was asked for there.
+export function nameOf({ prompt = "", title }) {
+  const only = /^(?:open|go to)\s+https?:\/\/[^\s,]*(?:,?\s*(?:and|then)?\s+|$)(.*)/is;
+  const [opens, then = ""] = prompt.match(only) ?? [];
+  return (opens ? title || then : prompt || title) || prompt || "Session";
+}
 
 function about(session, running) {
   const words = [running ? "working" : ago(session.last_used)];
   if (session.origin.kind === "terminal") words.push("terminal");
+  if (session.origin.kind === "discord") words.push(["Discord", session.origin.user_name].filter(Boolean).join(", "));
   if (session.state === "closed") words.push("closed");
   return words.join(" · ");
 }

@@ -35,6 +35,7 @@ func (db *DB) Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions
 		w.and("channel = ?", q.Of.Channel)
 		w.and("user = ?", q.Of.User)
 	}
+	w.is("kind", string(q.Kind))
 	w.is("guild", q.Guild)
 	addIn(&w, "state", q.States)
 	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -101,6 +102,23 @@ func (w *View) Eval(expression string) any {
 	}
 	return res.Result.Value.Val()
 }
+
+// Call calls a method of the DevTools protocol at the page.
+func (w *View) Call(method string, params map[string]any) {
+	w.views.t.Helper()
+	w.do(call{method, params})
+}
+
+type call struct {
+	method string
+	params map[string]any
+}
+
+// ProtoReq implements [proto.Request].
+func (c call) ProtoReq() string { return c.method }
+
+// MarshalJSON implements [json.Marshaler].
+func (c call) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 
 // Insert puts text where the caret is.
 func (w *View) Insert(text string) {

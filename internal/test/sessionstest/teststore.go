@@ -170,6 +170,7 @@ func storeSessionQuery(t *testing.T, st sessions.Store) {
 		{"at most two", sessions.SessionQuery{Limit: 2}, []string{"s5", "s4"}},
 		{"of one channel and user", sessions.SessionQuery{Of: &of}, []string{"s5", "s0"}},
 		{"of nobody in particular", sessions.SessionQuery{Of: &terminal}, []string{"s4"}},
+		{"of a door", sessions.SessionQuery{Kind: sessions.FromTerminal}, []string{"s4"}},
 		{"of a guild", sessions.SessionQuery{Guild: "g1"}, []string{"s5", "s3", "s1", "s0"}},
 		{
 			"by state",

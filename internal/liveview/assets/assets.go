@@ -1,0 +1,10 @@
+// Package assets holds the scripts and the style sheet of the live pane, which pages of ours put where it is wanted:
+// pane.js makes it, hands.js tells what is done with mouse, fingers and keys. They load only each other.
+package assets
+
+import "embed"
+
+// Files are the scripts and the style sheet.
+//
+//go:embed *.js *.css
+var Files embed.FS
