@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(viewers.Run(m))
 }
 
 // builtProgram is the clank that the tests run instead of their own binary.

@@ -215,10 +215,57 @@ func (w *wheel) do(what string, fields map[string]any) {
 	w.send(fields)
 }
 
+// hands are a way in which a person works a page.
+type hands interface {
+	take()
+	click(x, y int)
+	keys(text string)
+	paste(text string)
+	compose(draft, text string)
+	files(name, text string)
+	answer(text string) // to a dialog
+	give()
+}
+
+func (w *wheel) take() {
+	w.t.Helper()
+	w.send(map[string]any{"type": "take"})
+	w.until("the hold", func(m map[string]any) bool { return m["control"].(map[string]any)["mine"] == true })
+}
+
+func (w *wheel) paste(text string) {
+	w.t.Helper()
+	w.input("input", map[string]any{"kind": "text", "text": text})
+}
+
+func (w *wheel) compose(draft, text string) {
+	w.t.Helper()
+	w.input("compositionstart", map[string]any{"kind": "compose", "text": draft, "caret": len(draft)})
+	w.input("input", map[string]any{"kind": "commit", "text": text})
+}
+
+func (w *wheel) files(name, text string) {
+	w.do("files", map[string]any{"files": []map[string]any{{"name": name, "data": []byte(text)}}})
+}
+
+func (w *wheel) answer(text string) { w.do("dialog", map[string]any{"accept": true, "text": text}) }
+
+func (w *wheel) give() { w.send(map[string]any{"type": "give"}) }
+
 // TestWheel tests that a person can log in by hand while a task waits, and that nobody learns what they typed. make
 // wheel prints its figures.
 func TestWheel(t *testing.T) {
 	t.Parallel()
+	for way, open := range map[string]func(w *wheel, session, link string) hands{
+		"socket": func(w *wheel, _, _ string) hands { return w },
+		"pane":   openPane,
+	} {
+		t.Run(way, func(t *testing.T) { logInByHand(t, way, open) })
+	}
+}
+
+func logInByHand(t *testing.T, way string, open func(w *wheel, session, link string) hands) {
+	t.Helper()
 	base, told := loginSite(t)
 	logs := new(logBuffer)
 	r := newServerFixture(t, logs)
@@ -267,7 +314,7 @@ func TestWheel(t *testing.T) {
 	w := &wheel{t: t, conn: conn, told: told, state: make(chan map[string]any, 1000)}
 	go w.read()
 	t.Cleanup(func() { _ = conn.CloseNow() })
-	mine := func(m map[string]any) bool { return m["control"].(map[string]any)["mine"] == true }
+	mine := func(m map[string]any) bool { return m["control"].(map[string]any)["holder"] != "" }
 	w.until("the page", func(m map[string]any) bool {
 		return m["title"] == "Sign in" && !mine(m) && len(m["viewers"].([]any)) == 1
 	})
@@ -276,36 +323,35 @@ func TestWheel(t *testing.T) {
 		task, _ := m["task"].(map[string]any)
 		return task["label"] == "ask a person to take over: sign in, please"
 	})
-	w.send(map[string]any{"type": "take"})
-	w.until("the hold", mine)
+	p := open(w, started.SessionID, board.LoginURL())
+	p.take()
 	if got := control("GET", "/snapshot", nil); strings.HasPrefix(got, "200") {
 		t.Errorf("a page that a person works is read: %s", got)
 	}
 
 	const user, password, name, word = "krillbaud", "Tr0ub4dor&3x", "日本語名前", "blue-falcon-77"
 	const card, pin = "card-5150-krill", "739148265" // long, as times are in all files
-	w.click(100, 15)
-	w.keys(user)
-	w.click(100, 55)
-	w.input("input", map[string]any{"kind": "text", "text": password})
-	w.click(100, 95)
-	w.input("compositionstart", map[string]any{"kind": "compose", "text": "にほ", "caret": 2})
-	w.input("input", map[string]any{"kind": "commit", "text": name})
-	w.click(100, 135)
+	p.click(100, 15)
+	p.keys(user)
+	p.click(100, 55)
+	p.paste(password)
+	p.click(100, 95)
+	p.compose("にほ", name)
+	p.click(100, 135)
 	w.until("the file chooser", func(m map[string]any) bool { return m["chooser"] == true })
-	w.do("files", map[string]any{"files": []map[string]any{{"name": "card.txt", "data": []byte(card)}}})
+	p.files("card.txt", card)
 	w.until("the end of the choice", func(m map[string]any) bool { return m["chooser"] == false })
-	w.click(100, 175)
+	p.click(100, 175)
 	w.until("the dialog", func(m map[string]any) bool { return m["dialog"] != nil })
-	w.do("dialog", map[string]any{"accept": true, "text": word})
+	p.answer(word)
 	w.until("its end", func(m map[string]any) bool { return m["dialog"] == nil })
-	w.click(100, 215)
+	p.click(100, 215)
 	w.await("second")
 	for _, digit := range pin {
-		w.click(int(digit-'0')*40+15, 295)
+		p.click(int(digit-'0')*40+15, 295)
 		w.await("digit")
 	}
-	w.send(map[string]any{"type": "give"})
+	p.give()
 	w.until("the end of the hold", func(m map[string]any) bool { return !mine(m) })
 
 	rec, err := client.Follow(testDeadline(t), started.TaskID, func(sessions.Event) {})
@@ -380,7 +426,6 @@ func TestWheel(t *testing.T) {
 	}
 	slices.Sort(w.latencies)
 	p95 := w.latencies[len(w.latencies)*95/100]
-	const kinds = "mouse,keys,paste,ime,file,dialog"
-	t.Logf("wheel: kinds=%s inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d leaks=%d", kinds,
-		len(w.latencies), w.latencies[len(w.latencies)/2], p95, files, len(leaks))
+	t.Logf("wheel: way=%s kinds=mouse,keys,paste,ime,file,dialog inputs=%d input_p50_ms=%.1f input_p95_ms=%.1f files=%d leaks=%d",
+		way, len(w.latencies), w.latencies[len(w.latencies)/2], p95, files, len(leaks))
 }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/internal/test/browsertest"
+)
+
+// viewers is the browser in which people look at the dashboard.
+var viewers browsertest.Shared
+
+// paneHands are those of a person who works a page through the dashboard's live pane.
+type paneHands struct {
+	*wheel
+	view *browsertest.View
+}
+
+func openPane(w *wheel, session, link string) hands {
+	w.t.Helper()
+	p := &paneHands{w, viewers.Views(w.t, func(text string) { w.t.Error(text) }).Open(1400, 900, "light")}
+	p.view.Navigate(link)
+	p.wait(`document.getElementById("prompt")`)
+	base, _, _ := strings.Cut(link, "/login")
+	p.view.Navigate(base + "/s/" + session)
+	p.wait(`document.querySelector(".pane-stage canvas:not([hidden])")`)
+	return p
+}
+
+func (p *paneHands) wait(expression string) {
+	p.t.Helper()
+	browsertest.Eventually(p.t, expression, func() bool { return p.view.Eval("Boolean("+expression+")") == true })
+}
+
+// tells does something and waits for what it makes the page tell.
+func (p *paneHands) tells(want string, do func()) {
+	p.t.Helper()
+	sent := time.Now()
+	do()
+	p.latencies = append(p.latencies, p.await(want).at-float64(sent.UnixMicro())/1000)
+}
+
+func (p *paneHands) take() {
+	p.t.Helper()
+	p.view.Eval(`document.querySelector(".pane-acts .primary:not([hidden])").click()`)
+	p.wait(`document.querySelector(".pane.works") && document.activeElement.className === "pane-keys"`)
+}
+
+func (p *paneHands) give() {
+	p.t.Helper()
+	p.view.Press("Escape", 27, "")
+	p.view.Press("Escape", 27, "")
+	p.wait(`document.activeElement.textContent === "Give back"`)
+	p.view.Press("Enter", 13, "\r")
+}
+
+func (p *paneHands) click(x, y int) {
+	p.t.Helper()
+	p.wait(`!document.querySelector(".pane-card")`) // the pane hears of its end by itself
+	at, _ := p.view.Eval(fmt.Sprintf(`(() => {
+		const b = document.querySelector(".pane-stage canvas").getBoundingClientRect();
+		return [b.left + b.width * %d / 1280, b.top + b.height * %d / 720];
+	})()`, x, y)).([]any)
+	mouse := func(kind string) {
+		params := map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}
+		p.view.Call("Input.dispatchMouseEvent", params)
+	}
+	p.tells("mousedown", func() { mouse("mousePressed") })
+	mouse("mouseReleased")
+}
+
+func (p *paneHands) keys(text string) {
+	p.t.Helper()
+	for _, r := range text {
+		p.tells("input", func() { p.view.Press(string(r), int(r)-'a'+'A', string(r)) })
+	}
+}
+
+func (p *paneHands) paste(text string) {
+	p.t.Helper()
+	quoted, _ := json.Marshal(text)
+	p.tells("input", func() {
+		p.view.Eval(`(() => {
+			const clipboardData = new DataTransfer();
+			clipboardData.setData("text/plain", ` + string(quoted) + `);
+			document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData }));
+		})()`)
+	})
+}
+
+func (p *paneHands) compose(draft, text string) {
+	p.t.Helper()
+	end := len([]rune(draft))
+	p.tells("compositionstart", func() {
+		params := map[string]any{"text": draft, "selectionStart": end, "selectionEnd": end}
+		p.view.Call("Input.imeSetComposition", params)
+	})
+	p.tells("input", func() { p.view.Insert(text) })
+}
+
+func (p *paneHands) files(name, text string) {
+	p.t.Helper()
+	p.wait(`document.querySelector(".pane-card input[type=file]")`)
+	p.view.Eval(fmt.Sprintf(`(() => {
+		const input = document.querySelector(".pane-card input"), list = new DataTransfer();
+		list.items.add(new File([%q], %q));
+		input.files = list.files;
+		input.dispatchEvent(new Event("change"));
+	})()`, text, name))
+}
+
+func (p *paneHands) answer(text string) {
+	p.t.Helper()
+	p.wait(`document.activeElement.matches(".pane-card input")`)
+	p.view.Insert(text)
+	p.view.Press("Enter", 13, "\r")
+}
