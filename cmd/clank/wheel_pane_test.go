@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"clank/dashboard/api"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
+	"clank/sessions"
 )
 
 // viewers is the browser in which people look at the dashboard.
@@ -18,9 +21,28 @@ type paneHands struct {
 	view *browsertest.View
 }
 
-func openPane(w *wheel, session, link string) hands {
+func newPaneHands(w *wheel) *paneHands {
 	w.t.Helper()
-	p := &paneHands{w, viewers.Views(w.t, func(text string) { w.t.Error(text) }).Open(1400, 900, "light")}
+	return &paneHands{w, viewers.Views(w.t, func(text string) { w.t.Error(text) }).Open(1400, 900, "light")}
+}
+
+// openLink is a person to whom the operator has given a link to work the page.
+func openLink(w *wheel, r *serverFixture, session string) hands {
+	w.t.Helper()
+	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel, Moderator: true}
+	link, err := r.server.CallService.NewLink(w.t.Context(), operator, api.LinkRequest{Session: session, Control: true})
+	check.Must(w.t, err)
+	p := newPaneHands(w)
+	p.view.Navigate(link.URL)
+	p.wait(`document.querySelector(".pane-stage canvas:not([hidden])")`)
+	return p
+}
+
+// openPane is the operator at the dashboard.
+func openPane(w *wheel, r *serverFixture, session string) hands {
+	w.t.Helper()
+	p := newPaneHands(w)
+	link := r.openDashboard(w.t).LoginURL()
 	p.view.Navigate(link)
 	p.wait(`document.getElementById("prompt")`)
 	base, _, _ := strings.Cut(link, "/login")

@@ -256,15 +256,16 @@ func (w *wheel) give() { w.send(map[string]any{"type": "give"}) }
 // wheel prints its figures.
 func TestWheel(t *testing.T) {
 	t.Parallel()
-	for way, open := range map[string]func(w *wheel, session, link string) hands{
-		"socket": func(w *wheel, _, _ string) hands { return w },
+	for way, open := range map[string]func(w *wheel, r *serverFixture, session string) hands{
+		"socket": func(w *wheel, _ *serverFixture, _ string) hands { return w },
 		"pane":   openPane,
+		"link":   openLink,
 	} {
 		t.Run(way, func(t *testing.T) { logInByHand(t, way, open) })
 	}
 }
 
-func logInByHand(t *testing.T, way string, open func(w *wheel, session, link string) hands) {
+func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture, session string) hands) {
 	t.Helper()
 	base, told := loginSite(t)
 	logs := new(logBuffer)
@@ -323,7 +324,7 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, session, link str
 		task, _ := m["task"].(map[string]any)
 		return task["label"] == "ask a person to take over: sign in, please"
 	})
-	p := open(w, started.SessionID, board.LoginURL())
+	p := open(w, r, started.SessionID)
 	p.take()
 	if got := control("GET", "/snapshot", nil); strings.HasPrefix(got, "200") {
 		t.Errorf("a page that a person works is read: %s", got)

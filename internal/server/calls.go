@@ -17,6 +17,7 @@ import (
 	"clank/cancel"
 	"clank/internal/assistant"
 	"clank/internal/budget"
+	"clank/internal/liveview"
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
@@ -66,6 +67,9 @@ type CallService struct {
 
 	// Rights names what somebody may use: people with equal ones may stand in for each other. nil: nobody may.
 	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
+
+	// Live shows pages to who may work them; nil: links are to watch only.
+	Live *liveview.Server
 
 	// ViewerAddr is where the viewer's page is served.
 	ViewerAddr string
@@ -231,7 +235,7 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
 			return rightsOf(ctx, a.Settings.Current(), a.Vault, o)
 		},
-		Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
+		Live: a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
 	}
 	x.Assistant = a.newAssistant(x.Tools)
 	if err := x.Open(ctx); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/liveview"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
@@ -24,6 +25,9 @@ func (x *CallService) openSharing(ctx context.Context) error {
 	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
+	if x.Live != nil {
+		x.viewerPage.Pane, x.viewerPage.Work = liveview.Assets, x.serveGuest
+	}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"clank/internal/liveview"
 	"clank/sessions"
 	"clank/sessions/approval"
+	"clank/voice/share"
 
 	"github.com/coder/websocket"
 )
@@ -109,5 +110,21 @@ func (a *Server) serveOperator(w http.ResponseWriter, r *http.Request) {
 		Name: "the operator", Actor: cancel.Actor{Name: "the operator", Moderator: true},
 		From: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel, Moderator: true},
 		May:  liveview.Rights{Control: true, Stop: true, Note: true},
+	})
+}
+
+// serveGuest shows a session to whoever has a link to work its page. The link says who that is: the page may be shown in
+// another site's frame, so its origin is not ours.
+func (x *CallService) serveGuest(w http.ResponseWriter, r *http.Request, s share.ViewerShare) {
+	opts := &websocket.AcceptOptions{
+		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true,
+	}
+	conn, err := websocket.Accept(w, r, opts)
+	if err != nil {
+		return // it has been answered
+	}
+	x.Live.Serve(r.Context(), conn, s.Session, liveview.Viewer{
+		Name: "a guest", From: sessions.Origin{Kind: "link", User: s.Link, UserName: "a guest"},
+		Invited: true, May: liveview.Rights{Control: true},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -55,6 +56,11 @@ type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
 
+	// Pane is what the live pane is made of, in the folder "assets", and Work its WebSocket, for who has a link to work
+	// a page; nil: all links are to watch only.
+	Pane fs.ReadDirFS
+	Work func(w http.ResponseWriter, r *http.Request, s ViewerShare)
+
 	MaxViews         int // views at once; 0: [DefaultMaxViews]
 	MaxViewsPerShare int // of these, of one share; 0: 20
 	Logger           *slog.Logger
@@ -94,7 +100,7 @@ func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/"
 func (v *ViewerPage) Open() error {
 	v.Logger = cmp.Or(v.Logger, slog.New(slog.DiscardHandler))
 	var err error
-	if v.site, err = loadViewerAssets(); err != nil {
+	if v.site, err = loadViewerAssets(v.Pane); err != nil {
 		return err
 	}
 	v.offerLimits, v.tries = map[string]*rateLimit{}, map[string]*rateLimit{}

@@ -1,12 +1,14 @@
 package share
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 	"strings"
@@ -45,6 +47,7 @@ func (v *ViewerPage) Handler() http.Handler {
 	mux.HandleFunc("POST /check", v.handleCheck)
 	mux.HandleFunc("POST /watch", v.handleWatch)
 	mux.HandleFunc("GET /socket", v.handleSocket)
+	mux.HandleFunc("GET /live", v.handleLive)
 	return v.withSecurityHeaders(mux)
 }
 
@@ -105,7 +108,7 @@ func (v *ViewerPage) handleCheck(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	info := WatchInfo{Title: s.Title, Control: s.Control, WebRTC: v.Engine != nil}
+	info := WatchInfo{Title: s.Title, Control: s.Control && v.Work != nil, WebRTC: v.Engine != nil}
 	if !s.Until.IsZero() {
 		info.Until = &s.Until
 	}
@@ -114,6 +117,44 @@ func (v *ViewerPage) handleCheck(w http.ResponseWriter, r *http.Request) {
 	}
 	writeJSON(w, http.StatusOK, info)
 }
+
+// handleLive is the WebSocket of the live pane. The page names the secrets of its link and of the browser among the
+// protocols that it would speak: it cannot set headers there.
+func (v *ViewerPage) handleLive(w http.ResponseWriter, r *http.Request) {
+	var token, browser string
+	for protocol := range strings.SplitSeq(r.Header.Get("Sec-WebSocket-Protocol"), ",") {
+		if key, ok := strings.CutPrefix(strings.TrimSpace(protocol), "key."); ok {
+			token, browser, _ = strings.Cut(key, "~")
+		}
+	}
+	s, err := v.checkToken(token, browser, personOf(r))
+	switch {
+	case errors.Is(err, errTooManyTries):
+		writeError(w, http.StatusTooManyRequests, err)
+		return
+	case err != nil:
+		writeError(w, http.StatusNotFound, err)
+		return
+	case !s.Control || v.Work == nil:
+		writeError(w, http.StatusForbidden, errOnlyWatch)
+		return
+	}
+	told := make(chan error, 1)
+	left, err := v.reserveView(s, personOf(r), func(why error) { told <- why })
+	if err != nil {
+		writeError(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer left()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	var work sync.WaitGroup
+	work.Go(func() { cancel(v.waitForEnd(s, told, ctx.Done())) })
+	v.Work(w, r.WithContext(ctx), s)
+	cancel(nil)
+	work.Wait()
+}
+
+var errOnlyWatch = errors.New("this link is to watch the page, not to work it")
 
 func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
 	in, s, ok := v.readRequest(w, r)
@@ -221,25 +262,28 @@ type viewerAssets struct {
 	parts map[string][]byte
 }
 
-func loadViewerAssets() (*viewerAssets, error) {
+func loadViewerAssets(pane fs.ReadDirFS) (*viewerAssets, error) {
 	s := &viewerAssets{parts: make(map[string][]byte)}
-	entries, err := files.ReadDir("assets")
-	if err != nil {
-		return nil, fmt.Errorf("read the viewer's page: %w", err)
-	}
 	sum := sha256.New()
-	for _, e := range entries {
-		data, err := files.ReadFile("assets/" + e.Name())
+	for _, from := range []fs.ReadDirFS{files, pane} {
+		if from == nil {
+			continue
+		}
+		entries, err := from.ReadDir("assets")
 		if err != nil {
 			return nil, fmt.Errorf("read the viewer's page: %w", err)
 		}
-		sum.Write(data)
-		if e.Name() == "index.html" {
-			s.page = data
-			continue
+		for _, e := range entries {
+			data, err := fs.ReadFile(from, "assets/"+e.Name())
+			if err != nil {
+				return nil, fmt.Errorf("read the viewer's page: %w", err)
+			}
+			sum.Write(data)
+			s.parts[e.Name()] = data
 		}
-		s.parts[e.Name()] = data
 	}
+	s.page = s.parts["index.html"]
+	delete(s.parts, "index.html")
 	s.sum = hex.EncodeToString(sum.Sum(nil))[:12]
 	s.page = []byte(strings.ReplaceAll(string(s.page), "{sum}", s.sum))
 	return s, nil

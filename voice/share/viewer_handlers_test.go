@@ -157,6 +157,40 @@ func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
 	browsertest.Eventually(t, "no place is taken", func() bool { return r.Count() == 0 })
 }
 
+func TestThePaneIsForLinksToWorkThePage(t *testing.T) {
+	for _, control := range []bool{false, true} {
+		worked := make(chan error, 1)
+		r := start(t, nil, func(v *share.ViewerPage, s *share.ViewerShare) {
+			s.Control = control
+			v.Work = func(w http.ResponseWriter, r *http.Request, _ share.ViewerShare) {
+				w.WriteHeader(http.StatusAccepted)
+				check.Must(t, http.NewResponseController(w).Flush())
+				<-r.Context().Done()
+				worked <- context.Cause(r.Context())
+			}
+		})
+		for key, want := range map[string]int{
+			"": http.StatusNotFound, "key.": http.StatusNotFound, "key.wrong~b": http.StatusNotFound,
+			"key." + token + "~b": map[bool]int{false: http.StatusForbidden, true: http.StatusAccepted}[control],
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/live", nil)
+			check.Must(t, err)
+			req.Header.Set("Sec-WebSocket-Protocol", "clank.live, "+key)
+			res, err := http.DefaultClient.Do(req)
+			check.Must(t, err)
+			if t.Cleanup(func() { _ = res.Body.Close() }); res.StatusCode != want {
+				t.Errorf("a link with control %v, shown as %q: %d, want %d", control, key, res.StatusCode, want)
+			}
+		}
+		if r.end(); control {
+			if err := <-worked; err == nil || !strings.Contains(err.Error(), "ended") {
+				t.Errorf("the end of the share ends the work with %v", err)
+			}
+		}
+		browsertest.Eventually(t, "no place is taken", func() bool { return r.Count() == 0 })
+	}
+}
+
 func TestOnlySoManyMayWatch(t *testing.T) {
 	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews, v.MaxViewsPerShare = 2, 1 })
 	known := r.Links.(*links).share

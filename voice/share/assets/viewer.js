@@ -89,6 +89,10 @@ async function begin() {
         lost();
       }
     };
+    if (info.control) {
+      await work();
+      return;
+    }
     const live = (element, way) => mine === round && shows(element, way);
     const next = info.webrtc ? await watchRTC($("video"), info, post, live, over) : null;
     if (mine !== round) {
@@ -102,6 +106,18 @@ async function begin() {
     else if (error instanceof Refused) message("failed", "It cannot be shown now", sentence(error.message), true);
     else lost();
   }
+}
+
+// work shows the live pane, for who may work the page.
+async function work() {
+  const { Pane } = await import("./pane.js");
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("pane.css", import.meta.url) });
+  document.head.append(style);
+  const pane = new Pane();
+  $("stage").replaceChildren(pane.root);
+  document.body.dataset.state = "work";
+  pane.open("live", `${token}~${browser}`);
+  view = pane;
 }
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1).replace(/[.\s]*$/, ".")}`;
