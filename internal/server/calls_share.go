@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
-	"clank/internal/liveview"
+	"clank/internal/liveview/assets"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
@@ -26,7 +26,7 @@ func (x *CallService) openSharing(ctx context.Context) error {
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
 	if x.Live != nil {
-		x.viewerPage.Pane, x.viewerPage.Work = liveview.Assets, x.serveGuest
+		x.viewerPage.Pane, x.viewerPage.Work = assets.Files, x.serveGuest
 	}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
 		return err

@@ -56,9 +56,9 @@ type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
 
-	// Pane is what the live pane is made of, in the folder "assets", and Work its WebSocket, for who has a link to work
-	// a page; nil: all links are to watch only.
-	Pane fs.ReadDirFS
+	// Pane is what the live pane is made of, and Work its WebSocket, for who has a link to work a page; nil: all links
+	// are to watch only.
+	Pane fs.FS
 	Work func(w http.ResponseWriter, r *http.Request, s ViewerShare)
 
 	MaxViews         int // views at once; 0: [DefaultMaxViews]

@@ -262,19 +262,23 @@ type viewerAssets struct {
 	parts map[string][]byte
 }
 
-func loadViewerAssets(pane fs.ReadDirFS) (*viewerAssets, error) {
+func loadViewerAssets(pane fs.FS) (*viewerAssets, error) {
 	s := &viewerAssets{parts: make(map[string][]byte)}
 	sum := sha256.New()
-	for _, from := range []fs.ReadDirFS{files, pane} {
+	ours, err := fs.Sub(files, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("read the viewer's page: %w", err)
+	}
+	for _, from := range []fs.FS{ours, pane} {
 		if from == nil {
 			continue
 		}
-		entries, err := from.ReadDir("assets")
+		entries, err := fs.ReadDir(from, ".")
 		if err != nil {
 			return nil, fmt.Errorf("read the viewer's page: %w", err)
 		}
 		for _, e := range entries {
-			data, err := fs.ReadFile(from, "assets/"+e.Name())
+			data, err := fs.ReadFile(from, e.Name())
 			if err != nil {
 				return nil, fmt.Errorf("read the viewer's page: %w", err)
 			}
