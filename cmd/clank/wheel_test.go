@@ -216,7 +216,7 @@ func (w *wheel) do(what string, fields map[string]any) {
 }
 
 // hands are a way in which a person works a page.
-type hands interface {
+type hands interface { //nolint:interfacebloat // each is a way to work a page
 	take()
 	click(x, y int)
 	keys(text string)
