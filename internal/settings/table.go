@@ -232,6 +232,10 @@ var otherFields = slices.Concat(
 			"number, the longest idle one is closed.", 20, 1, 100, &at.MaxSessions),
 		number("interaction.history.retentionDays", "Keep history for", "Tasks, steps, screenshots and files are deleted "+
 			"after this many days. 0 keeps them forever.", 30, 0, 3650, &at.RetentionInDays),
+		choice(sessionKeys+"record", "Record sessions", "Keep a video of each task, to be played on the dashboard. "+
+			"Private tasks, and times when a person works the page, are left out. A page that moves costs up to one "+
+			"processor.", RecordNever, &at.Record, Option{RecordNever, "Never"},
+			Option{RecordOnRequest, "On request"}, Option{RecordAlways, "Always"}),
 	),
 	inGroup(groupSecrets,
 		secret("DISCORD_TOKEN", "Discord bot token", "Connects clank to Discord."),

@@ -27,6 +27,7 @@ type film struct {
 	recorder *Recorder
 	task     sessions.TaskRecord
 	stop     func()
+	done     chan struct{} // closed when the file is finished
 	steps    chan sessions.Step
 
 	file    *os.File // nil before the first frame

@@ -115,9 +115,10 @@ func (r *Recorder) begin(t sessions.TaskRecord) {
 		return
 	}
 	ctx, stop := context.WithCancel(r.end)
-	f := &film{recorder: r, task: t, stop: stop, steps: make(chan sessions.Step, 32)}
+	f := &film{recorder: r, task: t, stop: stop, done: make(chan struct{}), steps: make(chan sessions.Step, 32)}
 	r.films[t.ID] = f
 	r.work.Go(func() {
+		defer close(f.done)
 		defer stop()
 		if err := f.run(ctx); err != nil {
 			r.Logger.Warn("the film of a task ended early", "task", t.ID, "error", err)
@@ -161,12 +162,12 @@ func (r *Recorder) Request(session string, on bool) error {
 	return nil
 }
 
-// Requested reports whether the tasks of a session are filmed, by request or all.
-func (r *Recorder) Requested(session string) bool {
+// Requested reports whether the tasks of a session are filmed, and whether that is as people request it.
+func (r *Recorder) Requested(session string) (on, possible bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	mode := r.Mode()
-	return mode == Always || mode == OnRequest && r.requested[session]
+	return mode == Always || mode == OnRequest && r.requested[session], mode == OnRequest
 }
 
 // path returns where the film of a task is.
@@ -176,15 +177,24 @@ func (r *Recorder) path(t sessions.Task) string {
 
 // Open returns the film of a task, also while it grows. The error is an [os.ErrNotExist] where there is none. The
 // caller closes it.
-func (r *Recorder) Open(t sessions.Task) (*os.File, error) {
+func (r *Recorder) Open(t sessions.TaskRecord) (*os.File, error) {
 	if t.Origin.Private {
 		return nil, fmt.Errorf("open the film of a private task: %w", os.ErrNotExist)
 	}
-	return os.Open(r.path(t))
+	r.mu.Lock()
+	f := r.films[t.ID]
+	if t.State.Final() {
+		r.finish(t.ID)
+	}
+	r.mu.Unlock()
+	if f != nil && t.State.Final() {
+		<-f.done
+	}
+	return os.Open(r.path(t.Task))
 }
 
 // read reads the film of a task. The caller closes the file.
-func (r *Recorder) read(t sessions.Task) (*os.File, *webm.Film, error) {
+func (r *Recorder) read(t sessions.TaskRecord) (*os.File, *webm.Film, error) {
 	f, err := r.Open(t)
 	if err != nil {
 		return nil, nil, err
@@ -200,7 +210,7 @@ func (r *Recorder) read(t sessions.Task) (*os.File, *webm.Film, error) {
 }
 
 // Chapters returns the steps of a finished film: their numbers are their ids, 0 is a time that was left out.
-func (r *Recorder) Chapters(t sessions.Task) ([]webm.Chapter, error) {
+func (r *Recorder) Chapters(t sessions.TaskRecord) ([]webm.Chapter, error) {
 	f, film, err := r.read(t)
 	if err != nil {
 		return nil, err
@@ -209,7 +219,7 @@ func (r *Recorder) Chapters(t sessions.Task) ([]webm.Chapter, error) {
 }
 
 // WriteClip writes the last part of a film, of so long, as WebM: less where it were more than so many bytes.
-func (r *Recorder) WriteClip(to io.WriteSeeker, t sessions.Task, last time.Duration, maxBytes int64) error {
+func (r *Recorder) WriteClip(to io.WriteSeeker, t sessions.TaskRecord, last time.Duration, maxBytes int64) error {
 	f, film, err := r.read(t)
 	if err != nil {
 		return err

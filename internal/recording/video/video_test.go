@@ -154,12 +154,13 @@ func (s *stage) film(t *testing.T) (frames, chapters []string) {
 	t.Helper()
 	s.step(task, sessions.TaskDone, nil)
 	s.end()
-	list, err := s.Chapters(task)
+	ended := sessions.TaskRecord{Task: task, State: sessions.TaskDone}
+	list, err := s.Chapters(ended)
 	check.Must(t, err)
 	for _, c := range list {
 		chapters = append(chapters, fmt.Sprint(c.ID&0xff, " ", c.At.Round(time.Second), " ", c.Title))
 	}
-	f, err := s.Open(task)
+	f, err := s.Open(ended)
 	check.Must(t, err)
 	defer f.Close()
 	b, err := io.ReadAll(f)
@@ -253,12 +254,13 @@ func TestWhichTasksAreFilmed(t *testing.T) {
 				}
 				synctest.Wait()
 				asked := c.mode == video.OnRequest && c.requested
-				if s.Requested(c.task.SessionID) != (c.mode == video.Always || asked) {
+				if on, _ := s.Requested(c.task.SessionID); on != (c.mode == video.Always || asked) {
 					t.Error("whether the session is filmed is told wrong")
 				}
 				s.step(c.task, sessions.TaskDone, nil)
 				s.end()
-				if f, err := s.Open(c.task); err == nil != c.filmed {
+				ended := sessions.TaskRecord{Task: c.task, State: sessions.TaskDone}
+				if f, err := s.Open(ended); err == nil != c.filmed {
 					t.Errorf("film: %v", err)
 				} else {
 					f.Close()
@@ -283,7 +285,7 @@ func TestAFilmEndsPlayableWhereThereIsNoRoom(t *testing.T) {
 		clip, err := os.Create(filepath.Join(t.TempDir(), "clip.webm"))
 		check.Must(t, err)
 		defer clip.Close()
-		check.Must(t, s.WriteClip(clip, task, time.Hour, 1<<20))
+		check.Must(t, s.WriteClip(clip, sessions.TaskRecord{Task: task}, time.Hour, 1<<20))
 		frames, chapters := s.film(t)
 		if len(frames) < 3 || len(frames) > 10 || len(chapters) != 1 {
 			t.Errorf("%d pictures, chapters %q", len(frames), chapters)
