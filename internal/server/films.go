@@ -3,11 +3,14 @@ package server
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"time"
 
 	"clank/browsermgr"
 	"clank/internal/recording/video"
 	"clank/internal/settings"
+	"clank/sessions"
 	"clank/videosource"
 )
 
@@ -47,6 +50,61 @@ func (a *Server) openFilms(ctx context.Context) {
 			return context.Cause(closing)
 		}
 	})
+}
+
+// Why there is no clip, for the person who asks.
+var (
+	errNothingFilmed = errors.New("your session here was not recorded, and the operator has turned recording off")
+	errFilmedFromNow = errors.New("your session here was not recorded so far; from now on it is. " +
+		"Ask again after the next step")
+	errNoClip = errors.New("the clip cannot be made just now; please try again")
+)
+
+const clipLength = 20 * time.Second
+
+// clip returns the end of what was filmed of the session that a person used last in a channel, of the last task that
+// was filmed. Where nothing was, it is requested from now on.
+func (a *Server) clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
+	session, err := a.Sessions.LastSession(ctx, o)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return nil, err
+	}
+	var data []byte
+	if err == nil {
+		data, err = a.clipOf(ctx, session.ID, maxBytes)
+	}
+	switch {
+	case err != nil:
+		a.logger.Warn("no clip was made", "session", session.ID, "error", err)
+		return nil, errNoClip
+	case data != nil:
+		return data, nil
+	case a.films.Request(session.ID, true) != nil:
+		return nil, errNothingFilmed
+	}
+	return nil, errFilmedFromNow
+}
+
+// clipOf returns the clip of a session, nil if nothing of it was filmed.
+func (a *Server) clipOf(ctx context.Context, session string, maxBytes int64) (_ []byte, err error) {
+	tasks, err := a.Sessions.Tasks(ctx, sessions.TaskQuery{Session: session})
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(a.StateDir, "clip-*.webm")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	for _, t := range tasks {
+		switch err := a.films.WriteClip(file, t, clipLength, maxBytes); {
+		case err == nil:
+			return os.ReadFile(file.Name())
+		case !errors.Is(err, os.ErrNotExist) && t.State.Final(): // one that has just begun holds nothing yet
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // sessionScreen is the page that a session has open at each moment.
