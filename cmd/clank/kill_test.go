@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 )
 
@@ -234,5 +237,69 @@ func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *tes
 	server.interrupt(t)
 	if got := server.exitCode(t); got != exitDone {
 		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
+}
+
+// framesOf returns how many frames and chapters others find in the only film there is.
+func framesOf(t *testing.T, home string) (frames, chapters int) {
+	t.Helper()
+	films, err := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
+	if err != nil || len(films) != 1 {
+		t.Fatalf("films: %q, %v", films, err)
+	}
+	out, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-show_chapters",
+		"-of", "json", films[0]).Output()
+	check.Must(t, err)
+	var found struct {
+		Streams []struct {
+			Frames string `json:"nb_read_frames"`
+		}
+		Chapters []struct{}
+	}
+	check.Must(t, json.Unmarshal(out, &found))
+	frames, err = strconv.Atoi(found.Streams[0].Frames)
+	check.Must(t, err)
+	return frames, len(found.Chapters)
+}
+
+func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ffprobe"); err != nil {
+		t.Skip("ffprobe is not installed")
+	}
+	for _, killed := range []bool{false, true} {
+		home, environ := newTestHome(t)
+		site := newTestSite(t)
+		if code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always"); code != exitDone {
+			t.Fatalf("config set: %s", told)
+		}
+		server := startServer(t, home, environ)
+		if !killed {
+			if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, told)
+			}
+			server.interrupt(t)
+			server.exitCode(t)
+			if frames, chapters := framesOf(t, home); frames == 0 || chapters != 4 {
+				t.Errorf("%d frames, %d chapters; want some, and one for each of four acts", frames, chapters)
+			}
+			continue
+		}
+		busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/, open "+site.URL+"/hang")
+		site.awaitHit(t, "/hang")
+		browsertest.Eventually(t, "a part of the film", func() bool {
+			films, _ := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
+			if len(films) == 0 {
+				return false
+			}
+			info, err := os.Stat(films[0])
+			return err == nil && info.Size() > 1000
+		})
+		check.Must(t, server.cmd.Process.Kill())
+		server.exitCode(t)
+		busy.exitCode(t)
+		if frames, _ := framesOf(t, home); frames == 0 {
+			t.Error("nothing is left of the film")
+		}
 	}
 }

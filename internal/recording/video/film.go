@@ -104,6 +104,7 @@ func (f *film) shoot(ctx context.Context, changed <-chan struct{}) error {
 			return nil
 		case s := <-f.steps:
 			f.chapter(uint64(max(1, s.N)), s.Label) //nolint:gosec // steps count from 1
+			source.NoteActivity()
 			viewer.Refresh()
 		case frame, ok := <-viewer.Frames():
 			select {
