@@ -186,7 +186,8 @@ func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 // should be.
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
-		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil, Clip: b.Clip != nil,
+		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
+		Clip: b.Clip != nil,
 	})}
 	app := b.identity().app
 	have, err := b.rest.Commands(ctx, app)

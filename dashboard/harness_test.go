@@ -83,10 +83,11 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
-		Runs:  new(records), Watches: watching(store), ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
-		Budgets:    &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
-		Secret:     func(name string) bool { return name == "OPENAI_API_KEY" },
-		Weaknesses: func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
+		Runs:  new(records), Watches: watching(store),
+		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
+		Budgets:      &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
+		Secret:       func(name string) bool { return name == "OPENAI_API_KEY" },
+		Weaknesses:   func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	for _, c := range change {
 		c(r.server)

@@ -240,16 +240,19 @@ func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *tes
 	}
 }
 
-// framesOf returns how many frames and chapters others find in the only film there is.
+// framesOf returns how many frames and chapters others find in the only film there is, 0 while there is none.
 func framesOf(t *testing.T, home string) (frames, chapters int) {
 	t.Helper()
 	films, err := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
-	if err != nil || len(films) != 1 {
-		t.Fatalf("films: %q, %v", films, err)
-	}
-	out, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-show_chapters",
-		"-of", "json", films[0]).Output()
 	check.Must(t, err)
+	if len(films) == 0 {
+		return 0, 0
+	}
+	out, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
+		"-show_chapters", "-of", "json", films[0]).Output()
+	if err != nil {
+		return 0, 0 // nothing was written yet
+	}
 	var found struct {
 		Streams []struct {
 			Frames string `json:"nb_read_frames"`
@@ -257,8 +260,9 @@ func framesOf(t *testing.T, home string) (frames, chapters int) {
 		Chapters []struct{}
 	}
 	check.Must(t, json.Unmarshal(out, &found))
-	frames, err = strconv.Atoi(found.Streams[0].Frames)
-	check.Must(t, err)
+	for _, s := range found.Streams {
+		frames, _ = strconv.Atoi(s.Frames) // it is not there where there are none
+	}
 	return frames, len(found.Chapters)
 }
 
@@ -270,7 +274,8 @@ func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		home, environ := newTestHome(t)
 		site := newTestSite(t)
-		if code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always"); code != exitDone {
+		code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always")
+		if code != exitDone {
 			t.Fatalf("config set: %s", told)
 		}
 		server := startServer(t, home, environ)
@@ -278,22 +283,17 @@ func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
 			if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
 				t.Fatalf("exit code %d: %s", code, told)
 			}
-			server.interrupt(t)
-			server.exitCode(t)
-			if frames, chapters := framesOf(t, home); frames == 0 || chapters != 4 {
-				t.Errorf("%d frames, %d chapters; want some, and one for each of four acts", frames, chapters)
-			}
+			browsertest.Eventually(t, "a film with a chapter for each of four acts", func() bool {
+				frames, chapters := framesOf(t, home)
+				return frames > 0 && chapters == 4
+			})
 			continue
 		}
 		busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/, open "+site.URL+"/hang")
 		site.awaitHit(t, "/hang")
 		browsertest.Eventually(t, "a part of the film", func() bool {
-			films, _ := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
-			if len(films) == 0 {
-				return false
-			}
-			info, err := os.Stat(films[0])
-			return err == nil && info.Size() > 1000
+			frames, _ := framesOf(t, home)
+			return frames > 0
 		})
 		check.Must(t, server.cmd.Process.Kill())
 		server.exitCode(t)

@@ -13,7 +13,7 @@ export async function filmOf(turn) {
   // play shows the film from a moment on. It is loaded whole, as a player could not ask with the key.
   const play = async (at) => {
     video ??= load(path).then((film) => {
-      const player = el("video", { class: "film", controls: true, playsinline: true, "aria-label": "Recording of this task" });
+      const player = el("video", { class: "film", controls: true, "aria-label": "Recording of this task" });
       player.src = URL.createObjectURL(film);
       turn.list.before(player);
       return new Promise((ready) => player.addEventListener("loadedmetadata", () => ready(player), { once: true }));
@@ -25,7 +25,9 @@ export async function filmOf(turn) {
   };
   const show = (at) => play(at).catch((error) => { watch.textContent = error.message; });
   const watch = el("button", { class: "record", type: "button", onclick: () => show(0) }, "Play the recording");
-  const clip = el("button", { class: "record", type: "button", onclick: () => save(turn, `${path}/clip`, clip) }, "Download the last 20 seconds");
+  const clip = el("button", {
+    class: "record", type: "button", onclick: () => save(turn, `${path}/clip`, clip),
+  }, "Download the last 20 seconds");
   turn.root.append(watch, clip);
   for (const { step, at, title } of chapters) {
     turn.steps.get(step)?.label?.after(el("button", {
@@ -51,7 +53,8 @@ export function filmRequest(turn) {
   const draw = ({ on, possible }) => {
     button.hidden = !possible;
     button.textContent = on ? "Stop recording" : "Record";
-    button.onclick = () => api("POST", path, { on: !on }).then(draw).catch((error) => { button.textContent = error.message; });
+    const failed = (error) => { button.textContent = error.message; };
+    button.onclick = () => api("POST", path, { on: !on }).then(draw, failed);
   };
   api("GET", path).then(draw).catch(() => {});
   turn.stop.before(button);

@@ -92,7 +92,8 @@ var browserFields = inGroup(groupBrowser,
 		"tasks and transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
 		&at.Browser.MaxFiles),
 	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads, recordings and records of tasks of one "+
-		"Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit them.",
+		"Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit "+
+		"them.",
 		5, 0, 1<<20, &at.Browser.MaxPlaceFiles),
 	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads and recordings of one task's session "+
 		"together. 0 does not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),

@@ -84,7 +84,7 @@ func children(b []byte, visit func(id uint32, body []byte)) {
 	for len(b) > 0 {
 		id, n := readVint(b, true)
 		size, m := readVint(b[n:], false)
-		if n == 0 || m == 0 || size > uint64(len(b)-n-m) {
+		if n == 0 || m == 0 || size > uint64(len(b[n+m:])) {
 			return
 		}
 		visit(uint32(id), b[n+m:n+m+int(size)]) //nolint:gosec // no larger than b

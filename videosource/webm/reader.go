@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -126,8 +127,7 @@ var ErrTooLarge = errors.New("no part of the film is small enough")
 func (f *Film) WriteClip(to io.WriteSeeker, last time.Duration, maxBytes int64) error {
 	const overhead, perFrame = 4 << 10, 48
 	begin, bytes := -1, int64(overhead)
-	for i := len(f.frames) - 1; i >= 0; i-- {
-		p := f.frames[i]
+	for i, p := range slices.Backward(f.frames) {
 		if bytes += p.to - p.from + perFrame; bytes > maxBytes {
 			break
 		}

@@ -129,8 +129,8 @@ func (w *Writer) flush() error {
 	first := w.cluster[0]
 	parts := [][]byte{number(idTimestamp, milliseconds(first.At))}
 	for _, f := range w.cluster {
-		after := milliseconds(f.At) - milliseconds(first.At) // less than clusterFor
-		head := []byte{0x81, byte(after >> 8), byte(after), 0}
+		after := uint16(milliseconds(f.At) - milliseconds(first.At)) //nolint:gosec // less than clusterFor
+		head := append(binary.BigEndian.AppendUint16([]byte{0x81}, after), 0)
 		if f.Key {
 			head[3] = 0x80
 		}
@@ -208,6 +208,6 @@ func encodeChapters(list []Chapter, duration time.Duration) (atoms [][]byte) {
 	return atoms
 }
 
-func milliseconds(d time.Duration) uint64 { return uint64(max(0, d.Milliseconds())) } //nolint:gosec // not negative
+func milliseconds(d time.Duration) uint64 { return uint64(max(0, d.Milliseconds())) }
 
-func nanoseconds(d time.Duration) uint64 { return uint64(min(max(0, d), math.MaxInt64)) } //nolint:gosec // not negative
+func nanoseconds(d time.Duration) uint64 { return uint64(min(max(0, d), math.MaxInt64)) }

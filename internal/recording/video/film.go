@@ -57,6 +57,9 @@ func (f *film) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
 	for ctx.Err() == nil {
 		held := f.recorder.Manager.Control(f.task.SessionID)
+		if held.Changed == nil { // the session is not open any more
+			return nil
+		}
 		if held.Holder == "" {
 			if err := f.shoot(ctx, held.Changed); err != nil {
 				return err
@@ -103,7 +106,7 @@ func (f *film) shoot(ctx context.Context, changed <-chan struct{}) error {
 		case <-changed:
 			return nil
 		case s := <-f.steps:
-			f.chapter(uint64(max(1, s.N)), s.Label) //nolint:gosec // steps count from 1
+			f.chapter(uint64(max(1, s.N)), s.Label)
 			source.NoteActivity()
 			viewer.Refresh()
 		case frame, ok := <-viewer.Frames():

@@ -32,6 +32,9 @@ const (
 	Always
 )
 
+// linger is how long the end of a task is filmed: what it has led to, which for a short one is all there is to see.
+const linger = 2 * time.Second
+
 // Recorder films tasks. Its fields are set before Run and not changed after that. Its methods are safe for concurrent
 // use.
 type Recorder struct {
@@ -46,7 +49,7 @@ type Recorder struct {
 	mu        sync.Mutex
 	requested map[string]bool                // sessions
 	tasks     map[string]sessions.TaskRecord // that run, by their ids
-	films     map[string]*film               // of these
+	films     map[string]*film               // of these, until the file is finished
 	work      sync.WaitGroup
 	end       context.Context //nolint:containedctx // of Run, for films that are begun on request
 }
@@ -99,6 +102,11 @@ func (r *Recorder) take(ev sessions.Event) {
 	case ev.Record.State == sessions.TaskRunning:
 		if _, known := r.tasks[id]; !known {
 			r.tasks[id] = ev.Record
+			for _, f := range r.films { // what comes now may be private
+				if f.task.SessionID == ev.Record.SessionID {
+					f.stop()
+				}
+			}
 			r.begin(ev.Record)
 		}
 		if f := r.films[id]; f != nil && ev.Step != nil {
@@ -118,19 +126,21 @@ func (r *Recorder) begin(t sessions.TaskRecord) {
 	f := &film{recorder: r, task: t, stop: stop, done: make(chan struct{}), steps: make(chan sessions.Step, 32)}
 	r.films[t.ID] = f
 	r.work.Go(func() {
-		defer close(f.done)
 		defer stop()
 		if err := f.run(ctx); err != nil {
 			r.Logger.Warn("the film of a task ended early", "task", t.ID, "error", err)
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		close(f.done)
+		delete(r.films, t.ID)
 	})
 }
 
-// finish ends the film of a task, if there is one. r.mu is held.
+// finish lets the film of a task show what has come of it, and end. r.mu is held.
 func (r *Recorder) finish(task string) {
 	if f := r.films[task]; f != nil {
-		f.stop()
-		delete(r.films, task)
+		time.AfterFunc(linger, f.stop)
 	}
 }
 
@@ -155,8 +165,8 @@ func (r *Recorder) Request(session string, on bool) error {
 		case t.SessionID != session:
 		case on:
 			r.begin(t)
-		case r.Mode() == OnRequest:
-			r.finish(id)
+		case r.Mode() == OnRequest && r.films[id] != nil:
+			r.films[id].stop()
 		}
 	}
 	return nil

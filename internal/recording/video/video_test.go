@@ -118,6 +118,9 @@ func (s *stage) step(t sessions.Task, state sessions.TaskState, step *sessions.S
 	synctest.Wait()
 }
 
+// pass lets time go by.
+func pass(d time.Duration) { <-time.After(d) }
+
 func (s *stage) act(n int, label string) {
 	step := &sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: label}
 	s.step(task, sessions.TaskRunning, step)
@@ -177,20 +180,20 @@ func TestAFilmHasTheStepsAsChaptersAndNothingOfWhatAPersonDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, video.Always)
 		s.act(1, "open the shop")
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		s.show("page1")
 		s.act(3, "click Buy")
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		s.hold("Ada")
 		s.show("typed1")
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		s.show("typed2")
 		s.shown = "page2"
 		s.hold("")
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		s.act(4, "click Pay")
 		s.show("page3")
-		time.Sleep(time.Second)
+		pass(time.Second)
 		frames, chapters := s.film(t)
 		if diff := cmp.Diff([]string{"first", "page1", "page2", "page3"}, frames); diff != "" {
 			t.Errorf("pictures: %s", diff)
@@ -220,8 +223,25 @@ func TestNoFrameIsKeptThatCameWithAHold(t *testing.T) {
 		close(before)
 		s.page <- "typed1" // with nobody having had time to look
 		synctest.Wait()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if frames, _ := s.film(t); !slices.Equal(frames, []string{"first"}) {
+			t.Errorf("pictures: %q", frames)
+		}
+	})
+}
+
+func TestAFilmShowsWhatATaskHasLedToButNoneAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, video.Always)
+		s.act(1, "open the shop")
+		s.step(task, sessions.TaskDone, nil)
+		pass(time.Second)
+		s.show("page1")
+		next := task
+		next.ID, next.Origin.Private = "next", true
+		s.step(next, sessions.TaskRunning, nil)
+		s.show("typed1")
+		if frames, _ := s.film(t); !slices.Equal(frames, []string{"first", "page1"}) {
 			t.Errorf("pictures: %q", frames)
 		}
 	})
@@ -280,7 +300,7 @@ func TestAFilmEndsPlayableWhereThereIsNoRoom(t *testing.T) {
 		s.act(1, "open the shop")
 		for i := range 20 {
 			s.show(fmt.Sprintf("page%d", i) + strings.Repeat("x", 400))
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		clip, err := os.Create(filepath.Join(t.TempDir(), "clip.webm"))
 		check.Must(t, err)
