@@ -85,9 +85,9 @@ func TestTheFilmOfATaskPlaysBesideItsSteps(t *testing.T) {
 	makeFilm(t, tb, dir)
 
 	tb.say("hold: find a lamp")
-	const button = `document.querySelector(".work-head button.ghost")?`
+	const button = `document.querySelector(".work-head .filming")?`
 	tb.waitFor(button + `.textContent === "Record"`)
-	tb.click(".work-head button.ghost")
+	tb.click(".work-head .filming")
 	tb.waitFor(button + `.textContent === "Stop recording"`)
 	if !films.asked.Load() {
 		t.Error("the session is not filmed")

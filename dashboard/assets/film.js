@@ -49,7 +49,7 @@ async function save(turn, path, button) {
 // filmRequest returns a button that records the turn's session from now on, where people may choose that.
 export function filmRequest(turn) {
   const path = `/api/sessions/${encodeURIComponent(turn.task.session_id)}/film`;
-  const button = el("button", { class: "ghost", type: "button", hidden: true });
+  const button = el("button", { class: "ghost filming", type: "button", hidden: true });
   const draw = ({ on, possible }) => {
     button.hidden = !possible;
     button.textContent = on ? "Stop recording" : "Record";
@@ -57,6 +57,6 @@ export function filmRequest(turn) {
     button.onclick = () => api("POST", path, { on: !on }).then(draw, failed);
   };
   api("GET", path).then(draw).catch(() => {});
-  turn.stop.before(button);
+  turn.stop.after(button);
   return button;
 }
