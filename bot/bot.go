@@ -85,6 +85,10 @@ type Bot struct {
 	// people of the server if people is set; nil is no such command.
 	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
 
+	// Clip is asked by /clank clip for the end of what was filmed of the session that the person of o used last in the
+	// channel, as WebM of at most so many bytes. Its error is told to the person. nil is no such command.
+	Clip func(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error)
+
 	// Runtimes are the choices of the command's runtime option; with fewer than
 	// two there is no such option.
 	Runtimes []string

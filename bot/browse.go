@@ -47,6 +47,8 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		b.runShort(base, func(ctx context.Context) { say(b.sessionList(ctx, originOf(i, who)))(ctx) })
 	case "budget":
 		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
+	case "clip":
+		b.startWork(base, func(ctx context.Context) { b.clipCommand(ctx, i, originOf(i, who)) }, say(busyText))
 	default:
 		if !b.onWatchCommand(base, i, sub, who) && !b.onCallCommand(base, i, sub, who) {
 			b.runShort(base, say("I do not know that command. Try /clank browse."))

@@ -22,6 +22,7 @@ type CommandOptions struct {
 	Watches  bool
 	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
 	Budget   bool
+	Clip     bool
 }
 
 // SlashCommand returns /clank as it should be registered.
@@ -67,7 +68,7 @@ func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget))...),
+		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip))...),
 	}
 }
 
@@ -186,6 +187,7 @@ func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
+		Clip: b.Clip != nil,
 	})}
 	app := b.identity().app
 	have, err := b.rest.Commands(ctx, app)

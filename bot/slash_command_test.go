@@ -29,6 +29,7 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 		"browse stop sessions watch watches":             {Watches: true},
 		"browse stop sessions watch watches join budget": {Watches: true, Calls: calls, Budget: true},
 		"browse stop sessions budget":                    {Budget: true, Runtimes: []string{"one"}},
+		"browse stop sessions clip":                      {Clip: true},
 	} {
 		var got []string
 		for _, s := range bot.SlashCommand(o).Options {
@@ -91,6 +92,30 @@ func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
 	if !got.Ephemeral || strings.Contains(got.Text(), "In this server") {
 		t.Errorf("everybody can read it, or somebody who is no moderator sees what others have spent: %+v", got)
 	}
+}
+
+func TestAClipIsShownToAllAndARefusalSaysWhy(t *testing.T) {
+	s := newStage(t)
+	refusal := error(nil)
+	s.bot.Clip = func(_ context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
+		return []byte(o.User + "'s film"), refusal
+	}
+	s.open()
+	ask := func() discordtest.Interaction {
+		it, err := s.SlashCommand(s.room, s.ada, "clank clip", nil)
+		check.Must(t, err)
+		return it
+	}
+	got, err := s.WaitInteraction(s.ctx(), ask(), func(i discordtest.Interaction) bool {
+		return i.Original != nil && len(i.Original.Attachments) > 0
+	})
+	check.Must(t, err)
+	a := got.Original.Attachments[0]
+	if got.Ephemeral || a.Filename != "clip.webm" || string(a.Data) != s.ada.ID+"'s film" {
+		t.Errorf("ephemeral %t, %s: %s", got.Ephemeral, a.Filename, a.Data)
+	}
+	refusal = errors.New("that session was not recorded")
+	s.answer(ask(), "That session was not recorded.")
 }
 
 func TestModeratorsSeeWhoHasSpentWhat(t *testing.T) {

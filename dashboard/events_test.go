@@ -617,13 +617,16 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 	}
 }
 
-func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
+func TestRecordAndFilmOfAPrivateTaskAreNotGivenOut(t *testing.T) {
 	r := start(t)
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
 	check.Must(t, err)
-	if status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/run", ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
-		t.Errorf("%d %s", status, body)
+	for _, what := range []string{"run", "film", "film/clip", "film/chapters"} {
+		status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/"+what, "")
+		if status != http.StatusForbidden || !strings.Contains(body, "privately") {
+			t.Errorf("%s: %d %s", what, status, body)
+		}
 	}
 }
 

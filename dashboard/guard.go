@@ -14,7 +14,7 @@ const maxBody = 1 << 20
 
 // contentPolicy is what a page of ours may load: what we serve, and nothing else.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; " +
-	"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	"media-src blob:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // guard holds the checks for every request: the name the page is asked for under (a page elsewhere must not reach us
 // by pointing its name here), where a change comes from, and how much is sent.

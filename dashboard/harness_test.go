@@ -17,6 +17,7 @@ import (
 	"clank/dashboard"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/recording/video"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
 	"clank/internal/test/check"
@@ -81,10 +82,12 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	check.Must(t, err)
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
-		Runs: new(records), Watches: watching(store), ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
-		Budgets:    &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
-		Secret:     func(name string) bool { return name == "OPENAI_API_KEY" },
-		Weaknesses: func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
+		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
+		Runs:  new(records), Watches: watching(store),
+		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
+		Budgets:      &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
+		Secret:       func(name string) bool { return name == "OPENAI_API_KEY" },
+		Weaknesses:   func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	for _, c := range change {
 		c(r.server)

@@ -41,6 +41,9 @@ func (s *Server) routes() []route {
 		{"GET /api/tasks/{id}/events", accessSignedIn, s.taskEvents},
 		{"GET /api/tasks/{id}/images/{i}", accessSignedIn, s.taskImage},
 		{"GET /api/tasks/{id}/run", accessSignedIn, s.downloadRun},
+		{"GET /api/tasks/{id}/film", accessSignedIn, s.film},
+		{"GET /api/tasks/{id}/film/clip", accessSignedIn, s.filmClip},
+		{"GET /api/tasks/{id}/film/chapters", accessSignedIn, s.filmChapters},
 		{"POST /api/tasks/{id}/stop", accessSignedIn, s.stopTask},
 		{"POST /api/tasks/{id}/say", accessSignedIn, s.addTaskNote},
 		{"GET /api/steps/{task}/{n}/view", accessSignedIn, s.stepView},
@@ -54,6 +57,8 @@ func (s *Server) routes() []route {
 		{"GET /api/sessions", accessSignedIn, s.listSessions},
 		{"GET /api/sessions/{id}/live", accessSignedIn, s.live},
 		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},
+		{"GET /api/sessions/{id}/film", accessSignedIn, s.filming},
+		{"POST /api/sessions/{id}/film", accessSignedIn, s.requestFilm},
 		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
 
 		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},

@@ -35,6 +35,7 @@ type Server struct {
 	Scopes      *cancel.Scopes   // those of the Manager
 	Questions   *approval.Queue  // what people are asked before it is done
 	Runs        Runs             // the records of tasks
+	Films       Films            // of tasks
 	Watches     *watches.Runner  // the pages that are watched for people
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 )
 
@@ -234,5 +237,69 @@ func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *tes
 	server.interrupt(t)
 	if got := server.exitCode(t); got != exitDone {
 		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
+}
+
+// framesOf returns how many frames and chapters others find in the only film there is, 0 while there is none.
+func framesOf(t *testing.T, home string) (frames, chapters int) {
+	t.Helper()
+	films, err := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
+	check.Must(t, err)
+	if len(films) == 0 {
+		return 0, 0
+	}
+	out, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
+		"-show_chapters", "-of", "json", films[0]).Output()
+	if err != nil {
+		return 0, 0 // nothing was written yet
+	}
+	var found struct {
+		Streams []struct {
+			Frames string `json:"nb_read_frames"`
+		}
+		Chapters []struct{}
+	}
+	check.Must(t, json.Unmarshal(out, &found))
+	for _, s := range found.Streams {
+		frames, _ = strconv.Atoi(s.Frames) // it is not there where there are none
+	}
+	return frames, len(found.Chapters)
+}
+
+func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ffprobe"); err != nil {
+		t.Skip("ffprobe is not installed")
+	}
+	for _, killed := range []bool{false, true} {
+		home, environ := newTestHome(t)
+		site := newTestSite(t)
+		code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always")
+		if code != exitDone {
+			t.Fatalf("config set: %s", told)
+		}
+		server := startServer(t, home, environ)
+		if !killed {
+			if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, told)
+			}
+			browsertest.Eventually(t, "a film with a chapter for each of four acts", func() bool {
+				frames, chapters := framesOf(t, home)
+				return frames > 0 && chapters == 4
+			})
+			continue
+		}
+		busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/, open "+site.URL+"/hang")
+		site.awaitHit(t, "/hang")
+		browsertest.Eventually(t, "a part of the film", func() bool {
+			frames, _ := framesOf(t, home)
+			return frames > 0
+		})
+		check.Must(t, server.cmd.Process.Kill())
+		server.exitCode(t)
+		busy.exitCode(t)
+		if frames, _ := framesOf(t, home); frames == 0 {
+			t.Error("nothing is left of the film")
+		}
 	}
 }

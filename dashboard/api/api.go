@@ -71,6 +71,25 @@ type SessionView struct {
 	Prompt string `json:"prompt,omitempty"`
 }
 
+// Film says whether a task was filmed, and when its steps begin there.
+type Film struct {
+	Filmed   bool      `json:"filmed"`
+	Chapters []Chapter `json:"chapters"`
+}
+
+// Chapter is a part of a film. Step is the number of a step, or larger than any for what was left out.
+type Chapter struct {
+	Step  uint64  `json:"step"`
+	At    float64 `json:"at"` // in seconds
+	Title string  `json:"title"`
+}
+
+// FilmRequest says whether the tasks of a session are filmed. Possible says that people may choose.
+type FilmRequest struct {
+	On       bool `json:"on"`
+	Possible bool `json:"possible,omitempty"`
+}
+
 // SettingView is a setting as the page shows it. Value and Default have the
 // form they are stored in; both are absent for a secret.
 type SettingView struct {

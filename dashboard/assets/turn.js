@@ -1,5 +1,6 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
 import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
+import { filmOf, filmRequest } from "./film.js";
 import { recordButton } from "./record.js";
 
 // age says how far a state is: none comes back.
@@ -147,7 +148,10 @@ export class Turn {
     if (!this.running && !this.record && [...this.steps.values()].some((e) => e.row)) {
       this.record = recordButton(task.id);
       this.root.append(this.record);
+      filmOf(this);
     }
+    if (task.state === "running") this.filming ??= filmRequest(this);
+    else this.filming?.remove();
   }
 
   // status is the head's line: what is going on, and what more to know.

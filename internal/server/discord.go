@@ -110,6 +110,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Tasks:         a.Sessions,
 		Assistant:     ChargedReplier{a.CallService.Assistant},
 		Budgets:       BudgetsForDiscord(a.budget),
+		Clip:          a.clip,
 		Watches:       a.Web.Watches,
 		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,

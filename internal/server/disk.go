@@ -46,7 +46,7 @@ type diskKeeper struct {
 
 // diskFolders hold the files that are bounded, below the state. The record of a task, a folder in recordsFolder, counts
 // and goes as a whole, and in time with its task.
-var diskFolders = []string{"downloads", "pictures", "traces", transcriptDir}
+var diskFolders = []string{"downloads", "pictures", "traces", filmDir, transcriptDir}
 
 const (
 	recordsFolder = "runs"

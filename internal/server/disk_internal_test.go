@@ -16,7 +16,6 @@ import (
 
 func TestOldFilesMakeRoom(t *testing.T) {
 	t.Parallel()
-	const place = "clank@server-1/"
 	now := time.Now()
 	for _, tt := range []struct {
 		name   string
@@ -37,7 +36,7 @@ func TestOldFilesMakeRoom(t *testing.T) {
 			dir := t.TempDir()
 			for i, path := range []string{
 				"downloads/new", "pictures/a", "traces/b", "downloads/sub/c", "downloads/d", "uploads/kept",
-				"downloads/.staging-1/way", "downloads/" + place + "two", "downloads/" + place + "one",
+				"downloads/.staging-1/way", "downloads/clank@server-1/two", "films/film@server-1/one",
 				"transcripts/said", "runs/task/run.jsonl", "runs/busy/run.jsonl",
 			} {
 				size, at := 900, now.Add(-time.Duration(i)*10*time.Hour)

@@ -76,6 +76,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Settings:     a.Settings,
 		Budgets:      a.budget,
 		Runs:         a.recorder,
+		Films:        a.films,
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
 		Live:         http.HandlerFunc(a.serveOperator),

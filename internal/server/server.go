@@ -27,6 +27,7 @@ import (
 	"clank/internal/demoshop"
 	"clank/internal/liveview"
 	"clank/internal/recording"
+	"clank/internal/recording/video"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
 	"clank/internal/vault"
@@ -62,6 +63,8 @@ type Server struct {
 	downloads    *DownloadApprover
 	Sessions     *sessions.Manager
 	recorder     *recording.Recorder
+	disk         *diskKeeper
+	films        *video.Recorder
 	Web          *WebServices
 	CallService  *CallService // nil but for a server
 	Vault        *vault.Vault // nil if it cannot be opened
@@ -138,6 +141,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if err := a.openSessions(ctx); err != nil {
 		return nil, err
 	}
+	a.openFilms(ctx)
 	a.Web = a.OpenWeb()
 	return a, nil
 }
@@ -242,13 +246,13 @@ func (a *Server) NamedPages() map[string]string {
 const devToolsPortCount = 100
 
 func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
-	disk := &diskKeeper{
+	a.disk = &diskKeeper{
 		Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes,
 		Running: a.recorder.Running, Logger: a.logger,
 	}
 	tidying, stopTidying := context.WithCancel(context.WithoutCancel(ctx))
 	var tidy sync.WaitGroup
-	tidy.Go(func() { disk.Run(tidying) })
+	tidy.Go(func() { a.disk.Run(tidying) })
 	a.onClose(func(context.Context) error {
 		stopTidying()
 		tidy.Wait()
@@ -262,9 +266,9 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 			}
 			session, name := a.Browsers.TabOwner(d.Target)
 			_, place := sessions.SplitProfile(name)
-			return disk.Keep(session, place, d.Size)
+			return a.disk.Keep(session, place, d.Size)
 		},
-		Room:        func(bytes int64) error { return disk.Room("", "", bytes) },
+		Room:        func(bytes int64) error { return a.disk.Room("", "", bytes) },
 		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
 		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}

@@ -39,7 +39,8 @@ type Settings struct {
 	Voice             Voice
 	Share             Share
 	Budget            Budget
-	RetentionInDays   int // 0 = for ever
+	RetentionInDays   int    // 0 = for ever
+	Record            string // see the Record constants
 
 	Preset            string // see [FindPreset]
 	Runtime           string // see the Runtime constants
@@ -154,6 +155,13 @@ const (
 const (
 	StopRequester = "requester_and_moderators"
 	StopAnyone    = "anyone"
+)
+
+// Values of [Settings.Record].
+const (
+	RecordNever     = "never"
+	RecordOnRequest = "on_request"
+	RecordAlways    = "always"
 )
 
 // Defaults returns the settings of somebody who changed nothing.

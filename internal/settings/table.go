@@ -88,14 +88,15 @@ var browserFields = inGroup(groupBrowser,
 		Option{SnapshotEfficient, "Interactive elements only"}),
 	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes effect "+
 		"the next time a browser starts.", 2048, 1, 1<<20, &at.Browser.MaxDownload),
-	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, pictures, traces, records of tasks and "+
-		"transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
+	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, pictures, traces, recordings, records of "+
+		"tasks and transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
 		&at.Browser.MaxFiles),
-	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads and records of tasks of one Discord "+
-		"server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit them.",
+	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads, recordings and records of tasks of one "+
+		"Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit "+
+		"them.",
 		5, 0, 1<<20, &at.Browser.MaxPlaceFiles),
-	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads of one task's session together. 0 does "+
-		"not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
+	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads and recordings of one task's session "+
+		"together. 0 does not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
 	number(runtimeKeys+"minFreeGb", "Free disk space (GiB)", "Nothing is downloaded or kept while less than this is "+
 		"free. 0 allows the disk to fill up.", 1, 0, 1<<20, &at.Browser.MinFree),
 	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload. Takes effect "+
@@ -232,6 +233,10 @@ var otherFields = slices.Concat(
 			"number, the longest idle one is closed.", 20, 1, 100, &at.MaxSessions),
 		number("interaction.history.retentionDays", "Keep history for", "Tasks, steps, screenshots and files are deleted "+
 			"after this many days. 0 keeps them forever.", 30, 0, 3650, &at.RetentionInDays),
+		choice(sessionKeys+"record", "Record sessions", "Keep a video of each task, to be played on the dashboard. "+
+			"Private tasks, and times when a person works the page, are left out. A page that moves costs up to one "+
+			"processor.", RecordNever, &at.Record, Option{RecordNever, "Never"},
+			Option{RecordOnRequest, "On request"}, Option{RecordAlways, "Always"}),
 	),
 	inGroup(groupSecrets,
 		secret("DISCORD_TOKEN", "Discord bot token", "Connects clank to Discord."),

@@ -1,0 +1,46 @@
+package bot
+
+import (
+	"context"
+
+	"clank/bot/discord"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// clipCommand answers /clank clip: for all to see, as what it shows was not private.
+func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from sessions.Origin) {
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{})
+	from = b.completeOrigin(ctx, from)
+	why := "There are no recordings here."
+	if b.Clip != nil {
+		why = b.disabled(ctx, from)
+	}
+	if why != "" {
+		b.editAnswer(ctx, i, discord.AsSentence(why))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+	defer cancel()
+	data, err := b.Clip(ctx, from, maxUpload)
+	if err != nil {
+		b.editAnswer(ctx, i, discord.EscapeLine(discord.AsSentence(err.Error()), 1000))
+		return
+	}
+	m := discord.OutgoingMessage{Files: []discord.File{{Name: "clip.webm", MediaType: "video/webm", Data: data}}}
+	if err := b.rest.EditResponse(ctx, i, m); err != nil {
+		b.logger().Warn("command not answered", "error", err)
+	}
+}
+
+// clipSubcommand returns the subcommand, if there are recordings.
+func clipSubcommand(offered bool) []*discordgo.ApplicationCommandOption {
+	if !offered {
+		return nil
+	}
+	return []*discordgo.ApplicationCommandOption{{
+		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "clip",
+		Description: "Show the last 20 seconds of your session here as a video",
+	}}
+}
