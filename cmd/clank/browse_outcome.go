@@ -121,10 +121,10 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 		return &exitError{Code: exitLimited, Err: fmt.Errorf("ended early: %s", rec.Reason)}
 	case sessions.TaskStopped:
 		return &exitError{Code: exitStopped, Err: errors.New(rec.Reason)}
-	case sessions.TaskFailed:
+	default:
 		if rec.Reason == "" { // the answer says why
 			return &exitError{Code: exitFailed}
 		}
+		return &exitError{Code: exitFailed, Err: errors.New(rec.Reason)}
 	}
-	return &exitError{Code: exitFailed, Err: errors.New(rec.Reason)}
 }
