@@ -72,7 +72,7 @@ func (b *Bot) handleQuestion(ctx context.Context, ev approval.Event) {
 // alone if the task is private, and edits it once it is over.
 func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan approval.Answer) {
 	where := &workMessage{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
-	if err := b.writeMessage(ctx, where, messageContent{content: questionText(q), rows: questionButtons(q)}); err != nil {
+	if err := b.writeMessage(ctx, where, messageContent{content: questionText(q, b.Links != nil), rows: questionButtons(q, b.Links != nil)}); err != nil {
 		b.logger().Warn("question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 		if q.Private { // nobody else can allow it: there is nothing to wait for
 			_ = b.Questions.Answer(q.ID, approval.Answer{Reason: cannotAskPrivately}) // or it is over already
@@ -112,16 +112,17 @@ const (
 	answerRefuse       = "no"
 )
 
-func questionButtons(q approval.Question) []discordgo.MessageComponent {
+// questionButtons returns the buttons of a question. links says that who takes over is given a link to the page.
+func questionButtons(q approval.Question, links bool) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
 	}
 	if q.Class == approval.ClassTakeOver {
-		yes := button("I will", discordgo.SuccessButton, answerAllow)
-		if q.Link != "" {
-			yes = discordgo.Button{Label: "Take over", Style: discordgo.LinkButton, URL: q.Link}
+		label := "I will"
+		if links {
+			label = "Take over"
 		}
-		row := []discordgo.MessageComponent{yes, button("No", discordgo.DangerButton, answerRefuse)}
+		row := []discordgo.MessageComponent{button(label, discordgo.SuccessButton, answerAllow), button("No", discordgo.DangerButton, answerRefuse)}
 		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 	}
 	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, answerAllow)}
@@ -134,8 +135,8 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 
 // questionText returns the question. What the page says stands apart and cannot format
 // anything.
-func questionText(q approval.Question) string {
-	if q.Class == approval.ClassTakeOver && q.Link == "" {
+func questionText(q approval.Question, links bool) string {
+	if q.Class == approval.ClassTakeOver && !links {
 		const elsewhere = "%s\n-# For somebody at the dashboard to do. The time is over <t:%d:R>."
 		return fmt.Sprintf(elsewhere, questionSubject(q), q.Until.Unix())
 	}
@@ -172,7 +173,8 @@ func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data stri
 	})
 }
 
-// answerQuestion answers a question, and returns why that was not possible, or nothing: its message says so at once.
+// answerQuestion answers a question, and returns what that person alone is told: why that was not possible, the link of
+// who takes over, or nothing, since the question's message says so at once.
 func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, say string, who person) string {
 	q, waits := approval.Question{}, false
 	if b.Questions != nil {
@@ -189,10 +191,17 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 			return discord.AsSentence(why)
 		}
 	}
+	text := ""
+	if q.Class == approval.ClassTakeOver && say == answerAllow && b.Links != nil {
+		var err error
+		if text, err = b.Links.Link(ctx, askerOrigin(q, who), LinkRequest{Session: q.Session, Control: true}); err != nil {
+			return discord.EscapeLine(discord.AsSentence(err.Error()), 300)
+		}
+	}
 	err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
 	switch {
 	case err == nil:
-		return ""
+		return text
 	case errors.Is(err, approval.ErrNotPending):
 		return "That question is over."
 	}
@@ -201,9 +210,7 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 
 // shutOut says why a person may no longer ask for anything where q was asked, and thus allow nothing there.
 func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.Question, who person) string {
-	o := sessions.Origin{
-		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private, Roles: who.roles,
-	}
+	o := askerOrigin(q, who)
 	if i.GuildID == q.Guild {
 		return b.disabled(ctx, b.completeOrigin(ctx, o))
 	}
@@ -212,6 +219,13 @@ func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.
 		return err.Error()
 	}
 	return b.disabled(ctx, now)
+}
+
+// askerOrigin is a person as one who asks for something where q was asked.
+func askerOrigin(q approval.Question, who person) sessions.Origin {
+	return sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private, Roles: who.roles,
+	}
 }
 
 // mayAnswer reports whether a person may say that. Those who may stop the task may

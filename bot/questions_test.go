@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/bot"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/sessions"
@@ -126,27 +127,52 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	s.edited(m, "-# Allowed by \\@ada.")
 }
 
+// linksTo are links that say whom they are for.
+type linksTo struct{ bot.Links }
+
+func (linksTo) Link(_ context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
+	if o.UserName != "ada" {
+		return "", errors.New("session belongs to ada")
+	}
+	return fmt.Sprintf("for %s: %s %v", o.UserName, in.Session, in.Control), nil
+}
+
 func TestAskingForAPersonsHands(t *testing.T) {
-	s := newStage(t)
-	s.open()
-	for _, tc := range []struct{ link, buttons, says string }{
-		{"https://clank.example/w#x", "Take over, No", "For " + s.ada.Mention() + " to answer."},
-		{"", "I will, No", "For somebody at the dashboard to do."},
+	for _, tc := range []struct {
+		links         bot.Links
+		buttons, says string
+	}{
+		{linksTo{}, "Take over, No", "to answer."},
+		{nil, "I will, No", "For somebody at the dashboard to do."},
 	} {
-		a, m := s.ask(approval.ClassTakeOver, func(q *approval.Question) { q.Link = tc.link })
-		var labels []string
-		for _, b := range m.Buttons() {
-			labels = append(labels, b.Label)
-		}
-		check.Contains(t, m.Content, tc.says, "The model's note")
-		if got := strings.Join(labels, ", "); got != tc.buttons {
-			t.Errorf("buttons %s, want %s", got, tc.buttons)
-		}
-		s.desk.AnswerFor("s1", approval.ClassTakeOver, approval.Answer{Allowed: true, By: "@bob"}) // who has taken over
-		if got := s.outcome(a); !got.Allowed || got.By != "@bob" {
-			t.Errorf("answer %+v", got)
-		}
-		s.edited(m, "-# Allowed by \\@bob.")
+		t.Run(tc.buttons, func(t *testing.T) {
+			s := newStage(t)
+			s.bot.Links = tc.links
+			s.open()
+			a, m := s.ask(approval.ClassTakeOver, nil)
+			var labels []string
+			for _, b := range m.Buttons() {
+				labels = append(labels, b.Label)
+			}
+			check.Contains(t, m.Content, tc.says, "The model's note")
+			if got := strings.Join(labels, ", "); got != tc.buttons {
+				t.Errorf("buttons %s, want %s", got, tc.buttons)
+			}
+			if tc.links != nil {
+				if got := s.told(s.sayTo(m, s.mod, "Take over")); got.Text() != "Session belongs to ada." || !got.Ephemeral {
+					t.Errorf("who may not work the page is told %q", got.Text())
+				}
+				if got := s.told(s.sayTo(m, s.ada, "Take over")); got.Text() != "for ada: s1 true" || !got.Ephemeral {
+					t.Errorf("who takes over is told %q", got.Text())
+				}
+			} else {
+				s.desk.AnswerFor("s1", approval.ClassTakeOver, approval.Answer{Allowed: true, By: "@ada"}) // who has taken over
+			}
+			if got := s.outcome(a); !got.Allowed || got.By != "@ada" {
+				t.Errorf("answer %+v", got)
+			}
+			s.edited(m, "-# Allowed by \\@ada.")
+		})
 	}
 }
 

@@ -61,8 +61,6 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	switch {
 	case board == nil:
 		return errNoDashboard
-	case a.ControlLink != nil:
-		q.Link = a.ControlLink(ctx, s, t)
 	case t.Origin.Kind != sessions.FromDiscord:
 		q.Link = *board + "/s/" + s.ID
 	}

@@ -72,8 +72,6 @@ type Server struct {
 	ShopURL      string
 	boardURL     atomic.Pointer[string] // of the dashboard; nil while there is none
 	Live         *liveview.Server
-	// ControlLink, if set, returns an address at which those who asked for a task can work its page, or "".
-	ControlLink func(ctx context.Context, s sessions.Session, t sessions.Task) string
 
 	getenv    func(string) string
 	version   string
