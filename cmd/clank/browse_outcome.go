@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,6 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 	case sessions.TaskStopped:
 		return &exitError{Code: exitStopped, Err: errors.New(rec.Reason)}
 	default:
-		if rec.Reason == "" { // the answer says why
-			return &exitError{Code: exitFailed}
-		}
-		return &exitError{Code: exitFailed, Err: errors.New(rec.Reason)}
+		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))} // the answer says why
 	}
 }

@@ -112,7 +112,7 @@ func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 	t.Helper()
 	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}})
 	check.Must(t, err)
-	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") || !strings.Contains(text, "Do not try it in another way") {
+	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") {
 		t.Errorf("the agent says %s", text)
 	}
 	for len(site.hits) > 0 {

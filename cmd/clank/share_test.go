@@ -43,9 +43,9 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		Origin: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel},
 	}, nil)
 	check.Must(t, err)
-	link, err := client.NewLink(ctx, api.LinkRequest{Control: true, Seconds: 600}) // of the session that was used last
+	link, err := client.NewLink(ctx, api.LinkRequest{Seconds: 600}) // of the session that was used last
 	check.Must(t, err)
-	if link.Session != done.SessionID || !link.Control || link.URL == "" {
+	if link.Session != done.SessionID || link.Control || link.URL == "" {
 		t.Fatalf("got %+v", link)
 	}
 	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
