@@ -219,7 +219,10 @@ func TestTheStreamIsEncodedForTheSlowestLine(t *testing.T) {
 		for _, want := range []int{400_000, 900_000, 150_000} {
 			page.changes <- time.Now().String()
 			synctest.Wait()
-			if got := page.bitrates[len(page.bitrates)-1]; got != want {
+			page.mu.Lock()
+			got := page.bitrates[len(page.bitrates)-1]
+			page.mu.Unlock()
+			if got != want {
 				t.Errorf("encoded with %d bits a second, want %d", got, want)
 			}
 			pass(time.Second)

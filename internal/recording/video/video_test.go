@@ -318,8 +318,9 @@ func TestAFilmIsNotOverwritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, video.Always)
 		s.act(1, "open the shop")
-		close(s.events) // too many came
+		old := s.events
 		s.events = make(chan sessions.Event)
+		close(old) // too many came
 		synctest.Wait()
 		s.shown = "page1"
 		s.act(2, "click Buy")
