@@ -72,6 +72,13 @@ func (l *live) Encode(_ context.Context, jpeg []byte, key bool, bitrate int) ([]
 	return append([]byte{1}, l.last...), l.refused
 }
 
+// encoded returns for each frame so far whether a key frame was wanted.
+func (l *live) encoded() []bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.keys)
+}
+
 func (l *live) Close() { l.set(func(*screen) { l.closed++ }) }
 
 // follow runs a source of the page, which is watched in the given formats.
@@ -170,13 +177,13 @@ func TestVideoBeginsWithAKeyFrameWheneverSomebodyNeedsOne(t *testing.T) {
 			t.Error("who comes late got a frame that builds on others")
 		}
 		takeAll(viewers[0])
-		before := len(page.keys)
+		before := len(page.encoded())
 		for range 100 { // in a second
 			second.Refresh()
 			pass(10 * time.Millisecond)
 		}
 		keys := 0
-		for _, key := range page.keys[before:] {
+		for _, key := range page.encoded()[before:] {
 			if key {
 				keys++
 			}
