@@ -37,7 +37,7 @@ const refLook = `(element, role) => {
 	const hidden = element.closest('[aria-hidden="true"]');
 	const { width, height } = hidden?.getBoundingClientRect() ?? {};
 	const exceptions = {
-		'in a frame that markup makes a picture': element.localName === 'iframe' && role !== 'iframe',
+		'in a frame that markup makes a picture': element.matches('iframe[role]'),
 		'in a label whose control has a ref': !acts && !focusable && ours(element.closest('label')?.control),
 		'in a control that has a ref': !acts && !focusable && ours(element.parentElement?.closest(control)),
 		'hidden from all by markup, and a pixel in size': width <= 1 && height <= 1,
