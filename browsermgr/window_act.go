@@ -248,6 +248,8 @@ func (w *Window) explain(ctx context.Context, b *browser, err error) error {
 		return b.explainLoss(ctx, err)
 	case errors.Is(err, page.ErrTabCrashed):
 		return fmt.Errorf("%w; the page is reopened on the next step", errPageCrashed)
+	case errors.Is(err, page.ErrTabGone) && w.manager.checkOpen() != nil:
+		return ErrClosed
 	default:
 		return w.cleanError(err)
 	}
