@@ -47,7 +47,8 @@ type ControlState struct {
 	Since   time.Time       `json:"since,omitzero"`
 	Offered bool            `json:"offered,omitempty"` // the next one who wants it gets it
 	Wanted  []string        `json:"wanted,omitempty"`  // who else has asked for it since
-	Changed <-chan struct{} `json:"-"`                 // closed when this is not so any more
+	Closed  bool            `json:"closed,omitempty"`  // the session is: nobody can hold its page any more
+	Changed <-chan struct{} `json:"-"`                 // closed when this is not so any more; nil if the session is not open
 }
 
 // Why somebody does not hold a page, or not any more. The refusals of [Manager.TakeControl] wrap ErrControlHeld.
@@ -241,7 +242,7 @@ func (m *Manager) Control(id string) ControlState {
 	if l.controlChanged == nil {
 		l.controlChanged = make(chan struct{})
 	}
-	s := ControlState{Changed: l.controlChanged}
+	s := ControlState{Changed: l.controlChanged, Closed: l.State == SessionClosed}
 	if c := l.control; c != nil {
 		s.Holder, s.Since, s.Waiting = c.name, c.since, c.since.IsZero()
 		s.Offered, s.Wanted = c.offered, slices.Clone(c.wanted)

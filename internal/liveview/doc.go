@@ -1,7 +1,7 @@
 // Package liveview shows the page of a session to people over a WebSocket, and lets one of them at a time work it.
 //
 // The front ends (dashboard, links, Activity) decide who somebody is and accept the WebSocket; see [Viewer] and
-// [Server.Serve]. The server sends binary messages, each a frame: a byte (1 JPEG, 2 WebP), the length of a JSON
+// [Server.Serve]. The server sends binary messages, each a frame: a byte (1 JPEG, 2 WebP, 3 PNG), the length of a JSON
 // header as a big-endian uint32, the header {n,w,h,vw,vh,scale}, the picture. A viewer acknowledges each with
 // {"type":"ack","n":n}; who is slow gets fewer, and always the latest. Text messages tell the rest, see [State];
 // those of the viewer are described by message. Places are CSS pixels of the viewport, which is vw wide; modifiers

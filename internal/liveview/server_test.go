@@ -46,8 +46,9 @@ func start(t *testing.T, window func(context.Context, sessions.Session, bool) (*
 	t.Cleanup(func() { check.Must(t, m.Close(context.Background())) })
 	r := &rig{t: t, Server: &liveview.Server{Sessions: m, Scopes: m.Scopes, Window: window}}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		as := r.as // read before the answer, with which join ends
 		if conn, err := websocket.Accept(w, req, nil); err == nil {
-			r.Serve(req.Context(), conn, strings.TrimPrefix(req.URL.Path, "/"), r.as)
+			r.Serve(req.Context(), conn, strings.TrimPrefix(req.URL.Path, "/"), as)
 		}
 	}))
 	t.Cleanup(site.Close)
@@ -207,6 +208,16 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	ada.next("one viewer", watched("ada"))
 	check.Must(t, r.Close(t.Context()))
 	ada.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
+}
+
+func TestWhoClosesASessionEndsItsViews(t *testing.T) {
+	r := start(t, noWindow)
+	id := r.session(discord("ada", false))
+	v := r.join(id, liveview.Viewer{Name: "ada", From: discord("ada", false)})
+	v.next("the state", func(m map[string]any) bool { return m["type"] == "state" })
+	check.Must(t, r.Sessions.CloseSession(t.Context(), id, cancel.Actor{ID: "ada"}))
+	end := v.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
+	check.Contains(t, end["reason"].(string), "closed")
 }
 
 // TestSlowViewersGetTheLatestFrame tests that frames wait for a viewer nowhere, that the shown tab follows the window,

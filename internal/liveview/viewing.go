@@ -100,6 +100,7 @@ type viewing struct {
 	acks     chan struct{}
 	turned   chan struct{} // another tab or another size of picture is to be shown
 	commands chan func(context.Context)
+	open     bool // the session was when its state was last read; for showStates
 
 	mu       sync.Mutex
 	shown    string // id of the tab that is shown
@@ -459,7 +460,7 @@ func (c *viewing) sendFrame(ctx context.Context, f screenshot.Frame) error {
 	if err != nil {
 		return err
 	}
-	kind := map[string]byte{"jpeg": 1, "webp": 2}[f.Type]
+	kind := map[string]byte{"jpeg": 1, "webp": 2, "png": 3}[f.Type]
 	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // it is short
 	c.mu.Lock()
 	c.inFlight++
@@ -567,6 +568,10 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 		live = window.Live()
 	}
 	held := c.server.Sessions.Control(c.session.ID)
+	if held.Closed || held.Changed == nil && c.open && c.isClosed(ctx) {
+		return State{}, changed, sessions.ErrSessionClosed
+	}
+	c.open = held.Changed != nil
 	s = State{
 		Type: "state", Session: c.session.ID, May: c.viewer.May,
 		Title: live.Title, URL: live.URL, Loading: live.Loading, Tabs: live.Tabs, Chooser: live.Chooser,
@@ -590,6 +595,12 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 		signal(c.turned)
 	}
 	return s, changed, nil
+}
+
+// isClosed reports whether the session was closed for good.
+func (c *viewing) isClosed(ctx context.Context) bool {
+	s, err := c.server.Sessions.Session(ctx, c.session.ID)
+	return errors.Is(err, sessions.ErrNotFound) || err == nil && s.State == sessions.SessionClosed
 }
 
 // signal puts a token into a channel that holds one.
