@@ -1,16 +1,8 @@
-// Small makers of elements. Text is always set as text.
+// What the pages draw and show. Text is always set as text.
 import { load } from "./api.js";
+import { draw, el } from "./elements.js";
 
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value != null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((c) => c != null));
-  return node;
-}
+export { el };
 
 const shapes = {
   check: "M5 12.5 10 17.5 19 7",
@@ -21,16 +13,7 @@ const shapes = {
   chevron: "m7 10 5 5 5-5",
 };
 
-export function drawing(name, className) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  if (className) svg.setAttribute("class", className);
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", shapes[name]);
-  svg.append(path);
-  return svg;
-}
+export const drawing = (name, className) => draw(shapes[name], className);
 
 // sign shows a state in front of a line: "spin", or the name of a shape.
 export function sign(node, name, bad = false) {

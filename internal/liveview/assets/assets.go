@@ -1,5 +1,6 @@
 // Package assets holds the scripts and the style sheet of the live pane, which pages of ours put where it is wanted:
-// pane.js makes it, hands.js tells what is done with mouse, fingers and keys. They load only each other.
+// pane.js makes it, hands.js tells what is done with mouse, fingers and keys, elements.js makes elements, for those pages,
+// too. They load only each other.
 package assets
 
 import "embed"

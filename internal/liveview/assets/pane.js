@@ -1,20 +1,10 @@
 // The live pane: what the page of a session shows, and the means to work it. It speaks to clank over one WebSocket,
 // over which pictures and the state come and wishes go. Text is always set as text.
+import { draw, el } from "./elements.js";
 import { Hands } from "./hands.js";
 
 const firstWait = 500, longestWait = 15_000; // milliseconds before the connection is tried again
 const maxUpload = 20 << 20;
-
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value != null) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((c) => c != null));
-  return node;
-}
 
 const shapes = {
   back: "m14.5 5-7 7 7 7",
@@ -26,19 +16,9 @@ const shapes = {
   keyboard: "M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8",
 };
 
-function drawing(shape) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", shapes[shape]);
-  svg.append(path);
-  return svg;
-}
-
 const icon = (shape, label, onclick) =>
-  make("button", { class: "icon", type: "button", "aria-label": label, title: label, onclick }, drawing(shape));
-const button = (text, style, onclick) => make("button", { class: style, type: "button", onclick }, text);
+  el("button", { class: "icon", type: "button", "aria-label": label, title: label, onclick }, draw(shapes[shape]));
+const button = (text, style, onclick) => el("button", { class: style, type: "button", onclick }, text);
 const field = (label) => ({
   type: "text", "aria-label": label, autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: "8000",
 });
@@ -243,25 +223,25 @@ export class Pane {
   get works() { return Boolean(this.live && this.state.control.mine && !this.state.control.waiting); }
 
   build() {
-    this.tabs = make("ul", { "aria-label": "Tabs" });
+    this.tabs = el("ul", { "aria-label": "Tabs" });
     this.add = icon("add", "New tab", () => this.do("tabNew"));
     this.back = icon("back", "Back", () => this.do("back"));
     this.forward = icon("forward", "Forward", () => this.do("forward"));
     this.reload = icon("reload", "Reload", () => this.do("reload"));
-    this.address = make("input", {
+    this.address = el("input", {
       ...field("Address"), inputmode: "url", onfocus: () => this.address.select(), onblur: () => this.drawAddress(),
     });
-    this.bar = make("form", { class: "pane-bar", onsubmit: (e) => this.navigate(e) },
+    this.bar = el("form", { class: "pane-bar", onsubmit: (e) => this.navigate(e) },
       this.back, this.forward, this.reload, this.address);
-    this.canvas = make("canvas", { role: "img", hidden: true });
-    this.keys = make("textarea", {
+    this.canvas = el("canvas", { role: "img", hidden: true });
+    this.keys = el("textarea", {
       ...field("Keyboard of the page"), type: false, class: "pane-keys", autocorrect: "off",
       "aria-describedby": `${this.id}-how`,
     });
-    this.cover = make("div", { class: "pane-cover", hidden: true });
-    this.stage = make("div", { class: "pane-stage" }, this.canvas, this.keys, this.cover);
-    this.status = make("p", { class: "pane-status", role: "status" });
-    this.viewers = make("p", { class: "pane-viewers" });
+    this.cover = el("div", { class: "pane-cover", hidden: true });
+    this.stage = el("div", { class: "pane-stage" }, this.canvas, this.keys, this.cover);
+    this.status = el("p", { class: "pane-status", role: "status" });
+    this.viewers = el("p", { class: "pane-viewers" });
     this.take = button("Take over", "primary", () => this.askFor());
     this.give = button("Give back", "primary", () => this.send({ type: "give" }));
     this.offer = button("Hand over", "ghost", () => this.send({ type: "offer" }));
@@ -269,15 +249,15 @@ export class Pane {
     this.board = icon("keyboard", "Show the keyboard", () => this.keys.focus());
     this.board.classList.add("pane-touch");
     this.stop = button("Stop the task", "ghost", () => this.send({ type: "stop" }));
-    this.note = make("input", { ...field("Tell the running task"), placeholder: "Tell the running task" });
-    this.notes = make("form", { class: "pane-note", onsubmit: (e) => this.sendNote(e) },
-      this.note, make("button", { class: "ghost" }, "Send"));
-    this.root = make("section", { class: "pane", "aria-label": "Live view" },
-      make("div", { class: "pane-tabs" }, this.tabs, this.add), this.bar, this.stage,
-      make("p", { id: `${this.id}-how`, hidden: true }, "Your keys go to the page. Press Escape twice to leave it."),
-      make("div", { class: "pane-foot" },
-        make("div", { class: "pane-text" }, this.status, this.viewers),
-        make("div", { class: "pane-acts" }, this.take, this.give, this.offer, this.fit, this.board, this.stop)),
+    this.note = el("input", { ...field("Tell the running task"), placeholder: "Tell the running task" });
+    this.notes = el("form", { class: "pane-note", onsubmit: (e) => this.sendNote(e) },
+      this.note, el("button", { class: "ghost" }, "Send"));
+    this.root = el("section", { class: "pane", "aria-label": "Live view" },
+      el("div", { class: "pane-tabs" }, this.tabs, this.add), this.bar, this.stage,
+      el("p", { id: `${this.id}-how`, hidden: true }, "Your keys go to the page. Press Escape twice to leave it."),
+      el("div", { class: "pane-foot" },
+        el("div", { class: "pane-text" }, this.status, this.viewers),
+        el("div", { class: "pane-acts" }, this.take, this.give, this.offer, this.fit, this.board, this.stop)),
       this.notes);
   }
 
@@ -330,11 +310,11 @@ export class Pane {
     this.tabs.replaceChildren(...state.tabs.map(({ id, title, url, current }) => {
       const name = title || url || "New tab";
       const close = icon("cross", `Close the tab ${name}`, () => this.do("tabClose", { tab: id }));
-      const choose = make("button", {
+      const choose = el("button", {
         class: "pane-tab", type: "button", "data-tab": id, title: name, disabled: !works,
         "aria-current": current ? "true" : false, onclick: () => this.do("tabSelect", { tab: id }),
       }, name);
-      return make("li", {}, choose, works ? close : null);
+      return el("li", {}, choose, works ? close : null);
     }));
     if (focused) this.tabs.querySelector(`[data-tab="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -357,31 +337,31 @@ export class Pane {
     this.cover.hidden = !parts;
     if (kind === "closed") this.canvas.hidden = true;
     const group = { class: "pane-card", role: "group", "aria-labelledby": `${this.id}-asks` };
-    this.cover.replaceChildren(...(parts ? [make("div", group, ...parts)] : []));
+    this.cover.replaceChildren(...(parts ? [el("div", group, ...parts)] : []));
     if (parts && works) this.cover.querySelector("input, .primary")?.focus();
     else if (had && works) this.keys.focus();
   }
 
-  asks(text) { return make("p", { id: `${this.id}-asks` }, text); }
+  asks(text) { return el("p", { id: `${this.id}-asks` }, text); }
 
   askDialog() {
     const { kind, text } = this.state.dialog, leaves = kind === "beforeunload";
-    const input = kind === "prompt" ? make("input", field("Answer")) : null;
+    const input = kind === "prompt" ? el("input", field("Answer")) : null;
     const answer = (accept) => (e) => {
       e.preventDefault();
       this.do("dialog", { accept, text: input?.value ?? "" });
     };
-    const yes = make("button", { class: "primary" }, leaves ? "Leave the page" : "OK");
+    const yes = el("button", { class: "primary" }, leaves ? "Leave the page" : "OK");
     const no = button(leaves ? "Stay" : "Cancel", "ghost", answer(false));
-    const form = make("form", { onsubmit: answer(true) },
-      input, make("div", { class: "row" }, yes, kind === "alert" ? null : no));
+    const form = el("form", { onsubmit: answer(true) },
+      input, el("div", { class: "row" }, yes, kind === "alert" ? null : no));
     const says = leaves ? "Leave this page? What was entered may be lost." : `The page says: ${text}`;
     return [this.asks(says), this.works ? form : null];
   }
 
   askFiles() {
     const onchange = (e) => this.sendFiles([...e.target.files]);
-    const files = make("input", { type: "file", multiple: true, "aria-label": "Files for the page", onchange });
+    const files = el("input", { type: "file", multiple: true, "aria-label": "Files for the page", onchange });
     const none = button("Give none", "ghost", () => this.do("files", { files: [] }));
     return [this.asks("The page asks for a file."), files, none];
   }
