@@ -45,6 +45,9 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if n == 0 && session != "" {
+				return fmt.Errorf("no link shows a session %q; \"clank share --list\" lists the links that work", session)
+			}
 			return e.printResult(asJSON, api.LinksRevoked{Count: n}, func(w io.Writer) {
 				fmt.Fprintf(w, "%d links are void\n", n)
 			})

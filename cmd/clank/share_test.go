@@ -70,6 +70,7 @@ func sessionIsWatchedByLink(t *testing.T, r *serverFixture) {
 		{"share --list", "control"},
 		{"share --for 25h", "120 minutes at most"},
 		{"share nosuchsession", "there is no browser session"},
+		{"share nosuchsession --revoke", `no link shows a session "nosuchsession"`},
 		{"share --revoke", "2 links are void"},
 		{"share --check", "links work on this machine only"},
 		{"config set interaction.share.publicUrl " + viewer, "saved"},
