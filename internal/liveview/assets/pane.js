@@ -16,6 +16,12 @@ const shapes = {
   keyboard: "M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8",
 };
 
+// end closes a socket. One that is not open yet would complain of it on the console.
+function end(socket) {
+  if (socket?.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close());
+  else socket?.close();
+}
+
 const icon = (shape, label, onclick) =>
   el("button", { class: "icon", type: "button", "aria-label": label, title: label, onclick }, draw(shapes[shape]));
 const button = (text, style, onclick) => el("button", { class: style, type: "button", onclick }, text);
@@ -74,7 +80,7 @@ export class Pane {
     const { socket } = this;
     clearTimeout(this.retrying);
     Object.assign(this, { path: "", socket: null, live: false, state: nothing, frame: null, message: "" });
-    socket?.close();
+    end(socket);
     this.canvas.hidden = true;
     this.draw();
   }
@@ -107,7 +113,7 @@ export class Pane {
   // onVisible has no pictures sent to a page that nobody sees, unless the person there holds what is shown.
   onVisible() {
     if (!document.hidden) this.retry();
-    else if (!this.state.control.mine) this.socket?.close();
+    else if (!this.state.control.mine) end(this.socket);
   }
 
   send(message) { if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message)); }
