@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -168,9 +169,20 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 	}
 }
 
+// nobodysList lets browsers be nowhere.
+type nobodysList struct{}
+
+func (nobodysList) AllowEndpoint(_ context.Context, u *url.URL) error {
+	return fmt.Errorf("%s is on nobody's list", u.Hostname())
+}
+
+func (n nobodysList) AllowEndpointAddr(u *url.URL, _ netip.Addr) error {
+	return n.AllowEndpoint(context.Background(), u)
+}
+
 func TestAddressIsHeldAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.AllowEndpoint = func(_ context.Context, u *url.URL) error { return fmt.Errorf("%s is on nobody's list", u.Hostname()) }
+		m.Endpoints = nobodysList{}
 	})
 	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, profile.ErrEndpointBlocked) {
 		t.Errorf("create: %v", err)
@@ -293,7 +305,7 @@ func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	t.Helper()
 	return manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) { c.Args = args })
-		m.Proxy = func(context.Context, string) (string, error) { return r.url, nil }
+		m.Gate = newGate("never", r.url)
 	})
 }
 
@@ -491,13 +503,15 @@ func TestProxyAndObserversAreAskedForAtEachStart(t *testing.T) {
 	made := 0
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.NewObservers = func(string, bool) []page.Observer { made++; return []page.Observer{} }
-		m.Proxy = func(_ context.Context, profile string) (string, error) {
+		g := newGate("never", "")
+		g.listen = func(profile string) (string, error) {
 			asked = append(asked, profile)
 			if len(asked) == 1 {
 				return "", errors.New("no port is free")
 			}
 			return proxy.url, nil
 		}
+		m.Gate = g
 	})
 	p := findProfile(t, m, "")
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "no port is free") {

@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
@@ -26,7 +27,7 @@ type browser struct {
 	conn           *page.Browser
 	observers      []page.Observer
 	casts          *screenshot.Screencasts // among observers
-	guards         []page.Observer         // see Manager.Guard
+	guards         []page.Observer         // see Manager.Gate
 	proxy          string                  // that it was started with
 	tabNumbers     *tabNumbers
 	tabOwners      TabOwners               // the tabs that were opened on request
@@ -57,8 +58,12 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	}
 	b.casts = screenshot.NewScreencasts(p.manager.Logger)
 	b.observers = append(b.observers, b.casts)
-	if p.manager.NewGuardObservers != nil {
-		b.guards = p.manager.NewGuardObservers(p.name, b.isLocal())
+	switch gate := p.manager.Gate; {
+	case gate == nil:
+	case b.isLocal(): // its proxy judges
+		b.guards = []page.Observer{intercept.NewRefusalObserver(gate, p.name)}
+	default:
+		b.guards = []page.Observer{intercept.NewRequestFilter(gate, p.name, p.manager.Logger)}
 	}
 	return b
 }
@@ -68,18 +73,22 @@ func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunche
 
 // connectOptions returns how its connection is made.
 func (b *browser) connectOptions() page.Options {
-	return page.Options{
+	opts := page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
 		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact,
-		HiddenAreas: b.hiddenAreas, Holds: b.manager.Holds,
-		Started: b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
+		HiddenAreas: b.hiddenAreas,
+		Started:     b.isLocal(), OnScreen: b.isLocal() && !b.headless, Joined: b.resolved.Mode == profile.ModeJoined,
 	}
+	if b.manager.Secrets != nil {
+		opts.Holds = b.manager.Secrets.Holds
+	}
+	return opts
 }
 
 // hiddenAreas finds what pictures of a tab must not show: kept secrets, and what people have typed in its window.
 func (b *browser) hiddenAreas(ctx context.Context, t *page.Tab) (areas []page.Area, err error) {
-	if b.manager.HiddenAreas != nil {
-		if areas, err = b.manager.HiddenAreas(ctx, t); err != nil {
+	if b.manager.Secrets != nil {
+		if areas, err = b.manager.Secrets.HiddenAreas(ctx, t); err != nil {
 			return nil, err
 		}
 	}

@@ -65,7 +65,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 			check.Must(t, err)
 			return []page.Observer{recorder, transfers}
 		}
-		m.HiddenAreas = new(login.Filler).HiddenAreas
+		m.Secrets = new(login.Filler)
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 	"clank/browsermgr/webcodecs"
@@ -46,36 +45,20 @@ type Manager struct {
 	// local says that it is started by us, on this machine. Those that are an io.Closer are closed when the connection
 	// has ended.
 	NewObservers func(profile string, local bool) []page.Observer
-	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is
-	// asked at each start; "" lets the browser do without.
-	Proxy func(ctx context.Context, profile string) (address string, err error)
-	// WatchRefusals, if set, notes what the tab with that CDP target id is refused from now on, so that windows can
-	// tell it. finish, which is called once, waits for late refusals and returns the first.
-	WatchRefusals func(profile, target string) (finish func(ctx context.Context) error)
-	// ExplainFailure, if set, says why a document did not load in the tab with that CDP target id, of which a browser
-	// behind a proxy knows no more than that; nil if it does not know either. address is what was asked for, since is
-	// when.
-	ExplainFailure func(profile, target, address string, since time.Time) error
-	// NewGuardObservers, if set, makes the observers that keep an eye on what the pages of a connection reach. They
-	// come before those of Observe, and are closed as those are.
-	NewGuardObservers func(profile string, local bool) []page.Observer
-	// RefusalCount, if set, counts what the pages of a profile were refused.
-	RefusalCount func(profile string) uint64
+	// Gate, if set, judges what pages reach.
+	Gate Gate
 	// DevToolsToken says whether a token lets a program use a browser's DevTools, where a port is wanted for them; nil
 	// lets nobody.
 	DevToolsToken func(token string) bool
 	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load,
 	// as far as it is known then: pages are to be kept from it. It may be told the same one again.
 	OnDevToolsPort func(port int)
-	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name;
-	// its error refuses to connect.
-	AllowEndpoint func(ctx context.Context, address *url.URL) error
-	// AllowEndpointAddr, if set, is asked for what their names lead to, when they are connected to.
-	AllowEndpointAddr func(address *url.URL, at netip.Addr) error
-	// Redact, Hidden and Holds, if set, keep secrets out of what browsers tell, show and copy; see [page.Options].
-	Redact      func(message []byte) []byte
-	HiddenAreas func(ctx context.Context, t *page.Tab) ([]page.Area, error)
-	Holds       func(ctx context.Context, t *page.Tab) (bool, error)
+	// Endpoints, if set, judges where browsers on other machines may be.
+	Endpoints profile.EndpointPolicy
+	// Redact, if set, takes secrets out of what browsers tell; see [page.Options].
+	Redact func(message []byte) []byte
+	// Secrets, if set, knows the secrets in pages: they are neither shown nor copied.
+	Secrets Secrets
 	// StateKeys, if set, returns the keys that the state of persons' places is encrypted with while their browsers do
 	// not run; see [profile.PackState]. Nil leaves it in the clear.
 	StateKeys func(ctx context.Context) ([]string, error)
@@ -94,6 +77,31 @@ type Manager struct {
 	hurry    chan struct{}  // closed when packing is given up; see [Manager.packState]
 	giveUp   func()         // closes hurry
 	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
+}
+
+// Gate judges what pages reach. [clank/browsermgr/egress.Proxy] is one. It is asked to listen for browsers that we
+// start, and to judge each request of the others, which go their own way.
+type Gate interface {
+	intercept.RequestPolicy
+	// Listen returns the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked
+	// at each start; "" lets the browser do without.
+	Listen(ctx context.Context, profile string) (proxy string, err error)
+	// Watch notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
+	// which is called once, waits for late refusals and returns the first.
+	Watch(profile, target string) (finish func(ctx context.Context) error)
+	// ExplainDocument says why a document did not load in the tab with that CDP target id, of which a browser behind a
+	// proxy knows no more than that; nil if it does not know either. address is what was asked for, since is when.
+	ExplainDocument(profile, target, address string, since time.Time) error
+	// RefusalCount counts what the pages of a profile were refused.
+	RefusalCount(profile string) uint64
+}
+
+// Secrets knows the secrets that were filled into pages, as [clank/browsermgr/page/login.Filler] does.
+type Secrets interface {
+	// HiddenAreas finds what pictures of a tab must not show; see [page.Options].
+	HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, error)
+	// Holds reports whether the pages of a tab hold a secret; see [page.Options].
+	Holds(ctx context.Context, t *page.Tab) (bool, error)
 }
 
 // WindowOptions says which window is wanted, and what it is like if it has to be made.
@@ -325,5 +333,5 @@ func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 }
 
 func (m *Manager) connector(c profile.Config) profile.Connector {
-	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint, AllowAddr: m.AllowEndpointAddr}
+	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Policy: m.Endpoints}
 }

@@ -272,6 +272,18 @@ func near(img image.Image, x, y int, want color.RGBA) bool {
 	return !off(r, want.R) && !off(g, want.G) && !off(b, want.B)
 }
 
+// corner hides the corner of every page while its value is set.
+type corner struct{ hiding *atomic.Bool }
+
+func (c corner) HiddenAreas(context.Context, *page.Tab) ([]page.Area, error) {
+	if c.hiding.Load() {
+		return []page.Area{{Left: 0, Top: 0, Right: 100, Bottom: 100}}, nil
+	}
+	return nil, nil
+}
+
+func (corner) Holds(context.Context, *page.Tab) (bool, error) { return false, nil }
+
 func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -281,12 +293,7 @@ func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 	defer server.Close()
 	var hiding atomic.Bool
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.HiddenAreas = func(context.Context, *page.Tab) ([]page.Area, error) {
-			if hiding.Load() {
-				return []page.Area{{Left: 0, Top: 0, Right: 100, Bottom: 100}}, nil
-			}
-			return nil, nil
-		}
+		m.Secrets = corner{&hiding}
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": server.URL + "/"})

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"clank/browsermgr"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/profile"
@@ -22,7 +21,8 @@ import (
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
 type gate struct {
-	word string
+	word   string
+	listen func(profile string) (proxy string, err error)
 
 	mu     sync.Mutex
 	judged []string
@@ -30,7 +30,17 @@ type gate struct {
 	told   chan struct{}
 }
 
-func newGate(word string) *gate { return &gate{word: word, told: make(chan struct{}, 100)} }
+// newGate returns a gate that has browsers use a proxy, "" for none.
+func newGate(word, proxy string) *gate {
+	listen := func(string) (string, error) { return proxy, nil }
+	return &gate{word: word, listen: listen, told: make(chan struct{}, 100)}
+}
+
+func (g *gate) Listen(_ context.Context, profile string) (string, error) { return g.listen(profile) }
+
+func (g *gate) ExplainDocument(_, _, _ string, _ time.Time) error { return nil }
+
+func (g *gate) RefusalCount(string) uint64 { return 3 }
 
 func (g *gate) AllowRequest(_ context.Context, _, address string) error {
 	g.mu.Lock()
@@ -86,17 +96,9 @@ func (g *gate) blame() string {
 }
 
 func TestStatusSaysWhatGuardsThePages(t *testing.T) {
-	proxy, g := recording(t), newGate("never")
 	m := manager(t, func(m *browsermgr.Manager) {
 		letOthersIn(m)
-		m.Proxy = func(context.Context, string) (string, error) { return proxy.url, nil }
-		m.NewGuardObservers = func(profile string, local bool) []page.Observer {
-			if local {
-				return []page.Observer{intercept.NewRefusalObserver(g, profile)}
-			}
-			return []page.Observer{intercept.NewRequestFilter(g, profile, slog.New(slog.DiscardHandler))}
-		}
-		m.RefusalCount = func(string) uint64 { return 3 }
+		m.Gate = newGate("never", recording(t).url)
 	})
 	p := findProfile(t, m, "")
 	guarded := func(p *browsermgr.Profile, mode string) profile.GuardStatus {
@@ -131,7 +133,9 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 
 func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Proxy = func(context.Context, string) (string, error) { return "", errors.New("not to be asked") }
+		g := newGate("never", "")
+		g.listen = func(string) (string, error) { return "", errors.New("not to be asked") }
+		m.Gate = g
 		m.Config = func() profile.Config {
 			yes := true
 			return profile.Config{Headless: &yes, NoSandbox: true, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
@@ -145,14 +149,8 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 }
 
 func TestTheTabOfARefusedRequestIsTold(t *testing.T) {
-	proxy, g := recording(t), newGate("never")
-	m := manager(t, func(m *browsermgr.Manager) {
-		m.Proxy = func(context.Context, string) (string, error) { return proxy.url, nil }
-		m.NewGuardObservers = func(profile string, _ bool) []page.Observer {
-			return []page.Observer{intercept.NewRefusalObserver(g, profile)}
-		}
-		m.WatchRefusals = g.Watch
-	})
+	g := newGate("never", recording(t).url)
+	m := manager(t, func(m *browsermgr.Manager) { m.Gate = g })
 	base := site(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	act(t, w, "evaluate", map[string]any{"fn": `await Promise.allSettled([fetch('http://plain.refused.example/x'), fetch('https://tunnel.example/y'),
@@ -239,15 +237,12 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	mux.Handle("/shared.js", script("onconnect = (e) => "+asks("shared", "e.ports[0].postMessage")))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	g := newGate("/secret")
+	g := newGate("/secret", "")
 	world := emulate.New(nil)
 	world.RequestsIntercepted = true
 	m := elsewhere(t, func(m *browsermgr.Manager) {
-		m.NewGuardObservers = func(profile string, _ bool) []page.Observer {
-			return []page.Observer{intercept.NewRequestFilter(g, profile, slog.New(slog.DiscardHandler))}
-		}
+		m.Gate = g
 		m.NewObservers = func(string, bool) []page.Observer { return []page.Observer{world} }
-		m.WatchRefusals = g.Watch
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "there", URL: server.URL + "/"})
 	for _, path := range []string{"/secret", "/hop"} {

@@ -223,7 +223,7 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (profile.DoctorReport, 
 func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profile.GuardStatus {
 	m := p.manager
 	launched, bypass := pl.Mode == profile.ModeLaunched, pl.ProxyBypassFlag()
-	proxied := launched && m.Proxy != nil && (bypass == "" || !pl.Config.AllowProxyBypass)
+	proxied := launched && m.Gate != nil && (bypass == "" || !pl.Config.AllowProxyBypass)
 	if running != nil {
 		launched, proxied = running.isLocal(), running.proxy != ""
 	}
@@ -231,13 +231,13 @@ func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profil
 	switch {
 	case proxied:
 		s.Mode, s.Note = profile.GuardProxy, ""
-	case !launched && m.NewGuardObservers != nil:
+	case !launched && m.Gate != nil:
 		s.Mode, s.Note = profile.GuardBestEffort, profile.BestEffortNote
-	case launched && m.Proxy != nil && bypass != "":
+	case launched && m.Gate != nil && bypass != "":
 		s.Note = "the flag " + bypass + " of the settings leads around the proxy, which they allow because pages may reach everything"
 	}
-	if m.RefusalCount != nil {
-		s.Refusals = m.RefusalCount(p.name)
+	if m.Gate != nil {
+		s.Refusals = m.Gate.RefusalCount(p.name)
 	}
 	return s
 }
@@ -252,10 +252,10 @@ func (m *Manager) reportDevToolsPort(port *int) {
 // proxyFor returns the proxy that a browser is started with; "" if it does without.
 func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (string, error) {
 	m := p.manager
-	if m.Proxy == nil || pl.Config.AllowProxyBypass && pl.ProxyBypassFlag() != "" {
+	if m.Gate == nil || pl.Config.AllowProxyBypass && pl.ProxyBypassFlag() != "" {
 		return "", nil
 	}
-	address, err := m.Proxy(ctx, p.name)
+	address, err := m.Gate.Listen(ctx, p.name)
 	if err != nil {
 		return "", fmt.Errorf("find the proxy for its traffic: %w", err)
 	}
@@ -268,11 +268,11 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 func (w *Window) withRefusals(
 	ctx context.Context, tab *page.Tab, do func() (page.Result, []files.Download, error),
 ) (notes []string, err error) {
-	if w.manager.WatchRefusals == nil {
+	if w.manager.Gate == nil {
 		res, got, err := do()
 		return ResultNotes(res, got), err
 	}
-	finish := w.manager.WatchRefusals(w.profile, tab.TargetID())
+	finish := w.manager.Gate.Watch(w.profile, tab.TargetID())
 	res, got, err := do()
 	refusal := finish(context.WithoutCancel(ctx))
 	switch {
@@ -302,16 +302,16 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 // explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason is not
 // known.
 func (b *browser) explainUnreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
-	explain := b.manager.ExplainFailure
-	if explain == nil || b.proxy == "" {
+	gate := b.manager.Gate
+	if gate == nil || b.proxy == "" {
 		return nil
 	}
 	failure, failed := errors.AsType[*address.NetError](err)
 	switch {
 	case failed && failure.Code == "ERR_TUNNEL_CONNECTION_FAILED":
-		return explain(b.resolved.Name, tab.TargetID(), url, since)
+		return gate.ExplainDocument(b.resolved.Name, tab.TargetID(), url, since)
 	case err == nil && (res.Status == http.StatusBadGateway || res.Status == http.StatusGatewayTimeout):
-		return explain(b.resolved.Name, tab.TargetID(), tab.URL(), since)
+		return gate.ExplainDocument(b.resolved.Name, tab.TargetID(), tab.URL(), since)
 	}
 	return nil
 }

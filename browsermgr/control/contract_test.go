@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"flag"
+	"net/netip"
 	"net/url"
 	"os"
 	"testing"
@@ -12,8 +13,6 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/browsermgr/intercept"
-	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 	"clank/internal/test/check"
 	"clank/internal/test/controltest"
@@ -52,20 +51,7 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 		},
 		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
-		NewObservers: features.Observe, Proxy: gate.Listen, WatchRefusals: gate.Watch, ExplainFailure: gate.ExplainDocument, RefusalCount: gate.RefusalCount,
-		NewGuardObservers: func(profile string, local bool) []page.Observer {
-			if local {
-				return []page.Observer{intercept.NewRefusalObserver(gate, profile)}
-			}
-			return []page.Observer{intercept.NewRequestFilter(gate, profile, nil)}
-		},
-		AllowEndpoint: func(_ context.Context, address *url.URL) error {
-			p, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"169.254.169.254"}})
-			if err == nil {
-				_, err = p.CheckURL(address.String())
-			}
-			return err
-		},
+		NewObservers: features.Observe, Gate: gate, Endpoints: cloud{},
 	}
 	closeAfter(tb, m.Open, m.Close)
 	s := &control.Server{Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
@@ -85,3 +71,16 @@ func closeAfter(tb testing.TB, open, end func(context.Context) error) {
 		}
 	})
 }
+
+// cloud lets browsers be anywhere but where a cloud tells its secrets.
+type cloud struct{}
+
+func (cloud) AllowEndpoint(_ context.Context, address *url.URL) error {
+	p, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"169.254.169.254"}})
+	if err == nil {
+		_, err = p.CheckURL(address.String())
+	}
+	return err
+}
+
+func (cloud) AllowEndpointAddr(*url.URL, netip.Addr) error { return nil }

@@ -184,12 +184,17 @@ type Connector struct {
 	// Handshake bounds the LayerWebSocket's handshake and first commands; 0 means what the round has (5, 7, 9 s), and
 	// [DefaultProbeTimeout] for a probe.
 	Handshake time.Duration
-	// Allow is asked for each address, also those that an endpoint names; its error refuses. Nil allows all. Addresses
-	// of this machine are not asked for.
-	Allow func(ctx context.Context, address *url.URL) error
-	// AllowAddr is asked what Allow is asked, once more with what a name leads to when it is connected to: the answer of
-	// the DNS may differ by then. Nil allows all.
-	AllowAddr func(address *url.URL, at netip.Addr) error
+	// Policy, if set, is asked for addresses that are not of this machine.
+	Policy EndpointPolicy
+}
+
+// EndpointPolicy judges where browsers on other machines may be. Its errors refuse.
+type EndpointPolicy interface {
+	// AllowEndpoint judges an address, also one that an endpoint names.
+	AllowEndpoint(ctx context.Context, address *url.URL) error
+	// AllowEndpointAddr judges once more what a name leads to when it is connected to: the answer of the DNS may differ
+	// by then.
+	AllowEndpointAddr(address *url.URL, at netip.Addr) error
 }
 
 // Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls
@@ -248,17 +253,17 @@ func versionURL(asked *url.URL) *url.URL {
 	return &u
 }
 
-// client asks without a proxy where the browser is on this machine, connects only where AllowAddr lets it, and follows
+// client asks without a proxy where the browser is on this machine, connects only where the policy lets it, and follows
 // no redirect to another host.
 func (c Connector) client(u *url.URL) *http.Client {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}
 	if isLoopbackHost(u.Hostname()) {
 		transport.Proxy = nil
-	} else if c.AllowAddr != nil {
+	} else if c.Policy != nil {
 		checked := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(address)
 			if err == nil {
-				err = c.AllowAddr(u, at.Addr().Unmap())
+				err = c.Policy.AllowEndpointAddr(u, at.Addr().Unmap())
 			}
 			if err != nil {
 				return fmt.Errorf("%w: %w", ErrEndpointBlocked, err)
@@ -286,10 +291,10 @@ func (c Connector) CheckAllowed(ctx context.Context, e Endpoint) error {
 }
 
 func (c Connector) checkURLAllowed(ctx context.Context, u *url.URL) error {
-	if c.Allow == nil || isLoopbackHost(u.Hostname()) {
+	if c.Policy == nil || isLoopbackHost(u.Hostname()) {
 		return nil
 	}
-	if err := c.Allow(ctx, u); err != nil {
+	if err := c.Policy.AllowEndpoint(ctx, u); err != nil {
 		return fmt.Errorf("%w: %w", ErrEndpointBlocked, err)
 	}
 	return nil

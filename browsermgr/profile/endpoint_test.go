@@ -452,12 +452,12 @@ func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	} {
 		f := fake{discovery: answer}
 		host := f.serve(t)
-		c := profile.Connector{Allow: func(_ context.Context, u *url.URL) error {
+		c := profile.Connector{Policy: judge{address: func(u *url.URL) error {
 			if u.Host == host {
 				return nil
 			}
 			return errors.New("on nobody's list")
-		}}
+		}}}
 		if p := c.Probe(t.Context(), parse(t, "http://"+host)); p.Ready || p.Err == nil {
 			t.Errorf("%s: got %+v, want a refusal", name, p)
 		} else if name != "redirect" && !errors.Is(p.Err, profile.ErrEndpointBlocked) {
@@ -479,6 +479,26 @@ func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
 	}
 }
 
+// judge is a policy; what is nil allows all.
+type judge struct {
+	address func(u *url.URL) error
+	at      func(u *url.URL, at netip.Addr) error
+}
+
+func (j judge) AllowEndpoint(_ context.Context, u *url.URL) error {
+	if j.address == nil {
+		return nil
+	}
+	return j.address(u)
+}
+
+func (j judge) AllowEndpointAddr(u *url.URL, at netip.Addr) error {
+	if j.at == nil {
+		return nil
+	}
+	return j.at(u, at)
+}
+
 // The name of a browser leads elsewhere when it is connected to than when it was judged.
 func TestWhatIsConnectedToIsJudged(t *testing.T) {
 	var asked atomic.Int32
@@ -486,12 +506,12 @@ func TestWhatIsConnectedToIsJudged(t *testing.T) {
 	t.Cleanup(srv.Close)
 	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
 	refused := errors.New("metadata")
-	c := profile.Connector{AllowAddr: func(u *url.URL, at netip.Addr) error {
+	c := profile.Connector{Policy: judge{at: func(u *url.URL, at netip.Addr) error {
 		if u.Port() != port || !at.IsLoopback() && !at.IsUnspecified() {
 			t.Errorf("asked about %s at %s", u, at)
 		}
 		return refused
-	}}
+	}}}
 	for _, scheme := range []string{"http", "ws"} {
 		_, err := profile.Attach(t.Context(), c, parse(t, scheme+"://0.0.0.0:"+port+"/devtools/browser/1"), page.Options{CallTimeout: 5 * time.Second})
 		if !errors.Is(err, profile.ErrEndpointBlocked) || !errors.Is(err, refused) || asked.Load() > 0 {

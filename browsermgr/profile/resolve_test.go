@@ -327,7 +327,7 @@ func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
 
 func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
 	no := errors.New("on nobody's list")
-	c := profile.Connector{Allow: func(context.Context, *url.URL) error { return no }}
+	c := profile.Connector{Policy: judge{address: func(*url.URL) error { return no }}}
 	if _, err := profile.Attach(t.Context(), c, parse(t, "wss://metadata.invalid"), page.Options{}); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}

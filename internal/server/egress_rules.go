@@ -11,12 +11,9 @@ import (
 	"strings"
 	"sync"
 
-	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/browsermgr/intercept"
-	"clank/browsermgr/page"
 	"clank/internal/settings"
 )
 
@@ -62,22 +59,6 @@ func (a *Server) scrubSecrets(text string) string {
 		return text
 	}
 	return a.Vault.Scrub(text)
-}
-
-// installGuards has browsers do as the gate says.
-func (a *Server) installGuards(m *browsermgr.Manager) {
-	m.Proxy = a.gate.Listen
-	m.WatchRefusals = a.gate.Watch
-	m.ExplainFailure = a.gate.ExplainDocument
-	m.RefusalCount = a.gate.RefusalCount
-	m.OnDevToolsPort = a.OwnListeners.addPort
-	m.AllowEndpoint, m.AllowEndpointAddr = a.AllowEndpoint, a.AllowEndpointAddr
-	m.NewGuardObservers = func(profile string, local bool) []page.Observer {
-		if local {
-			return []page.Observer{intercept.NewRefusalObserver(a.gate, profile)}
-		}
-		return []page.Observer{intercept.NewRequestFilter(a.gate, profile, a.logger)}
-	}
 }
 
 // upstreamProxy returns the proxy behind ours, with its user and password.

@@ -272,16 +272,18 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	}
 	first := a.Settings.Current().Browser.FirstPort
 	a.Browsers = &browsermgr.Manager{
-		Home:         a.StateDir,
-		Config:       a.browserConfig,
-		NewObservers: a.features.Observe,
-		FirstPort:    first,
-		LastPort:     first + devToolsPortCount - 1,
-		IdleAfter:    browserIdleTimeout,
-		Logger:       a.logger,
-		OnSent:       opts.OnProtocolCall,
-		HiddenAreas:  a.LoginFiller.HiddenAreas,
-		Holds:        a.LoginFiller.Holds,
+		Home:           a.StateDir,
+		Config:         a.browserConfig,
+		NewObservers:   a.features.Observe,
+		OnDevToolsPort: a.OwnListeners.addPort,
+		FirstPort:      first,
+		LastPort:       first + devToolsPortCount - 1,
+		IdleAfter:      browserIdleTimeout,
+		Logger:         a.logger,
+		OnSent:         opts.OnProtocolCall,
+		Gate:           a.gate,
+		Endpoints:      a,
+		Secrets:        &a.LoginFiller,
 	}
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
@@ -294,7 +296,6 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		return err
 	}
 	a.Browsers.DevToolsToken = func(token string) bool { return access.IsSecret(token, secrets.Token) || secrets.Issued(token) }
-	a.installGuards(a.Browsers)
 	if err := a.Browsers.Open(ctx); err != nil {
 		return err
 	}

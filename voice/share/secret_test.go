@@ -164,7 +164,7 @@ func openCinema(t *testing.T) *cinema {
 	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
 	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, Config: func() profile.Config {
+	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, Secrets: c.keeper, Config: func() profile.Config {
 		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
 	check.Must(t, browsers.Open(t.Context()))

@@ -50,7 +50,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds, Config: func() profile.Config {
+	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, Secrets: &keeper, Config: func() profile.Config {
 		return profile.Config{Headless: new(true), NoSandbox: true}
 	}}
 	ctx := context.Background()

@@ -125,7 +125,7 @@ func openScene(t *testing.T) (*scene, *login.Filler, string) {
 	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s.browsers = &browsermgr.Manager{
-		Home: dir, FirstPort: 18650, LastPort: 18659, HiddenAreas: keeper.HiddenAreas,
+		Home: dir, FirstPort: 18650, LastPort: 18659, Secrets: keeper,
 		Config: func() profile.Config {
 			return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 		},

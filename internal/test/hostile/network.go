@@ -93,7 +93,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 		args = append(args, "--ignore-certificate-errors")
 	}
 	manager := &browsermgr.Manager{
-		Home: home, Proxy: gate.Listen, Config: func() profile.Config {
+		Home: home, Gate: gate, Config: func() profile.Config {
 			return profile.Config{Headless: new(true), NoSandbox: true, Args: args, DevToolsPort: true}
 		},
 		DevToolsToken: func(token string) bool { return token == guestToken },

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -18,7 +17,6 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/internal/test/running"
 )
@@ -40,9 +38,7 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 	}
 	rules := p.rules(o)
 	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver(), Machine: machineWithoutSite}
-	manager := &browsermgr.Manager{Home: home, NewGuardObservers: func(profile string, _ bool) []page.Observer {
-		return []page.Observer{intercept.NewRequestFilter(gate, profile, slog.New(slog.DiscardHandler))}
-	}}
+	manager := &browsermgr.Manager{Home: home, Gate: gate}
 	b := &testedBrowser{devtools: theirs.devtools, close: func(ctx context.Context) error {
 		return errors.Join(manager.Close(ctx), gate.Close(ctx), theirs.close(ctx), os.RemoveAll(home))
 	}}
