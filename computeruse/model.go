@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"image"
+	"strings"
 
+	"clank/internal/untrusted"
 	"clank/llm"
 )
 
@@ -74,11 +76,28 @@ func (in Input) Result(id string) (res llm.ToolResult, known bool) {
 	return res, false
 }
 
-// Screenshot is a picture of the screen in the size of [Mind.Fit].
+// Screenshot is a picture of the screen in the size of [Model.Fit].
 type Screenshot struct {
 	Image llm.Image
 	Size  image.Point
 	URL   string // of the page
+}
+
+// maxURL is how many characters of a page's address are told.
+const maxURL = 500
+
+// Note says what the picture is of, in a line to stand before it.
+func (s Screenshot) Note() string {
+	at := strings.Map(func(r rune) rune {
+		if r <= ' ' {
+			return -1
+		}
+		return r
+	}, s.URL)
+	if at == "" {
+		return "The screen now:"
+	}
+	return "The screen now, at " + untrusted.ShortenLine(at, maxURL) + ":"
 }
 
 // CallResult is what became of a [Call]. A call without error was done whole.

@@ -188,7 +188,7 @@ func (t *conversation) appendInput(in computeruse.Input) {
 	if in.Shot != nil {
 		t.size, t.url = in.Shot.Size, in.Shot.URL
 		if !shown {
-			content = append(content, anthropic.NewText(t.screenshotNote()), t.screenshotBlock(in.Shot))
+			content = append(content, anthropic.NewText(in.Shot.Note()), t.screenshotBlock(in.Shot))
 		}
 	}
 	last := len(t.messages) - 1
@@ -232,7 +232,7 @@ func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Co
 			}
 			if with == c.id {
 				t.url = in.Shot.URL
-				text, images = joinLines(text, t.screenshotNote()), append(images, t.screenshotBlock(in.Shot))
+				text, images = joinLines(text, in.Shot.Note()), append(images, t.screenshotBlock(in.Shot))
 			}
 			content = append(content, anthropic.NewResult(c.id, c.toolset, text, images, false))
 		}
@@ -247,23 +247,6 @@ func (t *conversation) screenshotBlock(s *computeruse.Screenshot) anthropic.Imag
 		return anthropic.NewImage(s.Image).Unscaled()
 	}
 	return anthropic.NewImage(s.Image)
-}
-
-// maxURL is how much of a page's address is told.
-const maxURL = 500
-
-// screenshotNote says what the picture is of.
-func (t *conversation) screenshotNote() string {
-	if t.url == "" {
-		return "The screen now:"
-	}
-	url := strings.Map(func(r rune) rune {
-		if r <= ' ' {
-			return -1
-		}
-		return r
-	}, t.url)
-	return "The screen now, at " + url[:min(len(url), maxURL)] + ":"
 }
 
 func joinLines(a, b string) string {

@@ -51,7 +51,7 @@ func (t *conversation) addInput(in computeruse.Input) {
 	}
 	if in.Shot != nil {
 		t.Size, t.URL = in.Shot.Size, in.Shot.URL
-		parts = addScreenshot(parts, in.Shot.Image)
+		parts = addScreenshot(parts, *in.Shot)
 	}
 	if len(parts) == 0 && (len(t.Contents) == 0 || t.Contents[len(t.Contents)-1].Role == gemini.RoleModel) {
 		parts = []*gemini.Part{{Text: "Go on."}} // the API wants the user to have the last word
@@ -66,14 +66,14 @@ func (t *conversation) addInput(in computeruse.Input) {
 
 // addScreenshot puts the picture of the screen into the last of the answers, as the tool wants it, or beside the words
 // if there are none.
-func addScreenshot(parts []*gemini.Part, i llm.Image) []*gemini.Part {
+func addScreenshot(parts []*gemini.Part, s computeruse.Screenshot) []*gemini.Part {
 	for _, p := range slices.Backward(parts) {
 		if p.FunctionResponse != nil {
-			p.FunctionResponse.Parts = append(p.FunctionResponse.Parts, responseImage(i))
+			p.FunctionResponse.Parts = append(p.FunctionResponse.Parts, responseImage(s.Image))
 			return parts
 		}
 	}
-	return append(parts, &gemini.Part{InlineData: imageBlob(i)})
+	return append(parts, &gemini.Part{Text: s.Note()}, &gemini.Part{InlineData: imageBlob(s.Image)})
 }
 
 // unknownResultText answers a call of which nothing is known, as after a restart.

@@ -155,6 +155,9 @@ func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	if shot == nil && shown {
 		rest = append(rest, textPart("The screen could not be seen: the grey picture is not it."))
 	}
+	if shot != nil { // the answer to a call holds a picture and no words
+		rest = append(rest, textPart(in.Shot.Note()))
+	}
 	if shot != nil && !shown {
 		rest = append(rest, imagePart(shot))
 	}

@@ -103,7 +103,7 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 			t.Errorf("request %d is %+v", n, b)
 		}
 	}
-	if first.Previous != "" || second.Previous != "resp_0" || second.ToolChoice != "none" || len(second.Input) != 1 {
+	if first.Previous != "" || second.Previous != "resp_0" || second.ToolChoice != "none" || len(second.Input) != 2 {
 		t.Errorf("the second request is %+v, want it to go on from the first", second)
 	}
 	output, _ := second.Input[0]["output"].(map[string]any)
