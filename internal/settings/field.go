@@ -41,7 +41,8 @@ type Field struct {
 	Options  []Option
 	Optional bool // a Model may be empty
 
-	check func(string) error // what else a Text or Model must be; nil: anything
+	check   func(string) error // what else a Text or Model must be; nil: anything
+	renamed map[string]string  // values of a Choice that earlier versions had, and what they are called now
 
 	path []int // where the value lives in Settings; nil for a Secret
 }
@@ -132,6 +133,12 @@ func newField[T any](kind FieldKind, key, label, effect string, value T, at *T) 
 // checked returns the field with a check of its values.
 func (f Field) checked(check func(string) error) Field {
 	f.check = check
+	return f
+}
+
+// alsoKnownAs returns the field with earlier names of its values, which are read as the present ones.
+func (f Field) alsoKnownAs(renamed map[string]string) Field {
+	f.renamed = renamed
 	return f
 }
 

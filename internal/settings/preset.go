@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -27,16 +28,21 @@ const (
 	compatibleURLKey  = "agentStack.runtimeConfig.models.compatibleBaseUrl"
 )
 
-// presets are all there are. Those of them that are named after a way to sign in
-// set the same models as those that use a key: keys are what clank uses.
+// presets are all there are. Each is named after what it chooses; how to sign in is no part of it, as keys are what
+// clank uses.
 var presets = []Preset{
-	{Name: "claude_oauth", Label: "Claude, signed in", Runtime: RuntimeLocal, Values: sameModel(anthropicChat)},
-	{Name: "claude_api", Label: "Claude, with a key", Runtime: RuntimeLocal, Values: sameModel(anthropicChat)},
-	{Name: "openai_native_realtime", Label: "OpenAI, realtime", Runtime: RuntimeOpenAI, Values: sameModel(openaiChat)},
-	{Name: "openai_api", Label: "OpenAI, with a key", Runtime: RuntimeLocal, Values: sameModel(openaiChat)},
-	{Name: "openai_oauth", Label: "OpenAI, signed in", Runtime: RuntimeOpenAI, Values: sameModel(openaiChat)},
-	{Name: "grok_native_agent", Label: "Grok, with its key in COMPATIBLE_API_KEY", Runtime: RuntimeLocal, Values: compatibleModel("https://api.x.ai/v1", grokChat)},
+	{Name: "claude_api", Label: "Claude", Runtime: RuntimeLocal, Values: sameModel(anthropicChat)},
+	{Name: "openai_api", Label: "OpenAI", Runtime: RuntimeLocal, Values: sameModel(openaiChat)},
+	{Name: "openai_computer_use", Label: "OpenAI, computer use", Runtime: RuntimeOpenAI, Values: sameModel(openaiChat)},
+	{Name: "openai_native_realtime", Label: "OpenAI, computer use, and a realtime model in calls", Runtime: RuntimeOpenAI, Values: realtimeVoice(openaiChat)},
+	{
+		Name: "grok_native_agent", Label: "Grok, with its key in COMPATIBLE_API_KEY", Runtime: RuntimeLocal,
+		Values: compatibleModel("https://api.x.ai/v1", grokChat),
+	},
 }
+
+// renamedPresets are names that presets had, and what they are called now.
+var renamedPresets = map[string]string{"claude_oauth": "claude_api", "openai_oauth": "openai_computer_use"}
 
 // sameModel returns values in which one model talks and drives the browser.
 func sameModel(model string) map[string]any {
@@ -50,6 +56,14 @@ func compatibleModel(server, model string) map[string]any {
 	return values
 }
 
+// realtimeVoice returns values in which one model writes and drives the browser, and calls are held by the realtime
+// model.
+func realtimeVoice(model string) map[string]any {
+	values := sameModel(model)
+	values[voiceEngineKey] = VoiceEngineRealtime
+	return values
+}
+
 func presetOptions() []Option {
 	options := []Option{{PresetNone, "None: chosen one by one"}}
 	for _, p := range presets {
@@ -60,6 +74,7 @@ func presetOptions() []Option {
 
 // FindPreset returns the preset of that name; the empty one for a name there is not.
 func FindPreset(name string) (Preset, bool) {
+	name = cmp.Or(renamedPresets[name], name)
 	for _, p := range presets {
 		if p.Name == name {
 			p.Values = maps.Clone(p.Values)
@@ -76,7 +91,7 @@ func PresetDefaults(preset string) Settings {
 	if !ok {
 		return s
 	}
-	s.Preset = preset
+	s.Preset = p.Name
 	for key, v := range p.Values {
 		f, _ := FindField(key)
 		f.assign(&s, v)

@@ -59,6 +59,39 @@ func TestWhatIsSetByHandGoesBeforeThePreset(t *testing.T) {
 	}
 }
 
+func TestAPresetOfAnEarlierVersionIsWhatItIsCalledNow(t *testing.T) {
+	for was, is := range map[string]string{"claude_oauth": "claude_api", "openai_oauth": "openai_computer_use"} {
+		want := settings.PresetDefaults(is)
+		if want.Preset != is {
+			t.Fatalf("there is no preset %s", is)
+		}
+		stored := open(t, &memory{values: map[string]json.RawMessage{keyPreset: json.RawMessage(`"` + was + `"`)}})
+		if got := stored.Current(); got != want || len(stored.State().Problems) > 0 {
+			t.Errorf("%s, stored: preset %q, model %q, %v", was, got.Preset, got.AgentModel, stored.State().Problems)
+		}
+		now := open(t, &memory{})
+		set(t, now, keyPreset, `"`+was+`"`)
+		if got := now.Current(); got != want || string(now.State().Stored[keyPreset]) != `"`+is+`"` {
+			t.Errorf("%s, set now: stored as %s", was, now.State().Stored[keyPreset])
+		}
+		if len(settings.PreviewPreset(open(t, &memory{}).State(), was)) == 0 {
+			t.Errorf("%s: the preview shows nothing", was)
+		}
+	}
+}
+
+func TestTheRealtimePresetHasARealtimeModelHoldCalls(t *testing.T) {
+	s := settings.PresetDefaults("openai_native_realtime")
+	if s.Voice.Engine != settings.VoiceEngineRealtime || s.Voice.Realtime.Model == "" {
+		t.Errorf("calls are held by %q with %+v", s.Voice.Engine, s.Voice.Realtime)
+	}
+	for _, other := range []string{"", "claude_api", "openai_api", "openai_computer_use", "grok_native_agent"} {
+		if got := settings.PresetDefaults(other).Voice; got != settings.Defaults().Voice {
+			t.Errorf("%q changes calls: %+v", other, got)
+		}
+	}
+}
+
 func TestAPresetIsShownBeforeItIsChosen(t *testing.T) {
 	l := open(t, &memory{})
 	set(t, l, keyBrain, `"openai:gpt-6-luna"`)
@@ -147,13 +180,13 @@ func TestEveryPresetChoosesAModelThatThinks(t *testing.T) {
 
 func TestNoPresetTouchesWhatKeepsPeopleSafe(t *testing.T) {
 	f, ok := settings.FindField("agentStack.preset")
-	if !ok || len(f.Options) < 7 {
+	if !ok || len(f.Options) < 6 {
 		t.Fatalf("the setting of presets has %d options", len(f.Options))
 	}
 	for _, o := range f.Options {
 		p, _ := settings.FindPreset(o.Value)
 		for key := range p.Values {
-			if !strings.Contains(key, ".model") && !strings.Contains(strings.ToLower(key), "runtime") {
+			if !strings.Contains(key, ".model") && !strings.Contains(strings.ToLower(key), "runtime") && key != "interaction.voice.brain" {
 				t.Errorf("preset %s sets %s", o.Value, key)
 			}
 		}

@@ -13,11 +13,10 @@ import (
 // presetRuntimes are the presets and the runtimes they are there for.
 var presetRuntimes = map[string]string{
 	"":                       "local_browser_agent",
-	"claude_oauth":           "local_browser_agent",
 	"claude_api":             "local_browser_agent",
 	"openai_native_realtime": "openai_computer_use",
 	"openai_api":             "local_browser_agent",
-	"openai_oauth":           "openai_computer_use",
+	"openai_computer_use":    "openai_computer_use",
 	"grok_native_agent":      "local_browser_agent",
 }
 
@@ -187,12 +186,12 @@ func TestWhyATaskIsNotHandedOverIsSaid(t *testing.T) {
 }
 
 func TestBindingsSayWhatIsReady(t *testing.T) {
-	s := settings.PresetDefaults("openai_oauth")
+	s := settings.PresetDefaults("openai_computer_use")
 	got := map[string]settings.RuntimeBinding{}
 	for _, b := range settings.RuntimeBindings(s, ready("openai")) {
 		got[b.Runtime] = b
 	}
-	if b := got["openai_computer_use"]; !b.Chosen || b.Problem != "" || b.Model != "openai:gpt-5.6" || b.Why != "the preset openai_oauth says so" {
+	if b := got["openai_computer_use"]; !b.Chosen || b.Problem != "" || b.Model != "openai:gpt-5.6" || b.Why != "the preset openai_computer_use says so" {
 		t.Errorf("the chosen one: %+v", b)
 	}
 	if b := got["gemini_computer_use"]; b.Chosen || !strings.Contains(b.Problem, "set the key of gemini") || b.Model != "gemini:gemini-3.5-flash" {

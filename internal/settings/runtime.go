@@ -70,7 +70,7 @@ const (
 // runtimeFields are the part of the table that says what drives the browser.
 var runtimeFields = inGroup(groupRuntime,
 	choice(presetKey, "Preset", "Sets runtime and models together. Values set by hand stay.", PresetNone, &at.Preset,
-		presetOptions()...),
+		presetOptions()...).alsoKnownAs(renamedPresets),
 	choice(overrideKey, "Runtime", "The runtime for tasks that name none. It overrides the preset.", RuntimeAuto,
 		&at.Runtime, Option{RuntimeAuto, "From the preset"}, Option{RuntimeLocal, "Local browser agent"},
 		Option{RuntimeOpenAI, "OpenAI computer use"}, Option{RuntimeAnthropic, "Anthropic computer use"},

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -183,6 +184,7 @@ func (f Field) checkText(v string, providers []string) (any, error) {
 		v = strings.TrimSpace(v)
 	}
 	if f.Kind == KindChoice {
+		v = cmp.Or(f.renamed[v], v)
 		if !slices.ContainsFunc(f.Options, func(o Option) bool { return o.Value == v }) {
 			return nil, errors.New("must be " + f.Limits())
 		}

@@ -10,6 +10,8 @@ import (
 const (
 	groupCalls = "Calls"
 	callKeys   = "interaction.voice."
+
+	voiceEngineKey = callKeys + "brain"
 )
 
 // Voice is how calls are joined, heard and spoken in.
@@ -110,7 +112,7 @@ var voiceFields = inGroup(groupCalls,
 		true, &at.Voice.Enabled),
 	toggle(callKeys+"autoJoin", "Join automatically", "Join the voice channel of a person who asks clank for "+
 		"something.", false, &at.Voice.AutoJoin),
-	choice(callKeys+"brain", "Conversation engine", "The assistant with transcription and speech synthesis, or a "+
+	choice(voiceEngineKey, "Conversation engine", "The assistant with transcription and speech synthesis, or a "+
 		"realtime model that hears and speaks by itself.", VoiceEngineText, &at.Voice.Engine,
 		Option{VoiceEngineText, "The assistant"}, Option{VoiceEngineRealtime, "A realtime model"}),
 	text(callKeys+"names", "Other names", "More names that clank listens to, separated by commas.", "", 200,
