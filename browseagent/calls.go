@@ -187,12 +187,14 @@ func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	o.view = &img
 	o.images = []llm.Image{img}
 	switch {
+	case r.caps.Described:
+		o.remarks = append(o.remarks, "Another model describes the picture.")
 	case r.caps.ToolImages:
 	case r.caps.Vision:
 		o.remarks = append(o.remarks, "The picture follows the results.")
 	default:
 		o.images = nil
-		o.remarks = append(o.remarks, "You cannot see pictures; use the page state.")
+		o.remarks = append(o.remarks, "You cannot see pictures: use the page state, browser_extract for texts and browser_links for addresses.")
 	}
 	if !show {
 		return

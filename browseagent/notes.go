@@ -105,6 +105,9 @@ func (r *run) offeredTools() []llm.Tool {
 		if t.name == agent.ToolTakeOver && (r.agent.TakeOver == nil || r.caps.Literal) {
 			continue
 		}
+		if !r.caps.Described {
+			fields = slices.DeleteFunc(slices.Clone(fields), func(p actiontable.Param) bool { return p.Name == fieldQuestion })
+		}
 		if t.availableWith(r.logins) {
 			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: actiontable.ObjectSchema(fields)})
 		}

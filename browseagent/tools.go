@@ -93,8 +93,11 @@ var toolTable = append(actionTools(), []tool{
 	},
 	{
 		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot, reads: true,
-		fields: []actiontable.Param{{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"}},
-		label:  func(toolArgs, elementNames) string { return "take a screenshot" },
+		fields: []actiontable.Param{
+			{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"},
+			{Name: fieldQuestion, About: "what you want to know of the picture, which another model describes to you"},
+		},
+		label: func(toolArgs, elementNames) string { return "take a screenshot" },
 	},
 	{
 		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
@@ -130,6 +133,9 @@ var toolTable = append(actionTools(), []tool{
 		label: func(toolArgs, elementNames) string { return "close the browser" },
 	},
 }...)
+
+// fieldQuestion is offered to models that cannot see, see [llm.Caps.Described].
+const fieldQuestion = "question"
 
 // findTool returns the tool that c calls and its input, or an outcome that tells the model what is wrong with the call.
 func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {

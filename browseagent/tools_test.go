@@ -323,6 +323,28 @@ func TestABlindModelIsNotGivenPicturesOfASeeingOne(t *testing.T) {
 	}
 }
 
+func TestAModelIsToldHowItComesToKnowWhatAPictureShows(t *testing.T) {
+	for want, caps := range map[string]llm.Caps{
+		"You cannot see pictures: use the page state": {Tools: true},
+		"Another model describes the picture.":        {Tools: true, Vision: true, ToolImages: true, Described: true},
+		"The picture follows the results.":            {Tools: true, Vision: true},
+		"ok":                                          {Tools: true, Vision: true, ToolImages: true},
+	} {
+		b := newBench(call("screenshot", `{}`), say("I see."))
+		b.model.caps = caps
+		b.answer(t)
+		asked := b.model.asked(t, 1)
+		if rs := results(asked.Messages); !strings.Contains(rs[0].Text, want) {
+			t.Errorf("%+v: told %q, want %q", caps, rs[0].Text, want)
+		}
+		for _, tool := range asked.Tools {
+			if got := strings.Contains(string(tool.Schema), `"question"`); got != (caps.Described && tool.Name == "browser_screenshot") {
+				t.Errorf("%+v: %s has a question: %v", caps, tool.Name, got)
+			}
+		}
+	}
+}
+
 func TestChangesNeverReferToAStateThatIsLeftOut(t *testing.T) {
 	var replies []func(context.Context, llm.Request) (llm.Reply, error)
 	replies = append(replies, call("open", `{"url":"http://shop.test/"}`))

@@ -140,6 +140,7 @@ type Caps struct {
 	ContextSize int  // tokens; 0 = unknown
 	Computer    bool // works a screen with mouse and keyboard by tools of its vendor
 	Literal     bool // does what the person wrote, word for word, and nothing of its own accord
+	Described   bool // gets images as words of another model, who is asked the tool call's "question", if there is one
 }
 
 // Model is one language model, ready to be asked. Implementations are safe for

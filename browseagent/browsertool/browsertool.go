@@ -34,9 +34,6 @@ type Tool struct {
 
 	// Records offers cookies, HTTP archives and traces, too. People are asked before the model gets them.
 	Records bool
-
-	// Vision describes screenshots to models that cannot see; nil if nobody can.
-	Vision *Vision
 }
 
 // evaluates reports whether scripts may run.

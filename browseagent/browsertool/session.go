@@ -17,13 +17,10 @@ import (
 	"clank/internal/untrusted"
 )
 
-// Session is one conversation that uses the tool. Tool and Blind are set before use. It is safe for concurrent use.
+// Session is one conversation that uses the tool. Tool is set before use. It is safe for concurrent use.
 // Whoever made it calls Close at its end.
 type Session struct {
 	Tool *Tool
-
-	// Blind says that the model of this conversation cannot see pictures.
-	Blind bool
 
 	mu    sync.Mutex
 	tabs  []openedTab
@@ -81,9 +78,6 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 	}
 	c := &toolCall{session: s, tool: tool, guest: guest, target: target, in: in, act: act, profile: in.str("profile")}
 	within := callTimeout(name, in, act) + target.Slack
-	if v := tool.Vision; v != nil && s.Blind {
-		within += describeTime
-	}
 	if tool.ApprovalWait != nil && HasAskID(ctx) {
 		within += tool.ApprovalWait()
 	}

@@ -51,7 +51,7 @@ func takeSnapshot(ctx context.Context, c *toolCall) (Result, error) {
 	}
 	r := Result{Text: snapshotText(answer), Details: snapshotDetails(answer)}
 	if path := callInput(answer).str("imagePath"); path != "" {
-		c.addImage(ctx, &r, path, answer)
+		c.addImage(&r, path, answer)
 	}
 	return r, nil
 }
@@ -183,27 +183,18 @@ func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
 	if path == "" {
 		return Result{}, fmt.Errorf("the screenshot cannot be shown: %w: it names no file", ErrAPIBadAnswer)
 	}
-	if !c.addImage(ctx, &r, path, answer) {
+	if !c.addImage(&r, path, answer) {
 		r.IsError = true
 	}
 	return r, nil
 }
 
-// addImage adds a picture to r, or what somebody who can see it says of it. ok is false if neither can be had.
-func (c *toolCall) addImage(ctx context.Context, r *Result, path string, answer map[string]any) (ok bool) {
+// addImage adds a picture to r. ok is false if it cannot be had.
+func (c *toolCall) addImage(r *Result, path string, answer map[string]any) (ok bool) {
 	image, err := c.readImage(path, answer)
 	if err != nil {
 		r.Text += "\n\nThe picture was taken but cannot be shown: " + untrusted.CleanLine(err.Error(), maxServiceError)
 		return false
-	}
-	if v := c.tool.Vision; v != nil && c.session.Blind {
-		text, err := v.describe(ctx, image)
-		if err == nil {
-			r.Text += "\n\nA vision model describes the picture:\n" + untrusted.WrapWithWarning(text)
-			r.Details["described"] = true
-			return true
-		}
-		r.Text += "\n\nThe picture could not be described (" + untrusted.CleanLine(err.Error(), maxCaption) + "); it is attached as it is."
 	}
 	r.Images = append(r.Images, image)
 	return true

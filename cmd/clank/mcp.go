@@ -12,7 +12,6 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/internal/server"
 	"clank/internal/settings"
-	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/access"
 
@@ -169,14 +168,11 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 	}
 	p.tools.Settings = func() settings.Settings { return serverSettings(p.settings.Current()) }
 	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
-	p.tools.Model = func(context.Context, string) (llm.Model, error) {
-		return nil, errors.New("pictures are described by the server only")
-	}
 	return p, nil
 }
 
 // serverSettings returns what the settings of the server that runs say of the tool. What only the server itself can do,
-// such as lending and having pictures described, is left at its default.
+// such as lending, is left at its default.
 func serverSettings(now settings.Settings) settings.Settings {
 	s := settings.Defaults()
 	s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval

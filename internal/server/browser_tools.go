@@ -21,7 +21,6 @@ type BrowserTools struct {
 	HostTarget *browsertool.Target    // the same, as a place for the tool
 	Settings   func() settings.Settings
 	Secret     func(name string) (settings.SecretValue, error)
-	Model      func(ctx context.Context, name string) (llm.Model, error)
 	// RegisterCaller makes the calls with a context those on behalf of a speaker.
 	RegisterCaller func(ctx context.Context, sp ToolCaller) (call context.Context, leave func())
 	// ResolveProfile returns the profile that somebody works in who names want, or none; its error is the refusal.
@@ -61,14 +60,6 @@ func (b *BrowserTools) NewTool(ctx context.Context) (*browsertool.Tool, error) {
 	if err := b.addRemoteTargets(t, s); err != nil {
 		return nil, err
 	}
-	if s.BrowserTool.VisionModel == "" {
-		return t, nil
-	}
-	m, err := b.Model(ctx, s.BrowserTool.VisionModel)
-	if err != nil {
-		return nil, err
-	}
-	t.Vision = &browsertool.Vision{Model: m, Prompt: s.BrowserTool.VisionPrompt, MaxBytes: s.BrowserTool.VisionBytes}
 	return t, nil
 }
 

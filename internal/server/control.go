@@ -60,7 +60,6 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.Tools = NewBrowserTools(a.StateDir, s.URL(), a.LocalSecret)
 	a.Tools.Settings = a.Settings.Current
 	a.Tools.Secret = a.models.Secret
-	a.Tools.Model = a.models.Find
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
 	a.Tools.ResolveProfile = func(o sessions.Origin, want string) (string, error) {
 		return toolProfile(a.Settings.Current(), o, want)

@@ -29,20 +29,25 @@ type ModelFinder struct {
 	CompatibleURL func() string                // base URL of the OpenAI-compatible server, from the settings
 	VendorURL     func(variable string) string // of a vendor, from the environment; usually empty
 	WithBudget    func(llm.Model) llm.Model    // the budget
+	Vision        func() settings.Vision       // who sees for models that cannot; nil: nobody
 	Logger        *slog.Logger
+
+	described descriptions
+	listed    modelLists
 }
 
-// Find returns the model called name, within the budget. It does not ask the vendor.
+// Find returns the model called name, within the budget. It asks no vendor, but a server of one's own whether a model
+// sees of which that is not known.
 func (m *ModelFinder) Find(ctx context.Context, name string) (llm.Model, error) {
-	model, err := m.findUnmetered(ctx, name)
+	model, err := m.findUnmetered(name)
 	if err != nil {
 		return nil, err
 	}
-	return m.WithBudget(model), nil
+	return m.withSight(ctx, m.WithBudget(model)), nil
 }
 
 // findUnmetered returns the model called name.
-func (m *ModelFinder) findUnmetered(_ context.Context, name string) (llm.Model, error) {
+func (m *ModelFinder) findUnmetered(name string) (llm.Model, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	switch provider {
 	case "plain":

@@ -231,6 +231,7 @@ func (a *Server) newModelFinder() *ModelFinder {
 		CompatibleURL: func() string { return a.Settings.Current().CompatibleURL },
 		VendorURL:     a.getenv,
 		WithBudget:    a.budget.Model,
+		Vision:        func() settings.Vision { return a.Settings.Current().Vision },
 		Logger:        a.logger,
 	}
 }

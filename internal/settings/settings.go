@@ -27,6 +27,7 @@ type Settings struct {
 	AssistantBrowser  bool // the brain works a browser itself, besides sending the agent
 	BrowserTool       BrowserTool
 	CompatibleURL     string // base URL of an OpenAI-compatible server
+	Vision            Vision
 	SessionTimeout    time.Duration
 	MaxSessions       int
 	MaxTasks          int
@@ -104,9 +105,6 @@ type BrowserTool struct {
 	NodeMode     string // see the Node constants
 	Node         string
 	NodeProfiles string // that other machines may use here, separated by spaces; "" = the default one
-	VisionModel  string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
-	VisionPrompt string
-	VisionBytes  int
 }
 
 // Values of [BrowserTool.NodeMode].

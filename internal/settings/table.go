@@ -130,6 +130,7 @@ var otherFields = slices.Concat(
 		address(compatibleURLKey, "OpenAI-compatible server", "Base URL for models named compatible:…, for example "+
 			"http://127.0.0.1:11434/v1.", &at.CompatibleURL),
 	),
+	inGroup(groupModel, visionFields...),
 	inGroup(groupTool,
 		toggle(toolKeys+"allowHostControl", "Local browsers", `Let the tool "browser" use this machine's browsers. `+
 			`When off, it can use only the sandbox and nodes.`, true, &at.BrowserTool.AllowHost),
@@ -145,12 +146,6 @@ var otherFields = slices.Concat(
 			&at.BrowserTool.Node),
 		text(toolKeys+"node.allowProfiles", "Shared profiles", "With --node-addr, the profiles that other machines "+
 			"may use, separated by spaces. Leave empty for the default one alone.", "", pathMaxLen, &at.BrowserTool.NodeProfiles),
-		model(toolKeys+"vision.model", "Vision model", "Describes screenshots to a model that cannot see them. Leave "+
-			"empty for none.", "", &at.BrowserTool.VisionModel),
-		longText(toolKeys+"vision.prompt", "Vision prompt", "What the vision model is asked. Leave empty for the "+
-			"default.", &at.BrowserTool.VisionPrompt),
-		number(toolKeys+"vision.maxBytes", "Vision image limit (bytes)", "Larger images are not described.", 5<<20,
-			10_000, 20<<20, &at.BrowserTool.VisionBytes),
 	),
 	inGroup(groupTasks,
 		number(agentKeys+"maxStepsPerTask", "Steps per task", "A task ends after this many steps, with what it has "+

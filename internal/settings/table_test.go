@@ -42,7 +42,8 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Budget: settings.Budget{
 			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
 		},
-		BrowserTool: settings.BrowserTool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+		BrowserTool: settings.BrowserTool{AllowHost: true, NodeMode: settings.NodeAuto},
+		Vision:      settings.Vision{MaxBytes: 5 << 20},
 	}
 	want.Voice = settings.Voice{
 		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute, MaxDuration: 2 * time.Hour,
