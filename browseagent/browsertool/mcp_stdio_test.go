@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -299,6 +300,48 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	_ = in.Close()
 	if err := within(t, "the end", done); err != nil {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// TestProgressIsToldUnderTheTokenThatTheClientSent compares what stands on the wire: clients look tokens up by it. Python's and
+// TypeScript's count from 0, others send texts or none.
+func TestProgressIsToldUnderTheTokenThatTheClientSent(t *testing.T) {
+	t.Parallel()
+	in, out, _, _ := pipes(t, &browsertool.MCPServer{Browser: &agent{}})
+	got := lines(out)
+	_, _ = io.WriteString(in, hello)
+	<-got
+	tokens := []string{``, `null`, `0`, `7`, `1795424637123`, `"p"`, `"7"`, `""`}
+	for i, token := range tokens {
+		meta := ""
+		if token != "" {
+			meta = `"_meta":{"progressToken":` + token + `},`
+		}
+		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s"name":"browser_browse",`+
+			`"arguments":{"query":"what?"}}}`+"\n", 10+i, meta)
+		told := []string{}
+		for line := range got {
+			var m struct {
+				ID     int
+				Error  json.RawMessage
+				Params struct{ ProgressToken json.RawMessage }
+			}
+			check.Must(t, json.Unmarshal([]byte(line), &m))
+			if m.ID == 10+i {
+				if m.Error != nil {
+					t.Errorf("%s: %s", token, m.Error)
+				}
+				break
+			}
+			told = append(told, string(m.Params.ProgressToken))
+		}
+		want := []string{}
+		if token != "" && token != "null" {
+			want = append(want, token)
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("of a call with the token %s progress was told under %q", token, told)
+		}
 	}
 }
 

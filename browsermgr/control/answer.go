@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/profile"
+	"clank/sessions/approval"
 )
 
 // ioTimeout bounds how long a client takes to send its request or to take its answer.
@@ -170,6 +171,9 @@ func classifyByCause(err error) StatusError {
 	}
 	if f, ok := classifyNoDisplay(err); ok {
 		return f
+	}
+	if _, ok := errors.AsType[*approval.DeniedError](err); ok {
+		return StatusError{Status: http.StatusForbidden, Reason: ReasonConsentRefused, Err: err}
 	}
 	switch {
 	case errors.Is(err, chrome.ErrForbiddenByAdmin):

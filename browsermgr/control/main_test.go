@@ -16,9 +16,11 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
+	"clank/browsermgr/page/files"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/sessions/approval"
 )
 
 // shared has the browser of the whole test binary; site serves its pages.
@@ -45,7 +47,12 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "these tests need Chromium:", err)
 		return 1
 	}
-	features = &control.Features{Dir: home}
+	features = &control.Features{Dir: home, Approve: func(_ context.Context, d files.Download) error {
+		if !strings.HasSuffix(d.SuggestedFilename, ".exe") {
+			return nil
+		}
+		return fmt.Errorf("keep it: %w", &approval.DeniedError{By: "@ada"})
+	}}
 	shared = &browsermgr.Manager{
 		NewObservers: features.Observe,
 		Home:         home, FirstPort: 18820, LastPort: 18849,
@@ -89,7 +96,7 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
-		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><a href="/program.exe">Program</a><input type="file">`,
 		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
 
@@ -104,6 +111,10 @@ func newSite() *httptest.Server {
 	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
 		fmt.Fprint(w, "the report")
+	})
+	mux.HandleFunc("GET /program.exe", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment")
+		fmt.Fprint(w, "MZ")
 	})
 	mux.HandleFunc("GET /huge", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -241,6 +241,14 @@ func TestTheShownDocumentIsSaved(t *testing.T) {
 	}
 }
 
+func TestAProgramThatAPersonRefusesIsAnsweredAsForbidden(t *testing.T) {
+	c := serve(t, nil)
+	body := map[string]any{"ref": c.ref(c.open("/files"), "Program"), "path": "x.exe"}
+	if a := c.do("POST", "/download", body); a.status != http.StatusForbidden || a.str("reason") != control.ReasonConsentRefused {
+		t.Errorf("got %d %s", a.status, a.text)
+	}
+}
+
 // personal makes a profile that joins the shared browser as one that a person uses, and opens a page in it.
 func personal(t *testing.T, c *client) string {
 	t.Helper()
