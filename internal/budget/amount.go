@@ -44,17 +44,18 @@ type Amount struct {
 	Steps  int64         `json:"steps"`  // acts of browses
 	Tokens int64         `json:"tokens"` // in and out
 	Money  Money         `json:"nano_usd"`
-	Time   time.Duration `json:"nanoseconds"` // that tasks ran, and that was heard and said in calls
+	Time   time.Duration `json:"nanoseconds"`      // that tasks ran, and Talk
+	Talk   time.Duration `json:"talk_nanoseconds"` // that was heard and said in calls
 }
 
 // Add returns the sum of a and b.
 func (a Amount) Add(b Amount) Amount {
-	return Amount{a.Calls + b.Calls, a.Steps + b.Steps, a.Tokens + b.Tokens, a.Money + b.Money, a.Time + b.Time}
+	return Amount{a.Calls + b.Calls, a.Steps + b.Steps, a.Tokens + b.Tokens, a.Money + b.Money, a.Time + b.Time, a.Talk + b.Talk}
 }
 
 // Sub returns a without b.
 func (a Amount) Sub(b Amount) Amount {
-	return Amount{a.Calls - b.Calls, a.Steps - b.Steps, a.Tokens - b.Tokens, a.Money - b.Money, a.Time - b.Time}
+	return Amount{a.Calls - b.Calls, a.Steps - b.Steps, a.Tokens - b.Tokens, a.Money - b.Money, a.Time - b.Time, a.Talk - b.Talk}
 }
 
 // dimension is one way in which an [Amount] counts.
@@ -64,18 +65,23 @@ type dimension struct {
 	format func(int64) string
 	// estimated says that what a call will take is known by estimate only.
 	estimated bool
+	// apart says that only what takes some of it needs some of it left.
+	apart bool
 }
 
 func formatCount(n int64) string { return strconv.FormatInt(n, 10) }
+
+func formatMinutes(n int64) string {
+	return strconv.FormatFloat(math.Ceil(time.Duration(n).Minutes()*10)/10, 'f', -1, 64)
+}
 
 var dimensions = []dimension{
 	{name: "USD", of: func(a Amount) int64 { return int64(a.Money) }, format: func(n int64) string { return Money(n).String() }, estimated: true},
 	{name: "calls", of: func(a Amount) int64 { return a.Calls }, format: formatCount},
 	{name: "steps", of: func(a Amount) int64 { return a.Steps }, format: formatCount},
 	{name: "tokens", of: func(a Amount) int64 { return a.Tokens }, format: formatCount, estimated: true},
-	{name: "minutes", of: func(a Amount) int64 { return int64(a.Time) }, format: func(n int64) string {
-		return strconv.FormatFloat(math.Ceil(time.Duration(n).Minutes()*10)/10, 'f', -1, 64)
-	}},
+	{name: "minutes", of: func(a Amount) int64 { return int64(a.Time) }, format: formatMinutes},
+	{name: "minutes of talk", of: func(a Amount) int64 { return int64(a.Talk) }, format: formatMinutes, apart: true},
 }
 
 // String writes what was spent as people read it: "0.80 USD, 12 calls".

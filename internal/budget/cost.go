@@ -147,7 +147,7 @@ func (k *Enforcer) spendUpTo(
 	}
 	u, lasted, err := do(llm.WithRetryApproval(ctx, again))
 	real, state, unknown = k.actualAmount(model, u, err, most, unpriced)
-	real.Time = lasted
+	real.Time, real.Talk = lasted, lasted
 	return err
 }
 

@@ -76,7 +76,7 @@ func (k *Enforcer) settle(ctx context.Context, id int64, real Amount, state Entr
 }
 
 // checkLimits says no if a sum would pass its limit with most. A call that takes none
-// of something needs some of it left all the same.
+// of something needs some of it left all the same, unless that counts apart.
 func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bool) error {
 	if err := checkPrice(rules, model, sums, unpriced); err != nil {
 		return err
@@ -102,7 +102,7 @@ func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool
 	spent, held, want := u.of(s.Amount), u.of(s.Held), u.of(most)
 	switch {
 	case want == 0:
-		needs := most.Calls > 0 && (!u.estimated || unpriced)
+		needs := most.Calls > 0 && !u.apart && (!u.estimated || unpriced)
 		return needs && spent-held >= allowed
 	case u.estimated:
 		spent += (estimateMargin - 1) * held

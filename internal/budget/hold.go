@@ -21,7 +21,7 @@ type Estimate struct {
 
 func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpriced bool) {
 	u := k.chargedUsage(rules, e.Model, e.Usage)
-	most = Amount{Calls: 1, Time: e.Time}
+	most = Amount{Calls: 1, Time: e.Time, Talk: e.Time}
 	if k.isFree(e.Model) {
 		return most, false
 	}
@@ -86,7 +86,7 @@ func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, h.estimate)
 	real, state, unknown := k.actualAmount(h.estimate.Model, k.chargedUsage(rules, h.estimate.Model, u), nil, most, unpriced)
-	real.Time = lasted
+	real.Time, real.Talk = lasted, lasted
 	if llm.AccountOf(ctx) != h.account && k.record(ctx, h.estimate.Model, real, state, unknown) {
 		h.Release(ctx)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,7 +144,7 @@ func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *tes
 	for range 2 {
 		check.Must(t, spend())
 	}
-	want := budget.Amount{Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second}
+	want := budget.Amount{Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second, Talk: 100 * time.Second}
 	if got := b.adas(t); got != want {
 		t.Errorf("spent %+v, want %+v", got, want)
 	}
@@ -156,6 +157,26 @@ func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *tes
 	}
 	if err := b.keeper.Check(llm.WithAccount(t.Context(), llm.Account{User: "discord:bob"}), minute); err != nil {
 		t.Errorf("May for another = %v", err)
+	}
+}
+
+func TestSpentTalkEndsTalkAndNothingElse(t *testing.T) {
+	for _, level := range []budget.Level{budget.LevelUser, budget.LevelGuild} {
+		b := newBench(t, budget.Limits{level: {Talk: 2 * time.Minute}})
+		ctx := llm.WithAccount(t.Context(), ada)
+		talk := func() error {
+			return b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) {
+				return minute.Usage, time.Minute, nil
+			})
+		}
+		check.Must(t, errors.Join(talk(), talk()))
+		spent, ok := errors.AsType[*llm.Error](talk())
+		if !ok || spent.Kind != llm.ErrBudgetSpent || !strings.HasPrefix(spent.Message, "budget spent: 2 of 2 minutes of talk for this ") {
+			t.Errorf("the third minute gave %v", spent)
+		}
+		if _, err := b.ask(ctx, ada); err != nil {
+			t.Errorf("a call of a model that says nothing aloud gave %v", err)
+		}
 	}
 }
 
@@ -201,7 +222,7 @@ func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
 	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500, USD: 0.12}, time.Second)
 	h.Settle(ctx, llm.Usage{InputTokens: 500, USD: 0.12}, time.Second) // counts no second time
 	h.Release(ctx)
-	want := budget.Amount{Calls: 1, Tokens: 500, Money: budget.Dollars(0.12), Time: time.Second}
+	want := budget.Amount{Calls: 1, Tokens: 500, Money: budget.Dollars(0.12), Time: time.Second, Talk: time.Second}
 	if got := b.adas(t); got != want {
 		t.Errorf("she has spent %+v, want %+v", got, want)
 	}

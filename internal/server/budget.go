@@ -49,7 +49,7 @@ func BudgetRules(all settings.Settings) budget.Rules {
 		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild, budget.LevelDay: s.Day,
 	} {
 		if l, err := settings.ParseLimit(text); err == nil {
-			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time}
+			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time, Talk: l.Talk}
 		}
 	}
 	return rules

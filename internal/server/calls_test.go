@@ -233,10 +233,10 @@ func (h *house) counted(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
-		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
-		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
-		"own:gpt-transcribe transcribe settled 1 calls, 11 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes, 0.1 minutes of talk",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes, 0.1 minutes of talk",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes, 0.1 minutes of talk",
+		"own:gpt-transcribe transcribe settled 1 calls, 11 tokens, 0.1 minutes, 0.1 minutes of talk",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("ledger:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -19,6 +19,7 @@ func TestLimitsAreReadAsPeopleWriteThem(t *testing.T) {
 		"0.25 usd 1 call":     {USD: 0.25, Calls: 1},
 		"50 Steps,1.5 minute": {Steps: 50, Time: 90 * time.Second},
 		"0 USD, 1000 tokens":  {Tokens: 1000},
+		"90 Talk-minutes":     {Talk: 90 * time.Minute},
 	}
 	for text, want := range tests {
 		got, err := settings.ParseLimit(text)

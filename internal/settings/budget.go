@@ -32,10 +32,11 @@ var budgetFields = inGroup(groupBudget,
 		&at.Budget.Task).checked(parses(ParseLimit)),
 	text(budgetKeys+"session", "One session", "The most that all tasks of one session may use together.", "",
 		limitMaxLen, &at.Budget.Session).checked(parses(ParseLimit)),
-	text(budgetKeys+"user", "One person", "The most one person may use in a day.", "5 USD, 5000000 tokens", limitMaxLen,
+	text(budgetKeys+"user", "One person", "The most one person may use in a day. Talk-minutes are those heard and "+
+		"said in calls.", "5 USD, 5000000 tokens, 120 talk-minutes", limitMaxLen,
 		&at.Budget.User).checked(parses(ParseLimit)),
 	text(budgetKeys+"guild", "One server", "The most that everyone in one Discord server may use in a day.",
-		"10 USD, 10000000 tokens", limitMaxLen, &at.Budget.Guild).checked(parses(ParseLimit)),
+		"10 USD, 10000000 tokens, 600 talk-minutes", limitMaxLen, &at.Budget.Guild).checked(parses(ParseLimit)),
 	text(budgetKeys+"day", "One day", "The most that everyone may use in a day.", "20 USD, 20000000 tokens",
 		limitMaxLen, &at.Budget.Day).checked(parses(ParseLimit)),
 	text(budgetKeys+"timeZone", "Time zone", `A day starts at midnight in this time zone, such as "Europe/Berlin". `+
@@ -70,7 +71,7 @@ func (b Budget) PriceList() map[string]llm.Price {
 type SpendingLimit struct {
 	USD                  float64
 	Calls, Steps, Tokens int64
-	Time                 time.Duration
+	Time, Talk           time.Duration
 }
 
 // The most that a number can be.
@@ -80,7 +81,7 @@ const (
 )
 
 // ParseLimit reads how much may be spent: numbers with what they count (USD,
-// calls, steps, tokens, minutes), divided by commas or spaces, each at most once.
+// calls, steps, tokens, minutes, talk-minutes), divided by commas or spaces, each at most once.
 func ParseLimit(text string) (SpendingLimit, error) {
 	var l SpendingLimit
 	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
@@ -108,9 +109,9 @@ func (l *SpendingLimit) addPair(unit, number, as string) error {
 		n, err := parseCount(number, maxUSD)
 		l.USD = n
 		return err
-	case "minute":
+	case "minute", "talk-minute":
 		n, err := parseCount(number, 60*24*366)
-		l.Time = time.Duration(n * float64(time.Minute))
+		*map[string]*time.Duration{"minute": &l.Time, "talk-minute": &l.Talk}[unit] = time.Duration(n * float64(time.Minute))
 		return err
 	case "call", "step", "token":
 		n, err := strconv.ParseInt(number, 10, 64)
@@ -120,7 +121,7 @@ func (l *SpendingLimit) addPair(unit, number, as string) error {
 		*map[string]*int64{"call": &l.Calls, "step": &l.Steps, "token": &l.Tokens}[unit] = n
 		return nil
 	default:
-		return fmt.Errorf("must count in USD, calls, steps, tokens or minutes, unlike %q", as)
+		return fmt.Errorf("must count in USD, calls, steps, tokens, minutes or talk-minutes, unlike %q", as)
 	}
 }
 

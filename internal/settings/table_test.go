@@ -40,7 +40,8 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			WatchesPerPerson: 5, MinWatchInterval: 15 * time.Minute, WatchBrowser: true,
 		},
 		Budget: settings.Budget{
-			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
+			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens, 120 talk-minutes",
+			Guild: "10 USD, 10000000 tokens, 600 talk-minutes", Day: "20 USD, 20000000 tokens",
 		},
 		BrowserTool: settings.BrowserTool{AllowHost: true, NodeMode: settings.NodeAuto},
 		Vision:      settings.Vision{MaxBytes: 5 << 20},

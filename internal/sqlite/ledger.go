@@ -13,9 +13,9 @@ import (
 var _ budget.Ledger = (*DB)(nil)
 
 const (
-	amountColumns = "calls, steps, tokens, money, time"
+	amountColumns = "calls, steps, tokens, money, time, talk"
 	entryColumns  = "at, day, task, session, guild, channel, user, purpose, model, state, " + amountColumns + ", unpriced"
-	sumColumns    = "level, id, day, " + amountColumns + ", held_calls, held_steps, held_tokens, held_money, held_time, unpriced"
+	sumColumns    = "level, id, day, " + amountColumns + ", held_calls, held_steps, held_tokens, held_money, held_time, held_talk, unpriced"
 )
 
 var (
@@ -40,7 +40,7 @@ func accumulate(table, key, columns string) string {
 }
 
 func amountFields(a *budget.Amount) []any {
-	return []any{&a.Calls, &a.Steps, &a.Tokens, &a.Money, &a.Time}
+	return []any{&a.Calls, &a.Steps, &a.Tokens, &a.Money, &a.Time, &a.Talk}
 }
 
 func keyFields(k *budget.Key) []any { return []any{&k.Level, &k.ID, &k.Day} }
@@ -130,7 +130,7 @@ func (db *DB) Settle(ctx context.Context, id int64, real budget.Amount, state bu
 		}
 		e := row.entry()
 		fields := concatFields(amountFields(&real), []any{&state, &unpriced, &id})
-		_, err = tx.ExecContext(ctx, "UPDATE ledger SET calls = ?, steps = ?, tokens = ?, money = ?, time = ?, state = ?, unpriced = ? WHERE id = ?",
+		_, err = tx.ExecContext(ctx, "UPDATE ledger SET calls = ?, steps = ?, tokens = ?, money = ?, time = ?, talk = ?, state = ?, unpriced = ? WHERE id = ?",
 			fields...)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (db *DB) Abandon(ctx context.Context) (entries int, err error) {
 			return err
 		}
 		entries = int(n)
-		_, err = tx.ExecContext(ctx, "UPDATE ledger_sum SET held_calls = 0, held_steps = 0, held_tokens = 0, held_money = 0, held_time = 0")
+		_, err = tx.ExecContext(ctx, "UPDATE ledger_sum SET held_calls = 0, held_steps = 0, held_tokens = 0, held_money = 0, held_time = 0, held_talk = 0")
 		return err
 	})
 	return entries, err
@@ -226,7 +226,7 @@ func (db *DB) All(ctx context.Context, level budget.Level, day string, limit int
 
 // People implements [budget.Ledger].
 func (db *DB) People(ctx context.Context, guild, day string, limit int) ([]budget.Sum, error) {
-	query := "SELECT user, day, sum(calls), sum(steps), sum(tokens), sum(money) AS spent, sum(time), sum(unpriced)" +
+	query := "SELECT user, day, sum(calls), sum(steps), sum(tokens), sum(money) AS spent, sum(time), sum(talk), sum(unpriced)" +
 		" FROM ledger WHERE guild = ? AND day = ? GROUP BY user ORDER BY spent DESC, user LIMIT ?"
 	return list(ctx, db, "list what people have spent", func(scan func(...any) error) (budget.Sum, error) {
 		s := budget.Sum{Key: budget.Key{Level: budget.LevelUser}}

@@ -105,7 +105,7 @@ func testSettle(t *testing.T, l budget.Ledger) {
 	e := entry("t1", "discord:1", 10)
 	e.Unpriced = true
 	id := reserve(t, l, e)
-	real := budget.Amount{Calls: 1, Steps: 2, Tokens: 3, Money: 25, Time: time.Minute}
+	real := budget.Amount{Calls: 1, Steps: 2, Tokens: 3, Money: 25, Time: time.Minute, Talk: time.Second}
 	for _, amount := range []budget.Amount{real, {Money: 99}} { // the second time is too late
 		check.Must(t, l.Settle(t.Context(), id, amount, budget.StateSettled, false))
 	}
