@@ -115,7 +115,11 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			return err
 		}
 	}
-	r.state.history.addPrompt(r.task.Prompt, r.task.Typed)
+	prompt := r.task.Prompt
+	if !r.caps.Literal { // which names files as the person does
+		prompt = agent.TaskText(r.task)
+	}
+	r.state.history.addPrompt(prompt, r.task.Typed)
 	return nil
 }
 
@@ -256,7 +260,7 @@ How to work
 - Each action answers with where the page is and what changed on it: "page:" is the whole page state, "page changes:" a unified diff of the last one. Do not ask for a snapshot after an action; use browser_snapshot only when you have lost track.
 - Elements are named by the refs of the newest state, such as e12. A ref that is refused is out of date: look again.
 - browser_type replaces what the field contains. browser_select chooses from a closed list.
-- browser_upload hands files of the uploads folder over. What a page offers is saved by itself; a note says where.
+- browser_upload hands over files that came with the request, or files of the uploads folder. What a page offers is saved by itself; a note says where.
 - Where a state was cut or folded, browser_snapshot with after shows what follows. Where there is no ref, as on a canvas, browser_click_at and browser_drag_at take points of a screenshot.
 - Use browser_extract for longer texts and browser_links for addresses. Take a screenshot when looks matter. With show=true the person gets to see it.
 - If something does not work twice, try another way. If you cannot go on (a login, a captcha, a payment you were not asked to make), stop and say what is in the way.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -137,18 +138,20 @@ func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.R
 	return res, nil, err
 }
 
-// runUpload puts files of the uploads folder into a field, or into what a click asks for.
-func runUpload(ctx context.Context, _ *Window, u tabLease, args actiontable.Values) ([]string, error) {
+// runUpload puts files that came with the session's tasks, or of the uploads folder, into a field, or into what a click asks for.
+func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	transfers := u.browser.transfers()
 	if transfers == nil {
 		return nil, errors.New("upload: the browser's files cannot be moved here")
 	}
 	paths := args.Texts("paths")
-	err := transfers.Upload(ctx, u.tab, files.UploadRequest{Paths: paths, Ref: args.Text("ref"), Limit: uploadLimit})
+	err := transfers.Upload(ctx, u.tab, files.UploadRequest{
+		Paths: paths, Session: w.key, Ref: args.Text("ref"), Limit: uploadLimit,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return []string{"the page was given " + strings.Join(paths, ", ")}, nil
+	return []string{"the page was given " + strings.Join(transfers.Names(w.key, paths), ", ")}, nil
 }
 
 // uploadLimit bounds an upload: a click that asks for no file is told soon.
@@ -316,12 +319,24 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 		return sessions.Assessment{}, err
 	}
 	defer u.release()
-	found, err := intent.JudgeRequest(ctx, u.tab, kind, args)
+	found, err := intent.JudgeRequest(ctx, u.tab, kind, w.withFileNames(u.browser, kind, args))
 	if err != nil {
 		return sessions.Assessment{}, w.explain(ctx, u.browser, err)
 	}
 	found.Text, found.Detail = w.clean(found.Text), w.clean(found.Detail)
 	return found, nil
+}
+
+// withFileNames returns the arguments of an upload with the names of its files, which people are asked about.
+func (w *Window) withFileNames(b *browser, kind string, args map[string]any) map[string]any {
+	transfers := b.transfers()
+	_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
+	if kind != string(actiontable.KindUpload) || err != nil || transfers == nil {
+		return args
+	}
+	named := maps.Clone(args)
+	named["paths"] = transfers.Names(w.key, values.Texts("paths"))
+	return named
 }
 
 // ActIfUnchanged is like Act, but does nothing and returns same as false if the action now means something else than

@@ -236,7 +236,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	m.Mind = mind.Name()
 	m.addPrompt(r.task.Prompt)
-	m.Next.addUserText(r.task.Prompt)
+	m.Next.addUserText(agent.TaskText(r.task))
 	if notice == "" {
 		return nil
 	}
@@ -421,7 +421,7 @@ const instructions = `You work a real web browser for a person, with mouse and k
 
 How to work
 - Use the tools for what is not on the picture: navigate opens an address, read_text gives the text of the whole page, list_tabs, open_tab, select_tab and close_tab work the tabs, answer_dialog a dialog of the page.
-- The page_ tools work by the refs that read_page gives: page_select chooses from a closed list, whose options are not on the picture; page_upload hands files over; page_scroll scrolls a box.
+- The page_ tools work by the refs that read_page gives: page_select chooses from a closed list, whose options are not on the picture; page_upload hands over files that came with the request; page_scroll scrolls a box.
 - Each batch of actions is answered with one new picture. Do several actions at once only when you need not look in between.
 - If something does not work twice, try another way. If you cannot go on (a login, a captcha, a payment you were not asked to make), stop and say what is in the way.
 - The person may say more while you work, in a message that begins with their name in square brackets: it adds to the task or changes it.

@@ -44,6 +44,9 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	if err := m.assignID(ctx, &t); err != nil {
 		return nil, err
 	}
+	if err := m.adoptFiles(l, &t); err != nil {
+		return nil, err
+	}
 	t.MaxSteps = lim.steps(t.MaxSteps)
 	inbox := cmp.Or(t.Inbox, &Inbox{})
 	t.Inbox = nil // it is for the backend, not for those who watch

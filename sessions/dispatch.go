@@ -20,6 +20,7 @@ type queuedTask struct {
 	positionChanged chan struct{} // holds a token when there are places to tell
 
 	inbox            *Inbox
+	downloads        []File // guarded by the Manager's lock
 	runtimeRequested bool   // the runtime was asked for
 	requestedModel   string // that was asked for
 	inboxClosed      bool   // nothing that is said to it reaches the backend any more; guarded by the Manager's lock

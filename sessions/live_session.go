@@ -165,7 +165,11 @@ func (m *Manager) closePage(ctx context.Context, l *liveSession, state SessionSt
 	if l.State != SessionClosed {
 		l.State = state
 	}
+	closed := l.State == SessionClosed
 	m.mu.Unlock()
+	if closed && m.Files != nil {
+		m.Files.Forget(id)
+	}
 	if err := m.saveSession(ctx, l); err != nil {
 		m.Logger.Error("saving a session failed", "session", id, "err", err)
 	}

@@ -36,6 +36,7 @@ type Manager struct {
 	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may
 	// take a minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
 	AllowHandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
+	Files         FileStore // of what comes with tasks; nil = nothing does
 	Scopes        *cancel.Scopes
 	Logger        *slog.Logger     // nil = none
 	Now           func() time.Time // nil = time.Now

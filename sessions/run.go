@@ -183,6 +183,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	}
 	m.mu.Lock()
 	j.inboxClosed = true
+	j.rec.Downloads = j.downloads
 	l := j.live
 	typed := len(l.secrets.words) > 0
 	secrets, _ := l.secrets.With(j.likely...)

@@ -205,6 +205,7 @@ func (s Secrets) MaskSession(of Session) Session {
 // MaskTask returns r without the secrets.
 func (s Secrets) MaskTask(r TaskRecord) TaskRecord {
 	r.Prompt, r.Answer, r.Reason = s.Mask(r.Prompt), s.Mask(r.Answer), s.Mask(r.Reason)
+	r.Files, r.Downloads = s.maskFiles(r.Files), s.maskFiles(r.Downloads)
 	return r
 }
 

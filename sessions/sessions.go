@@ -66,6 +66,8 @@ type Task struct {
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
 	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.SelectProfile] says. Kept with the session
+	// Files came with the task. The Manager copies them to those of the session; see [Manager.Files].
+	Files []File `json:"files,omitempty"`
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
 	// Typed says that a person typed Prompt for this task: in a command, a form or a terminal. Only the front end
@@ -190,18 +192,20 @@ func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }
 // TaskRecord is a task and what has become of it.
 type TaskRecord struct {
 	Task
-	State    TaskState   `json:"state"`
-	Answer   string      `json:"answer,omitempty"`
-	Images   []llm.Image `json:"images,omitempty"` // what the answer shows
-	Closed   bool        `json:"closed,omitempty"` // the session ended with it
-	Reason   string      `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
-	Steps    int         `json:"steps"`            // acts that were done
-	Usage    llm.Usage   `json:"usage"`
-	Asked    time.Time   `json:"asked"`
-	Started  time.Time   `json:"started,omitzero"`
-	Ended    time.Time   `json:"ended,omitzero"`
-	HeldBy   string      `json:"held_by,omitempty"`  // who works its page just now, so that it waits; not kept
-	Position int         `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
+	State  TaskState   `json:"state"`
+	Answer string      `json:"answer,omitempty"`
+	Images []llm.Image `json:"images,omitempty"` // what the answer shows
+	// Downloads are the files that its pages offered, complete and kept. They are known when it is final.
+	Downloads []File    `json:"downloads,omitempty"`
+	Closed    bool      `json:"closed,omitempty"` // the session ended with it
+	Reason    string    `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
+	Steps     int       `json:"steps"`            // acts that were done
+	Usage     llm.Usage `json:"usage"`
+	Asked     time.Time `json:"asked"`
+	Started   time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
+	HeldBy    string    `json:"held_by,omitempty"`  // who works its page just now, so that it waits; not kept
+	Position  int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
 }
 
 // Event tells those who watch what has happened. Record is always set (without

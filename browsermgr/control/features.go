@@ -29,8 +29,9 @@ import (
 type Features struct {
 	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
 	Dir string
-	// Inbound holds files that people sent; "" means there is none.
-	Inbound string
+	// Inbound and Saved are those of [files.UploadPolicy] and [files.Options]; they may be nil.
+	Inbound func(session string) string
+	Saved   func(d files.Download)
 	// Held says that the requests of browsers that we did not start are held by somebody who judges them; see
 	// emulate.Emulator.RequestsIntercepted.
 	Held bool
@@ -64,7 +65,7 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	}
 	options := files.Options{
 		Downloads: downloads, Uploads: uploads,
-		CheckURL: f.Allowed, Approve: f.Approve, Room: f.Room, ForeignBrowser: !local, Logger: log,
+		CheckURL: f.Allowed, Approve: f.Approve, Saved: f.Saved, Room: f.Room, ForeignBrowser: !local, Logger: log,
 	}
 	if f.MaxDownload != nil {
 		options.MaxBytes = f.MaxDownload()
@@ -202,6 +203,7 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 		return TargetAnswer{}, err
 	}
 	defer h.Release()
+	u.Session, _ = c.Tabs.Manager.TabOwner(h.Tab.TargetID())
 	switch {
 	case u.Element != "":
 		err = h.RefusePersonalBrowser("naming an input by a selector")
@@ -218,7 +220,7 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if err := files.Check(u); err != nil {
 		return TargetAnswer{}, err
 	}
-	if err := c.Approver.ApproveFiles(ctx, h.Profile.Name, h.Tab, u.Paths); err != nil {
+	if err := c.Approver.ApproveFiles(ctx, h.Profile.Name, h.Tab, files.Names(u.Session, u.Paths)); err != nil {
 		return TargetAnswer{}, err
 	}
 	if u.Ref == "" {

@@ -89,6 +89,8 @@ type Turn struct {
 
 	Typed bool // a person typed the last line; it was not spoken
 
+	Files []sessions.File // came with the last line, for its browses; the caller discards them after Reply
+
 	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
 	Style string
 
@@ -133,7 +135,8 @@ type Answer struct {
 	Images    []llm.Image
 	View      *llm.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions  []string
-	Usage     llm.Usage // of the brain's own model; browses count their own
+	Files     []sessions.File // that pages of the browses offered
+	Usage     llm.Usage       // of the brain's own model; browses count their own
 }
 
 // Reply answers the turn. It blocks until the answer is there. watch, which may

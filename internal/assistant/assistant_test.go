@@ -181,6 +181,38 @@ func TestBrowseComesBackWithTextPicturesAndSession(t *testing.T) {
 	}
 }
 
+func TestFilesReachBrowsesAndComeBack(t *testing.T) {
+	cv := sessions.File{ID: "f1", Name: "cv.pdf", Type: "application/pdf", Size: 84_000, Path: "/received/cv.pdf"}
+	receipt := sessions.File{ID: "f2", Name: "receipt.pdf", Type: "application/pdf", Size: 1000}
+	for _, m := range []*scripted{
+		nil, {caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"apply", "session_id":"s"}`), says("Applied.")}},
+	} {
+		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "sent", Downloads: []sessions.File{receipt}})
+		ts.last = &sessions.Session{ID: "s", State: sessions.SessionRunning}
+		ts.say = func(_, text string) (string, error) {
+			t.Errorf("the running task was told %q, without the file", text)
+			return "t", nil
+		}
+		tn := turn("apply")
+		tn.Files = []sessions.File{cv}
+		b := newBrain(m, ts)
+		if m == nil {
+			b.Model = func(context.Context) (llm.Model, error) { return nil, nil }
+		}
+		a := reply(t, b, tn)
+		if diff := cmp.Diff([]sessions.File{receipt}, a.Files); diff != "" {
+			t.Error(diff)
+		}
+		if len(ts.ran) != 1 || !cmp.Equal(ts.ran[0].Files, tn.Files) {
+			t.Errorf("ran %+v, want a task of its own with the file", ts.ran)
+		}
+		if m != nil {
+			check.Contains(t, m.asked[0].Messages[0].Text(), `"cv.pdf" (application/pdf, 84 kB)`)
+			check.Contains(t, result(t, m.asked[1], "c0").Text, `downloaded: "receipt.pdf"`)
+		}
+	}
+}
+
 func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x","show_images":false}`), says("ok")}}
 	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}, Closed: true})

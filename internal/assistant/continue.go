@@ -20,7 +20,7 @@ const (
 // sendNote tells the task that runs in the session of a call what the call is for,
 // and reports whether there was one.
 func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, told bool) {
-	if q.SessionID == "" {
+	if q.SessionID == "" || len(r.turn.Files) > 0 { // files come with a task of their own, which waits for its turn
 		return callResult{}, false
 	}
 	_, err := r.assistant.Tasks.SendNote(ctx, q.SessionID, r.turn.Origin, q.Query)
@@ -41,7 +41,7 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 	q = browseInput{Query: prompt}
 	wanted, rest := AsksToContinue(prompt)
 	s, ok := r.assistant.lastSession(ctx, r.turn.Origin)
-	if ok && s.State == sessions.SessionRunning {
+	if ok && s.State == sessions.SessionRunning && len(r.turn.Files) == 0 {
 		_, err := r.assistant.Tasks.SendNote(ctx, s.ID, r.turn.Origin, prompt)
 		switch {
 		case err == nil:

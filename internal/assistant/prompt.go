@@ -13,6 +13,7 @@ import (
 	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 const (
@@ -134,6 +135,20 @@ func messagesOf(lines []ChatLine, asker string, caps llm.Caps) []llm.Message {
 		msgs = append(msgs, llm.Message{Role: role, Parts: parts})
 	}
 	return msgs
+}
+
+// withFiles returns lines with a note on the last one about the files that came with it.
+func withFiles(lines []ChatLine, files []sessions.File) []ChatLine {
+	if len(lines) == 0 || len(files) == 0 {
+		return lines
+	}
+	lines = slices.Clone(lines)
+	last := &lines[len(lines)-1]
+	last.Notes = slices.Clone(last.Notes)
+	for _, f := range files {
+		last.Notes = append(last.Notes, "attached: "+agent.DescribeFile(f)+"; every browse has it, to upload it")
+	}
+	return lines
 }
 
 func lineParts(l ChatLine, own bool, pictures int, caps llm.Caps) []llm.Part {

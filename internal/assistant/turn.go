@@ -31,6 +31,7 @@ type replyRun struct {
 	shown        []llm.Image
 	view         *llm.Image               // the last of a page that may be shown
 	openSessions []string                 // sessions that can be continued
+	files        []sessions.File          // that were downloaded
 	lastText     string                   // of the last browse that ended with an answer
 	sessionLocks map[string]chan struct{} // by session; holds one while it is used
 }
@@ -39,7 +40,7 @@ type replyRun struct {
 func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	req := llm.Request{
 		System:    r.systemPrompt(ctx),
-		Messages:  messagesOf(r.turn.Lines, r.turn.Origin.User, r.model.Caps()),
+		Messages:  messagesOf(withFiles(r.turn.Lines, r.turn.Files), r.turn.Origin.User, r.model.Caps()),
 		MaxTokens: maxTokens,
 		EndUser:   "",
 	}
@@ -170,7 +171,7 @@ func (r *replyRun) answerBudgetSpent(why string) Answer {
 // complete adds to the words of an answer what the browses left behind. The lock
 // is held, or nothing runs any more.
 func (r *replyRun) complete(text string) Answer {
-	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Usage: r.usage}
+	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Files: r.files, Usage: r.usage}
 	if len(a.Images) == 0 {
 		a.View = r.view
 	}
@@ -266,6 +267,7 @@ func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *llm.Image, show 
 		}
 		r.shown = append(r.shown, rec.Images[:min(len(rec.Images), maxShown-len(r.shown))]...)
 	}
+	r.files = append(r.files, rec.Downloads...)
 	if rec.Answer != "" {
 		r.lastText = rec.Answer
 	}

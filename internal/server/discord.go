@@ -81,8 +81,8 @@ func (d *discordConnector) reportStates(ctx context.Context, tell func(how strin
 	}
 }
 
-// forgetGuild ends what runs for a server that clank has left, and deletes the state of its browsers and what they have
-// downloaded.
+// forgetGuild ends what runs for a server that clank has left, and deletes the state of its browsers, what they have
+// downloaded and what was sent with tasks.
 func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.scopes.StopGuild(guild, &cancel.Cause{Reason: cancel.Gone, Detail: "clank is not on the server any more"})
 	place := sessions.Origin{Kind: sessions.FromDiscord, Guild: guild}.Place(false)
@@ -90,10 +90,12 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 		a.logger.Error("what the browsers of a server that was left hold is not deleted", "guild", guild, "error", err)
 		return
 	}
-	folders, _ := filepath.Glob(filepath.Join(a.StateDir, "downloads", place.Profile("*"))) // it is well formed
-	for _, folder := range folders {
-		if err := os.RemoveAll(folder); err != nil {
-			a.logger.Error("downloads of a server that was left are not deleted", "guild", guild, "error", err)
+	for _, kind := range []string{"downloads", inboundFolder} {
+		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // it is well formed
+		for _, folder := range folders {
+			if err := os.RemoveAll(folder); err != nil {
+				a.logger.Error("files of a server that was left are not deleted", "guild", guild, "error", err)
+			}
 		}
 	}
 	a.logger.Info("the browser state of a server that was left is deleted", "guild", guild)

@@ -46,7 +46,7 @@ type diskKeeper struct {
 
 // diskFolders hold the files that are bounded, below the state. The record of a task, a folder in recordsFolder, counts
 // and goes as a whole, and in time with its task.
-var diskFolders = []string{"downloads", "pictures", "traces", filmDir, transcriptDir}
+var diskFolders = []string{"downloads", inboundFolder, "pictures", "traces", filmDir, transcriptDir}
 
 const (
 	recordsFolder = "runs"
@@ -96,7 +96,8 @@ func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 	for _, f := range append(k.files(), k.records()...) {
 		k.used += f.size
 		k.places[f.place] += f.size
-		if !strings.Contains(f.path, string(filepath.Separator)+".") { // their browsers tidy downloads under way
+		below, _ := filepath.Rel(k.Dir, f.path)
+		if !strings.Contains(below, string(filepath.Separator)+".") { // what is under way is tidied by others
 			all = append(all, f)
 		}
 	}

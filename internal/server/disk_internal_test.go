@@ -33,10 +33,10 @@ func TestOldFilesMakeRoom(t *testing.T) {
 		{"enough of one server", DiskLimits{Place: 2800}, 0, "a b c d new one run said two"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), ".clank") // as homes are called
 			for i, path := range []string{
 				"downloads/new", "pictures/a", "traces/b", "downloads/sub/c", "downloads/d", "uploads/kept",
-				"downloads/.staging-1/way", "downloads/clank@server-1/two", "films/film@server-1/one",
+				"downloads/.staging-1/way", "inbound/sess@server-1/id/two", "films/film@server-1/one",
 				"transcripts/said", "runs/task/run.jsonl", "runs/busy/run.jsonl",
 			} {
 				size, at := 900, now.Add(-time.Duration(i)*10*time.Hour)

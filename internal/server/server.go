@@ -64,6 +64,7 @@ type Server struct {
 	Sessions     *sessions.Manager
 	recorder     *recording.Recorder
 	disk         *diskKeeper
+	Inbox        *FileInbox
 	films        *video.Recorder
 	Web          *WebServices
 	CallService  *CallService // nil but for a server
@@ -257,6 +258,10 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		tidy.Wait()
 		return nil
 	})
+	a.Inbox = &FileInbox{
+		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error { return a.disk.Room("", "", bytes) },
+		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
+	}
 	a.features = &control.Features{
 		Dir: a.StateDir, Held: true, Allowed: a.CheckDownloadSource, Logger: a.logger,
 		Approve: func(ctx context.Context, d files.Download) error {
@@ -267,7 +272,14 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 			_, place := sessions.SplitProfile(name)
 			return a.disk.Keep(session, place, d.Size)
 		},
-		Room:        func(bytes int64) error { return a.disk.Room("", "", bytes) },
+		Inbound: a.Inbox.Folder,
+		Saved: func(d files.Download) {
+			session, _ := a.Browsers.TabOwner(d.Target)
+			a.Sessions.AddDownload(session, sessions.File{
+				Name: d.SuggestedFilename, Type: d.Type, Size: d.Size, Executable: d.Executable, Path: d.Path,
+			})
+		},
+		Room:        a.Inbox.Room,
 		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
 		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
@@ -336,6 +348,7 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Route:          a.routeTask,
 		AllowHandOver:  a.approveHandOver,
 		Limits:         a.sessionLimits,
+		Files:          a.Inbox,
 		Scopes:         &a.scopes,
 		Logger:         a.logger,
 	}

@@ -88,19 +88,19 @@ var browserFields = inGroup(groupBrowser,
 		Option{SnapshotEfficient, "Interactive elements only"}),
 	number(runtimeKeys+"maxDownloadMb", "Download size limit (MB)", "Larger downloads are cancelled. Takes effect "+
 		"the next time a browser starts.", 2048, 1, 1<<20, &at.Browser.MaxDownload),
-	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, pictures, traces, recordings, records of "+
-		"tasks and transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
+	number(runtimeKeys+"maxFilesGb", "Files in all (GiB)", "Downloads, files that came with tasks, pictures, "+
+		"traces, recordings, records of tasks and transcripts together. The oldest are deleted to make room; 0 does not limit them.", 10, 0, 1<<20,
 		&at.Browser.MaxFiles),
-	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads, recordings and records of tasks of one "+
-		"Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit "+
+	number(runtimeKeys+"maxPlaceFilesGb", "Files of one place (GiB)", "Downloads, files that came with tasks, recordings "+
+		"and records of tasks of one Discord server, or of one person in private, together. The oldest are deleted to make room; 0 does not limit "+
 		"them.",
 		5, 0, 1<<20, &at.Browser.MaxPlaceFiles),
-	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads and recordings of one task's session "+
-		"together. 0 does not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
+	number(runtimeKeys+"maxTaskFilesGb", "Files of one task (GiB)", "Downloads, recordings and files that came with "+
+		"the tasks of one session together. 0 does not limit them.", 4, 0, 1<<20, &at.Browser.MaxTaskFiles),
 	number(runtimeKeys+"minFreeGb", "Free disk space (GiB)", "Nothing is downloaded or kept while less than this is "+
 		"free. 0 allows the disk to fill up.", 1, 0, 1<<20, &at.Browser.MinFree),
-	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload. Takes effect "+
-		"the next time a browser starts.", 1024, 1, 1<<20, &at.Browser.MaxUpload),
+	number(runtimeKeys+"maxUploadMb", "Upload size limit (MB)", "Total size of the files in one upload, and size "+
+		"of each file that comes with a task. Takes effect for uploads the next time a browser starts.", 1024, 1, 1<<20, &at.Browser.MaxUpload),
 	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or too "+
 		"many.", true, &at.Browser.TabCleanup),
 	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab, other than its current one, is "+

@@ -36,9 +36,9 @@ func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Sec
 			return err
 		}
 		for _, t := range tasks {
-			r := secrets.MaskTask(t.TaskRecord)
-			if _, err := tx.ExecContext(ctx, "UPDATE task SET prompt = ?, answer = ?, reason = ? WHERE id = ?",
-				r.Prompt, r.Answer, r.Reason, r.ID); err != nil {
+			r := newTaskRow(secrets.MaskTask(t.record()))
+			if _, err := tx.ExecContext(ctx, "UPDATE task SET prompt = ?, answer = ?, reason = ?, files = ?, downloads = ? WHERE id = ?",
+				r.Prompt, r.Answer, r.Reason, r.files, r.downloads, r.ID); err != nil {
 				return err
 			}
 			if err := redactSteps(ctx, tx, r.ID, secrets); err != nil {

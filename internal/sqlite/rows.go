@@ -42,7 +42,7 @@ const (
 
 	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
 	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
-		usageColumns + ", asked, started, ended"
+		usageColumns + ", asked, started, ended, files, downloads"
 	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
 )
 
@@ -107,20 +107,26 @@ func (r *sessionRow) session() sessions.Session {
 type taskRow struct {
 	sessions.TaskRecord
 	asked, started, ended int64
+	files, downloads      []byte
 }
 
 func (r *taskRow) fields() []any {
 	return concatFields([]any{&r.ID, &r.SessionID, &r.Prompt}, originFields(&r.Origin),
 		[]any{&r.Runtime, &r.Model, &r.MaxSteps, &r.Headed, &r.State, &r.Answer, &r.Closed, &r.Reason, &r.Steps},
-		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended})
+		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended, &r.files, &r.downloads})
 }
 
 func newTaskRow(r sessions.TaskRecord) *taskRow {
-	return &taskRow{TaskRecord: r, asked: toMicros(r.Asked), started: toMicros(r.Started), ended: toMicros(r.Ended)}
+	row := &taskRow{TaskRecord: r, asked: toMicros(r.Asked), started: toMicros(r.Started), ended: toMicros(r.Ended)}
+	row.files, _ = json.Marshal(r.Files) // strings and numbers always marshal
+	row.downloads, _ = json.Marshal(r.Downloads)
+	return row
 }
 
 func (r *taskRow) record() sessions.TaskRecord {
 	r.Asked, r.Started, r.Ended = fromMicros(r.asked), fromMicros(r.started), fromMicros(r.ended)
+	_ = json.Unmarshal(r.files, &r.Files) // a task without its files is still one
+	_ = json.Unmarshal(r.downloads, &r.Downloads)
 	return r.TaskRecord
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ import (
 // input; with Ref that element is clicked, and the file chooser that it opens gets them; with none of them the next
 // chooser of the tab gets them.
 type UploadRequest struct {
-	Paths    []string // see [Uploads]
+	Paths    []string // see [UploadPolicy]
+	Session  string   // whose page it is; "" for none
 	Ref      string
 	InputRef string
 	Element  string
@@ -46,8 +48,20 @@ func (d *Transfers) Check(u UploadRequest) error {
 	if err := u.validate(); err != nil {
 		return err
 	}
-	_, err := d.opts.Uploads.Resolve(u.Paths)
+	_, err := d.opts.Uploads.Resolve(u.Session, u.Paths)
 	return err
+}
+
+// Names returns what people call the files of paths that are given for a page of a session. A path that leads to no file
+// is left as it is.
+func (d *Transfers) Names(session string, paths []string) []string {
+	names := slices.Clone(paths)
+	for i, path := range paths {
+		if real, err := d.opts.Uploads.Resolve(session, []string{path}); err == nil {
+			names[i] = filepath.Base(real[0])
+		}
+	}
+	return names
 }
 
 // Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns
@@ -62,7 +76,7 @@ func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) 
 		return fmt.Errorf("upload: %w", err)
 	}
 	defer leave()
-	files, err := d.copyUploads(c, u.Paths)
+	files, err := d.copyUploads(c, u)
 	if err != nil {
 		return err
 	}

@@ -265,10 +265,16 @@ func (d *Transfers) saveDownload(it *downloadItem) {
 		err = fmt.Errorf("save download: %w", err)
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	if err == nil {
 		it.Path = filepath.Join(d.folder.Dir(), rel)
 	}
+	saved := it.Download
+	d.mu.Unlock()
+	if err == nil && d.opts.Saved != nil {
+		d.opts.Saved(saved)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	it.saving = false
 	d.endDownload(it, err)
 	delete(d.downloads, it.browserID)

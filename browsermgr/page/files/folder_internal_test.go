@@ -55,7 +55,7 @@ func TestAFileThatIsExchangedAfterItWasFoundIsNotRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, secret := uploadFixture(t)
-			files, err := UploadPolicy{Folders: []string{dir}}.findAll([]string{"sub/file"})
+			files, err := UploadPolicy{Folders: []string{dir}}.findAll("", []string{"sub/file"})
 			check.Must(t, err)
 			check.Must(t, swap(filepath.Join(dir, "sub", "file"), secret))
 			to := filepath.Join(t.TempDir(), "0", "file")
@@ -92,7 +92,7 @@ func TestAFileThatIsExchangedWhileItIsOpenedIsNotRead(t *testing.T) {
 	}()
 	u := UploadPolicy{Folders: []string{dir}}
 	for range 300 {
-		held, copies, err := u.Copy([]string{"sub/file"}, t.TempDir(), 1<<20)
+		held, copies, err := u.Copy("", []string{"sub/file"}, t.TempDir(), 1<<20)
 		if err != nil {
 			continue
 		}
@@ -111,7 +111,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	when := time.Now().Add(-time.Hour).Truncate(time.Second)
 	check.Must(t, errors.Join(os.WriteFile(second, []byte("12345"), 0o600), os.Chtimes(second, when, when)))
 	u, into := UploadPolicy{Folders: []string{dir}}, t.TempDir()
-	held, copies, err := u.Copy([]string{"sub/file", "second", "second"}, into, 14)
+	held, copies, err := u.Copy("", []string{"sub/file", "second", "second"}, into, 14)
 	check.Must(t, err)
 	for i, want := range []string{"open", "12345", "12345"} {
 		if got, err := os.ReadFile(copies[i]); err != nil || string(got) != want || filepath.Dir(filepath.Dir(copies[i])) != held {
@@ -123,7 +123,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	}
 	check.Must(t, os.RemoveAll(held))
 	for _, paths := range [][]string{{"second", "second", "second"}, {"second", "none"}, {}} {
-		if _, _, err := u.Copy(paths, into, 14); !errors.Is(err, fault.ErrInvalid) {
+		if _, _, err := u.Copy("", paths, into, 14); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%v: got %v, want it refused", paths, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/check"
 
@@ -122,24 +123,38 @@ func FuzzOutput(f *testing.F) {
 func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	dir, outside := uploadTree(t)
 	second, inbound := t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
-		check.Must(t, os.WriteFile(path, nil, 0o600))
+	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id1", "cv.pdf"), filepath.Join(inbound, "id2", "file")} {
+		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
 	}
-	u := files.UploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
-	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
-	got, err := u.Resolve(given)
+	u := files.UploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: func(session string) string {
+		if session == "s" {
+			return inbound
+		}
+		return ""
+	}}
+	given := []string{
+		"file", filepath.Join(dir, "file"), "two", "media://inbound/id1", "media/inbound/id1", filepath.Join(second, "two"), "cv.pdf",
+	}
+	got, err := u.Resolve("s", given)
 	check.Must(t, err)
 	for i, path := range got {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != path || !filepath.IsAbs(path) {
 			t.Errorf("%q: got %q, which is not a real path", given[i], path)
 		}
 	}
+	if want := filepath.Join(inbound, "id2", "file"); got[0] != want {
+		t.Errorf("got %q for a name that the uploads folder has, too, want what was sent: %q", got[0], want)
+	}
+	for _, path := range []string{"media://inbound/id1", "cv.pdf", filepath.Join(inbound, "id1", "cv.pdf")} {
+		check.Fails(t, check.Err(u.Resolve("other", []string{path})), fault.ErrInvalid, "Invalid path")
+		check.Fails(t, check.Err(u.Resolve("", []string{path})), fault.ErrInvalid, "Invalid path")
+	}
 	for _, path := range []string{
 		"", "none", "..", "sub", "linked", "hard", "out/secret", "../outside/secret", outside + "/secret", "/etc/passwd", "file\x00", "file:///etc/passwd",
 		"media://inbound/", "media://inbound/..", "media://inbound/../x", "media://inbound/a/b", `media://inbound/a\b`, "media://inbound/none",
-		"media://outbound/id-1.pdf", "media://inbound/%2e%2e", "media://inbound/id-1.pdf?x",
+		"media://outbound/id1", "media://inbound/%2e%2e", "media://inbound/id1?x", "id1/cv.pdf",
 	} {
-		if got, err := u.Resolve([]string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
+		if got, err := u.Resolve("s", []string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
 			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
 		}
 	}
@@ -147,11 +162,11 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	for _, name := range []string{"a%b", "a?b", "a#b", `a\b`, "sub/c"} {
 		path := filepath.Join(inbound, filepath.FromSlash(name))
 		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
-		if got, err := u.Resolve([]string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
+		if got, err := u.Resolve("s", []string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
 			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
 	}
-	if _, err := (files.UploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
+	if _, err := (files.UploadPolicy{Folders: []string{dir}}).Resolve("s", []string{"media://inbound/id1"}); err == nil {
 		t.Error("got no error without a folder for what was sent")
 	}
 }
@@ -159,14 +174,14 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 func FuzzUploads(f *testing.F) {
 	dir, _ := uploadTree(f)
 	inbound := f.TempDir()
-	u := files.UploadPolicy{Folders: []string{dir}, Inbound: inbound}
+	u := files.UploadPolicy{Folders: []string{dir}, Inbound: func(string) string { return inbound }}
 	real, err := filepath.EvalSymlinks(dir)
 	check.Must(f, err)
 	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		if got, err := u.Resolve([]string{path}); err == nil && got[0] != filepath.Join(real, "file") {
+		if got, err := u.Resolve("s", []string{path}); err == nil && got[0] != filepath.Join(real, "file") {
 			t.Errorf("%q: got %q", path, got)
 		}
 	})

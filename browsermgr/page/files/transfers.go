@@ -61,6 +61,8 @@ type Options struct {
 	// Approve, if set, is asked before a complete download is put into its place; its error is why it is not, and the
 	// file is removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
 	Approve func(ctx context.Context, d Download) error
+	// Saved, if set, is told of each download that is in its place, before anybody who waits for it. It must not block.
+	Saved func(d Download)
 	// Room, if set, says why a download may not go on, given how many bytes are under way. It is asked often.
 	Room func(staged int64) error
 	// CheckURL, if set, says whether an address may be downloaded from. It is called on the goroutine that reads the

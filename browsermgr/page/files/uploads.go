@@ -18,19 +18,20 @@ import (
 type UploadPolicy struct {
 	// Folders are those whose files may be uploaded. Relative paths are looked for in each, in this order.
 	Folders []string
-	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there
-	// is none.
-	Inbound string
+	// Inbound returns the folder with the files that people sent with the tasks of a session, each in a folder named by
+	// its id; "" means there is none. They are named media://inbound/<id>, media/inbound/<id>, or as people named them.
+	// It may be nil.
+	Inbound func(session string) string
 	// Others, if set, is a folder whose files belong to others, but for those of Folders: that is why they are refused.
 	Others string
 }
 
-// Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit
+// Copy copies the files that [UploadPolicy.Resolve] finds into a private directory below into, of together at most limit
 // bytes, and returns the paths of the copies, which have the names of the files. So what a page gets is what was
 // checked, whatever is put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths
 // are to blame.
-func (u UploadPolicy) Copy(paths []string, into string, limit int64) (dir string, copies []string, err error) {
-	files, err := u.findAll(paths)
+func (u UploadPolicy) Copy(session string, paths []string, into string, limit int64) (dir string, copies []string, err error) {
+	files, err := u.findAll(session, paths)
 	if err != nil {
 		return "", nil, err
 	}
@@ -85,10 +86,10 @@ func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 	return n, errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, info.ModTime()))
 }
 
-// Resolve turns paths as given into real paths of regular files. All of them must be in the folders after links are
-// resolved, and no link themselves. The error wraps fault.ErrInvalid.
-func (u UploadPolicy) Resolve(paths []string) ([]string, error) {
-	files, err := u.findAll(paths)
+// Resolve turns paths as given for the page of a session ("" for none) into real paths of regular files. All of them
+// must be in the folders after links are resolved, and no link themselves. The error wraps fault.ErrInvalid.
+func (u UploadPolicy) Resolve(session string, paths []string) ([]string, error) {
+	files, err := u.findAll(session, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +107,17 @@ type uploadFile struct {
 	named string // the path that was given
 }
 
-func (u UploadPolicy) findAll(paths []string) ([]uploadFile, error) {
+func (u UploadPolicy) findAll(session string, paths []string) ([]uploadFile, error) {
 	if len(paths) == 0 {
 		return nil, fault.Invalidf("paths are required")
 	}
+	inbound := ""
+	if u.Inbound != nil {
+		inbound = u.Inbound(session)
+	}
 	out := make([]uploadFile, len(paths))
 	for i, path := range paths {
-		file, err := u.resolveOne(path)
+		file, err := u.resolveOne(inbound, path)
 		if err != nil {
 			return nil, err
 		}
@@ -122,14 +127,17 @@ func (u UploadPolicy) findAll(paths []string) ([]uploadFile, error) {
 	return out, nil
 }
 
-func (u UploadPolicy) resolveOne(path string) (uploadFile, error) {
+func (u UploadPolicy) resolveOne(inbound, path string) (uploadFile, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q names no file", path)
 	}
 	for _, prefix := range []string{"media://inbound/", "media/inbound/"} {
 		if id, ok := strings.CutPrefix(path, prefix); ok {
-			return u.resolveInbound(path, id)
+			return resolveInbound(inbound, path, id)
 		}
+	}
+	if file, ok := inboundNamed(inbound, path); ok {
+		return file, nil
 	}
 	if strings.Contains(path, "://") {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q is an address, not a file of the uploads directory", path)
@@ -169,19 +177,42 @@ func (u UploadPolicy) isOthers(path string) bool {
 	return in(others) && !slices.ContainsFunc(u.Folders, in)
 }
 
-func (u UploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
+// resolveInbound finds a file that people sent, by its id.
+func resolveInbound(inbound, path, id string) (uploadFile, error) {
 	if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\%?#`) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q is not media://inbound/<id>", path)
 	}
-	real, err := realPath(u.Inbound)
-	if u.Inbound == "" || err != nil {
-		return uploadFile{}, fault.Invalidf("Invalid path: %q not found: nothing was sent here", path)
+	real, err := realPath(inbound)
+	if inbound == "" || err != nil {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q not found: no file came with this session's tasks", path)
 	}
-	rel := regularIn(real, filepath.Join(real, id))
-	if rel == "" {
-		return uploadFile{}, fault.Invalidf("Invalid path: %q not found", path)
+	entries, _ := os.ReadDir(filepath.Join(real, id))
+	for _, e := range entries {
+		if rel := regularIn(real, filepath.Join(real, id, e.Name())); rel != "" {
+			return uploadFile{dir: real, rel: rel}, nil
+		}
 	}
-	return uploadFile{dir: real, rel: rel}, nil
+	return uploadFile{}, fault.Invalidf("Invalid path: %q not found among the files that came with this session's tasks", path)
+}
+
+// inboundNamed finds the newest file that people sent under a name.
+func inboundNamed(inbound, name string) (file uploadFile, found bool) {
+	if inbound == "" || filepath.Base(name) != name {
+		return uploadFile{}, false
+	}
+	var newest time.Time
+	ids, _ := os.ReadDir(inbound)
+	for _, id := range ids {
+		info, err := os.Lstat(filepath.Join(inbound, id.Name(), name))
+		if err != nil || found && !info.ModTime().After(newest) {
+			continue
+		}
+		real, err := realPath(inbound)
+		if rel := regularIn(real, filepath.Join(real, id.Name(), name)); err == nil && rel != "" {
+			file, found, newest = uploadFile{dir: real, rel: rel}, true, info.ModTime()
+		}
+	}
+	return file, found
 }
 
 // regularIn returns the path of a regular file below a directory, relative to it, with its links resolved, or "". The
@@ -207,12 +238,12 @@ const maxKeptCopies = 20
 
 // copyUploads copies files for a tab, so that the page gets what was checked. The copies go with the tab, or with the
 // desk.
-func (d *Transfers) copyUploads(c *tabTransfers, paths []string) ([]string, error) {
+func (d *Transfers) copyUploads(c *tabTransfers, u UploadRequest) ([]string, error) {
 	into, err := d.copiesDir()
 	if err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
-	dir, files, err := d.opts.Uploads.Copy(paths, into, d.opts.MaxUpload)
+	dir, files, err := d.opts.Uploads.Copy(u.Session, u.Paths, into, d.opts.MaxUpload)
 	if err != nil {
 		return nil, err
 	}

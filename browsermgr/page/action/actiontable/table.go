@@ -270,7 +270,7 @@ func table() []Spec { //nolint:funlen // a table
 			About: "put files into a file field, or into what a click on an element asks for",
 			Params: []Param{
 				ref.with(func(p *Param) { p.Required = true }),
-				{Name: "paths", Type: Texts, Required: true, About: "files of the uploads folder"},
+				{Name: "paths", Type: Texts, Required: true, About: "files that came with the request, as media://inbound/ID, or of the uploads folder"},
 			},
 			Tool: "upload", ToolFields: []string{"ref!", "paths!"}, Label: "upload {paths}{ to ref}", ByRef: true,
 		},

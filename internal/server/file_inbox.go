@@ -1,0 +1,196 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/page/files"
+	"clank/sessions"
+	"clank/sessions/agent"
+)
+
+// FileInbox keeps the files that people send with tasks: first where they are received, and from the beginning of the
+// task on with its session, until that is closed or they are too old.
+type FileInbox struct {
+	Dir      string // of the files of sessions, and of what was received
+	MaxBytes func() int64
+	Room     func(bytes int64) error // says why there is no room for so many more
+	Keep     func(session string, place sessions.Place, size int64) error
+
+	mu       sync.Mutex
+	received map[string]sessions.File // by id
+}
+
+// ErrFileTooLarge says that a file is larger than may be sent.
+var ErrFileTooLarge = errors.New("it is too large")
+
+const (
+	inboundFolder = "inbound"
+	receivedLife  = time.Hour // of what no task has taken
+)
+
+// receivedDir holds what no session has yet; the folders of sessions have other names.
+func (i *FileInbox) receivedDir() string { return filepath.Join(i.Dir, ".received") }
+
+// Receive writes down a file that somebody sends under a name, which is made harmless. The caller discards it when its
+// task has ended.
+func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
+	i.discardOld()
+	f = sessions.File{ID: sessions.NewFileID(), Name: files.CleanName(name)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("take %q: %w", f.Name, err), i.discard(f))
+		}
+	}()
+	f.Path = filepath.Join(i.receivedDir(), f.ID, f.Name)
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return f, err
+	}
+	out, err := os.OpenFile(f.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return f, err
+	}
+	w := &boundedWriter{ctx: ctx, to: out, left: i.MaxBytes(), room: i.Room}
+	f.Size, err = io.Copy(w, r)
+	head := make([]byte, 512)
+	n, _ := out.ReadAt(head, 0) // of an empty or a short file it is what there is
+	if err = errors.Join(err, out.Close()); err != nil {
+		if errors.Is(err, ErrFileTooLarge) {
+			err = fmt.Errorf("%w: a file may have %s", ErrFileTooLarge, agent.FormatSize(i.MaxBytes()))
+		}
+		return f, err
+	}
+	kind := files.IdentifyFile(f.Name, head[:n])
+	f.Type, f.Executable = kind.Type, kind.Executable
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.received == nil {
+		i.received = map[string]sessions.File{}
+	}
+	i.received[f.ID] = f
+	return f, nil
+}
+
+// boundedWriter writes until there is too much, or ctx has ended.
+type boundedWriter struct {
+	ctx  context.Context //nolint:containedctx // of one copy
+	to   io.Writer
+	left int64
+	room func(bytes int64) error
+}
+
+func (w *boundedWriter) Write(p []byte) (int, error) {
+	if err := context.Cause(w.ctx); err != nil {
+		return 0, err
+	}
+	if w.left -= int64(len(p)); w.left < 0 {
+		return 0, ErrFileTooLarge
+	}
+	if err := w.room(int64(len(p))); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
+}
+
+// Received returns files that were received, by their ids.
+func (i *FileInbox) Received(ids []string) (list []sessions.File, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, id := range ids {
+		f, known := i.received[id]
+		if !known {
+			return nil, fmt.Errorf("file %q: %w (it was sent too long ago, or not at all; send it again)", id, sessions.ErrNotFound)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// Discard removes files that were received. What sessions have of them stays.
+func (i *FileInbox) Discard(list ...sessions.File) error {
+	var errs []error
+	for _, f := range list {
+		errs = append(errs, i.discard(f))
+	}
+	return errors.Join(errs...)
+}
+
+func (i *FileInbox) discard(f sessions.File) error {
+	i.mu.Lock()
+	delete(i.received, f.ID)
+	i.mu.Unlock()
+	return os.RemoveAll(filepath.Join(i.receivedDir(), f.ID))
+}
+
+// discardOld removes what no task has taken for long, also of earlier runs.
+func (i *FileInbox) discardOld() {
+	entries, _ := os.ReadDir(i.receivedDir())
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > receivedLife {
+			_ = i.discard(sessions.File{ID: e.Name()}) // the next one tries again
+		}
+	}
+}
+
+// Adopt implements [sessions.FileStore].
+func (i *FileInbox) Adopt(s sessions.Session, received []sessions.File) (list []sessions.File, err error) {
+	place := s.Origin.Place(s.Origin.Private)
+	for _, f := range received {
+		from := f.Path
+		f.ID = sessions.NewFileID()
+		f.Path = filepath.Join(i.Dir, place.Profile(s.ID), f.ID, f.Name)
+		if err := i.Keep(s.ID, place, f.Size); err != nil {
+			return nil, err
+		}
+		if err := copyFile(from, f.Path); err != nil {
+			return nil, fmt.Errorf("keep %q: %w", f.Name, err)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// copyFile copies a file to a path that must not be there, and makes its folder.
+func copyFile(from, to string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Forget implements [sessions.FileStore].
+func (i *FileInbox) Forget(sessionID string) {
+	if dir := i.Folder(sessionID); dir != "" {
+		_ = os.RemoveAll(dir) // what stays goes when it is too old
+	}
+}
+
+// Folder returns where the files of a session are; "" if it has none.
+func (i *FileInbox) Folder(sessionID string) string {
+	if sessionID == "" || strings.ContainsAny(sessionID, `*?[]\/.`) {
+		return ""
+	}
+	for _, pattern := range []string{sessionID, sessionID + "@*"} {
+		if found, _ := filepath.Glob(filepath.Join(i.Dir, pattern)); len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
+}
