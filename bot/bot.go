@@ -14,6 +14,7 @@ import (
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/i18n"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -77,6 +78,10 @@ type Bot struct {
 	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
 	// there, for Disabled to judge ([sessions.Origin.Sees]). nil is no lists.
 	Served func() (guilds, channels []string)
+
+	// Language returns the language of what everybody reads on a server, or in direct messages if guild is empty.
+	// Empty, and a nil Language, are the one that the server prefers.
+	Language func(guild string) i18n.Locale
 
 	// OnLeave, if set, is told the id of a server that the bot has left, or was removed from.
 	OnLeave func(ctx context.Context, guild string)

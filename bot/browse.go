@@ -20,7 +20,10 @@ import (
 // finishTimeout bounds the showing of an answer, after the work has ended: Discord's bad minutes pass.
 const finishTimeout = 10 * time.Minute
 
-const busyText = "I have too much to do just now. Please try again in a minute."
+const (
+	busyText           = "I have too much to do just now. Please try again in a minute."
+	unknownCommandText = "I do not know that command. Try /clank browse."
+)
 
 // onCommand sorts the subcommands of /clank.
 func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person) {
@@ -35,12 +38,12 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		sub = data.Options[0]
 	}
 	if sub == nil {
-		b.runShort(base, say("I do not know that command. Try /clank browse."))
+		b.runShort(base, say(who.locale.T(unknownCommandText)))
 		return
 	}
 	switch sub.Name {
 	case "browse":
-		b.startWork(base, func(ctx context.Context) { b.browseCommand(ctx, i, readBrowse(sub.Options), who) }, say(busyText))
+		b.startWork(base, func(ctx context.Context) { b.browseCommand(ctx, i, readBrowse(sub.Options), who) }, say(who.locale.T(busyText)))
 	case "stop":
 		b.stopCommand(base, i, who)
 	case "sessions":
@@ -48,10 +51,10 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "budget":
 		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
 	case "clip":
-		b.startWork(base, func(ctx context.Context) { b.clipCommand(ctx, i, originOf(i, who)) }, say(busyText))
+		b.startWork(base, func(ctx context.Context) { b.clipCommand(ctx, i, originOf(i, who), b.localeOf(i, who, false)) }, say(who.locale.T(busyText)))
 	default:
 		if !b.onWatchCommand(base, i, sub, who) && !b.onCallCommand(base, i, sub, who) {
-			b.runShort(base, say("I do not know that command. Try /clank browse."))
+			b.runShort(base, say(who.locale.T(unknownCommandText)))
 		}
 	}
 }
@@ -95,7 +98,7 @@ func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) br
 func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: i.GuildID, Channel: i.ChannelID, User: who.id, UserName: who.name,
-		Private: i.GuildID == "", Roles: who.roles,
+		Private: i.GuildID == "", Roles: who.roles, Locale: who.locale,
 	}
 }
 
@@ -103,6 +106,7 @@ func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || o.private
+	from.Locale = b.localeOf(i, who, o.private)
 	work := cancel.Work{ID: newID(), Owner: who.id, Label: workLabel("browse", publicPrompt(o))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
@@ -115,7 +119,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		where.interaction = nil
 	}
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
+		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(from.Locale.Text(why))})
 		return
 	}
 	b.noteRequest(ctx, from)
@@ -125,7 +129,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}
 	session, err := b.namedSession(ctx, from, o.session)
 	if err != nil {
-		b.conclude(ctx, where, finalMessage{text: discord.EscapeLine(discord.AsSentence(err.Error()), 500)})
+		b.conclude(ctx, where, finalMessage{text: sentence(from.Locale, err.Error(), 500)})
 		return
 	}
 	p := b.startProgress(ctx, where, work.ID, handle)
@@ -133,7 +137,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps, Typed: true,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
-	text, footer := outcomeText(ctx, rec, err)
+	text, footer := outcomeText(ctx, from.Locale, rec, err)
 	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
 	b.forgetOpen(ctx, work.ID)
 }
@@ -142,6 +146,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
 	return &workMessage{
 		rest: b.rest, log: b.logger(), guild: i.GuildID, channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
+		locale:      b.localeOf(i, who, private),
 		interaction: i, expires: time.Now().Add(cmp.Or(b.TokenLife, 14*time.Minute)),
 	}
 }
@@ -177,6 +182,7 @@ func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, 
 	p := &progress{
 		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		live:         b.Links != nil,
+		locale:       where.locale,
 		onShown:      func() { b.keepOpen(ctx, id, where) },
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
@@ -188,7 +194,7 @@ func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, 
 func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) {
 	ctx, cancel := context.WithTimeout(discord.Persist(context.WithoutCancel(ctx)), finishTimeout)
 	defer cancel()
-	if err := where.finish(ctx, composeMessages(c)); err != nil {
+	if err := where.finish(ctx, composeMessages(where.locale, c)); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)
 	}
 }
@@ -202,15 +208,15 @@ func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
 	})
 	if err != nil {
 		b.logger().Error("sessions not listed", "error", err)
-		return "Your sessions cannot be listed just now. Please try again."
+		return from.Locale.T("Your sessions cannot be listed just now. Please try again.")
 	}
 	if len(list) == 0 {
-		return "You have no session here. /clank browse starts one."
+		return from.Locale.T("You have no session here. /clank browse starts one.")
 	}
 	lines := make([]string, len(list))
 	for n, s := range list {
 		page := strings.Trim(strings.TrimSpace(discord.EscapeLine(s.Title, 60)+" · "+discord.EscapeLine(s.URL, 80)), " ·")
-		lines[n] = fmt.Sprintf("`%s` (%s, <t:%d:R>) %s", s.ID, s.State, s.LastUsed.Unix(), page)
+		lines[n] = fmt.Sprintf("`%s` (%s, <t:%d:R>) %s", s.ID, from.Locale.Text(string(s.State)), s.LastUsed.Unix(), page)
 	}
 	for discord.MessageLength(strings.Join(lines, "\n")) > discord.MaxMessageLength {
 		lines = lines[:len(lines)-1]

@@ -23,7 +23,7 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	k := s.next()
 	want := sessions.Task{
 		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7, Typed: true,
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}, Locale: "en-US"},
 	}
 	if diff := cmp.Diff(want, k.Task); diff != "" {
 		t.Error(diff)

@@ -23,29 +23,33 @@ type PersonBudget struct{ User, Spent string }
 // the server have spent.
 func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) string {
 	if b.Budgets == nil {
-		return "There is no budget here."
+		return who.locale.T("There is no budget here.")
 	}
 	if why := b.disabled(ctx, b.completeOrigin(ctx, from)); why != "" {
-		return discord.AsSentence(why)
+		return discord.AsSentence(who.locale.Text(why))
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	v, err := b.Budgets(ctx, from, from.Guild != "" && who.actor(who.bits).Moderator)
 	if err != nil {
 		b.logger().Error("budget not read", "error", err)
-		return "The budget cannot be read just now. Please try again."
+		return who.locale.T("The budget cannot be read just now. Please try again.")
 	}
 	var lines []string
-	for _, l := range []struct{ whose, text string }{{"You today", v.Mine}, {"This server today", v.Server}, {"Everybody today", v.Today}} {
-		if l.text != "" {
-			lines = append(lines, l.whose+": "+l.text)
-		}
+	if v.Mine != "" {
+		lines = append(lines, who.locale.T("You today: %s", v.Mine))
+	}
+	if v.Server != "" {
+		lines = append(lines, who.locale.T("This server today: %s", v.Server))
+	}
+	if v.Today != "" {
+		lines = append(lines, who.locale.T("Everybody today: %s", v.Today))
 	}
 	if len(v.People) > 0 {
-		lines = append(lines, "In this server today:")
+		lines = append(lines, who.locale.T("In this server today:"))
 	}
 	for _, p := range v.People {
-		name := "somebody"
+		name := who.locale.T("somebody")
 		if p.User != "" {
 			name = "<@" + p.User + ">"
 		}

@@ -199,21 +199,22 @@ func (b *Bot) answerCall(
 		ack := discord.OutgoingMessage{Private: private}
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
+		from.Locale = b.localeOf(i, who, private)
 		b.editAnswer(ctx, i, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
-		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
 }
 
 func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(context.Context, sessions.Origin) (string, error)) string {
 	if why := b.disabled(ctx, from); why != "" {
-		return discord.AsSentence(why)
+		return discord.AsSentence(from.Locale.Text(why))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("it took longer than %s", callTimeout))
 	defer cancel()
 	text, err := do(ctx, from)
 	if err != nil {
-		return discord.EscapeLine(discord.AsSentence(err.Error()), 1000)
+		return sentence(from.Locale, err.Error(), 1000)
 	}
 	return text
 }
@@ -231,7 +232,7 @@ func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text str
 func (b *Bot) Post(ctx context.Context, channel, text string, images []llm.Image) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	for _, v := range composeMessages(finalMessage{text: text, images: images}) {
+	for _, v := range composeMessages(b.locale(b.guilds.GuildOf(channel)), finalMessage{text: text, images: images}) {
 		if _, err := b.rest.Send(ctx, channel, discord.OutgoingMessage{Content: v.content, Files: v.files}); err != nil {
 			return fmt.Errorf("write into channel %s: %w", channel, err)
 		}

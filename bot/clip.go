@@ -4,28 +4,30 @@ import (
 	"context"
 
 	"clank/bot/discord"
+	"clank/internal/i18n"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
 
 // clipCommand answers /clank clip: for all to see, as what it shows was not private.
-func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from sessions.Origin) {
+func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from sessions.Origin, loc i18n.Locale) {
 	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{})
 	from = b.completeOrigin(ctx, from)
+	from.Locale = loc
 	why := "There are no recordings here."
 	if b.Clip != nil {
 		why = b.disabled(ctx, from)
 	}
 	if why != "" {
-		b.editAnswer(ctx, i, discord.AsSentence(why))
+		b.editAnswer(ctx, i, discord.AsSentence(loc.Text(why)))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	data, err := b.Clip(ctx, from, maxUpload)
 	if err != nil {
-		b.editAnswer(ctx, i, discord.EscapeLine(discord.AsSentence(err.Error()), 1000))
+		b.editAnswer(ctx, i, sentence(loc, err.Error(), 1000))
 		return
 	}
 	m := discord.OutgoingMessage{Files: []discord.File{{Name: "clip.webm", MediaType: "video/webm", Data: data}}}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/i18n"
+
 	"github.com/bwmarrin/discordgo"
 )
 
@@ -181,22 +183,26 @@ func (b *Bot) recoverPanic(ctx context.Context, f func(context.Context)) {
 type person struct {
 	id, name string
 	roles    []string
-	bits     int64 // permissions in the channel; interactions only
+	bits     int64       // permissions in the channel; interactions only
+	locale   i18n.Locale // their own language; that of the server where it is not known
 }
 
 // personOf returns who used an interaction: a member of a guild, or a user in a direct channel. It returns false
 // for a bot.
 func personOf(i *discordgo.Interaction) (person, bool) {
+	u, p := i.User, person{}
 	switch {
 	case i.Member != nil && i.Member.User != nil:
-		p := personFrom(i.Member.User, i.Member.Nick)
+		u = i.Member.User
+		p = personFrom(u, i.Member.Nick)
 		p.roles, p.bits = i.Member.Roles, i.Member.Permissions
-		return p, p.id != "" && !i.Member.User.Bot
-	case i.User != nil:
-		p := personFrom(i.User, "")
-		return p, p.id != "" && !i.User.Bot
+	case u != nil:
+		p = personFrom(u, "")
+	default:
+		return p, false
 	}
-	return person{}, false
+	p.locale = i18n.Locale(i.Locale)
+	return p, p.id != "" && !u.Bot
 }
 
 func personFrom(u *discordgo.User, nick string) person {

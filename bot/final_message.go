@@ -7,6 +7,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -17,7 +18,6 @@ const (
 	maxUpload    = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
 	fileExcerpt  = 1500    // characters of an answer that are shown when the whole is a file
 	maxLabel     = 60      // characters of a piece of work's label
-	nothingText  = "Done; there is nothing to report."
 	markdownType = "text/markdown; charset=utf-8"
 )
 
@@ -30,21 +30,21 @@ type finalMessage struct {
 
 // composeMessages makes the messages of a conclusion: text over as many as it needs, or
 // an excerpt with a file where it needs too many; the pictures with the last one.
-func composeMessages(c finalMessage) []messageContent {
+func composeMessages(loc i18n.Locale, c finalMessage) []messageContent {
 	text, footer := discord.RevealLinks(c.text), c.footer
 	files, left := pictureFiles(c.images)
 	bare := len(files) == 0
 	if left > 0 {
-		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
+		text = strings.TrimSpace(text + "\n\n" + loc.T("(Pictures left out because they are too large: %d)", left))
 	}
 	if strings.TrimSpace(text) == "" && len(files) == 0 {
-		text = nothingText
+		text = loc.T("Done; there is nothing to report.")
 	}
 	parts := discord.SplitMessage(text, discord.MaxMessageLength)
 	if len(parts) > maxParts {
 		whole := discord.File{Name: "answer.md", MediaType: markdownType, Data: []byte(text)}
 		head := discord.SplitMessage(text, fileExcerpt)[0]
-		parts = []string{head + "\n\n*The answer is long; all of it is in the attached file.*"}
+		parts = []string{head + "\n\n*" + loc.T("The answer is long; all of it is in the attached file.") + "*"}
 		files = append([]discord.File{whole}, files[:min(len(files), maxFiles-1)]...)
 	}
 	if len(parts) == 0 {
@@ -98,30 +98,30 @@ func pictureFile(name string, im llm.Image) discord.File {
 }
 
 // outcomeText says in words what became of a browse. ctx is that of the work.
-func outcomeText(ctx context.Context, rec sessions.TaskRecord, err error) (text, footer string) {
+func outcomeText(ctx context.Context, loc i18n.Locale, rec sessions.TaskRecord, err error) (text, footer string) {
 	if rec.State == "" {
 		if c := cancel.CauseOf(ctx, err); c != nil {
-			return discord.EscapeLine(discord.AsSentence(c.Error()), 500), ""
+			return sentence(loc, c.Error(), 500), ""
 		}
 		if err != nil {
-			return discord.EscapeLine(discord.AsSentence(err.Error()), 1000), ""
+			return sentence(loc, err.Error(), 1000), ""
 		}
-		return "That did not work, and nobody knows why.", ""
+		return loc.T("That did not work, and nobody knows why."), ""
 	}
-	why := discord.EscapeLine(discord.AsSentence(failureReason(ctx, rec, err)), 1000)
+	why := sentence(loc, failureReason(ctx, rec, err), 1000)
 	switch rec.State {
 	case sessions.TaskDone:
 		text = rec.Answer
 	case sessions.TaskLimited:
-		text = strings.TrimSpace(rec.Answer + "\n\n*Ended early:* " + why)
+		text = strings.TrimSpace(rec.Answer + "\n\n*" + loc.T("Ended early:") + "* " + why)
 	case sessions.TaskStopped, sessions.TaskInterrupted:
 		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
 	default:
 		if text = rec.Answer; text == "" { // an answer says itself what did not work
-			text = "That did not work. " + why
+			text = loc.T("That did not work.") + " " + why
 		}
 	}
-	return text, footerText(rec)
+	return text, footerText(loc, rec)
 }
 
 func failureReason(ctx context.Context, rec sessions.TaskRecord, err error) string {
@@ -138,16 +138,13 @@ func failureReason(ctx context.Context, rec sessions.TaskRecord, err error) stri
 }
 
 // footerText says in small letters how many steps it took and how to go on.
-func footerText(rec sessions.TaskRecord) string {
+func footerText(loc i18n.Locale, rec sessions.TaskRecord) string {
 	var bits []string
-	switch {
-	case rec.Steps == 1:
-		bits = append(bits, "1 step")
-	case rec.Steps > 1:
-		bits = append(bits, fmt.Sprintf("%d steps", rec.Steps))
+	if rec.Steps > 0 {
+		bits = append(bits, loc.T("%d steps", rec.Steps))
 	}
 	if rec.SessionID != "" && !rec.Closed {
-		bits = append(bits, "session `"+strings.ReplaceAll(rec.SessionID, "`", "")+"` stays open")
+		bits = append(bits, loc.T("session `%s` stays open", strings.ReplaceAll(rec.SessionID, "`", "")))
 	}
 	if len(bits) == 0 {
 		return ""

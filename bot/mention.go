@@ -12,6 +12,7 @@ import (
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
 
@@ -38,6 +39,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 		who = personFrom(m.Author, m.Member.Nick)
 		who.roles = m.Member.Roles
 	}
+	who.locale = b.locale(m.GuildID)
 	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
@@ -46,7 +48,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	}
 	busy := func(ctx context.Context) {
 		where := b.replyMessage(m, who)
-		b.conclude(ctx, where, finalMessage{text: busyText})
+		b.conclude(ctx, where, finalMessage{text: who.locale.T(busyText)})
 	}
 	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
 }
@@ -69,10 +71,10 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	where := b.replyMessage(m, who)
 	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
-		Private: m.GuildID == "", Roles: who.roles,
+		Private: m.GuildID == "", Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
+		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(who.locale.Text(why))})
 		return
 	}
 	b.noteRequest(ctx, from)
@@ -82,27 +84,28 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	p.stop()
 	defer b.forgetOpen(ctx, work.ID)
 	if err != nil {
-		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, err), page: p.page()})
+		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, who.locale, err), page: p.page()})
 		return
 	}
 	b.conclude(ctx, where, finalMessage{text: answer.Text, images: answer.Images, page: answer.View})
 }
 
 // failure says why there is no answer.
-func (b *Bot) failure(ctx context.Context, err error) string {
+func (b *Bot) failure(ctx context.Context, loc i18n.Locale, err error) string {
 	if c := cancel.CauseOf(ctx, err); c != nil {
-		return discord.EscapeLine(discord.AsSentence(c.Error()), 500)
+		return sentence(loc, c.Error(), 500)
 	}
 	b.logger().Error("reply failed", "error", err)
 	if e := new(llm.Error); errors.As(err, &e) {
-		return "I could not think of an answer. " + discord.EscapeLine(discord.AsSentence(e.Error()), 800)
+		return loc.T("I could not think of an answer.") + " " + sentence(loc, e.Error(), 800)
 	}
-	return "That did not work. " + discord.EscapeLine(discord.AsSentence(err.Error()), 800)
+	return loc.T("That did not work.") + " " + sentence(loc, err.Error(), 800)
 }
 
 func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
 	return &workMessage{
 		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
+		locale: who.locale,
 	}
 }
 

@@ -87,10 +87,10 @@ func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person
 func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, task, text string) string {
 	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
-		Private: m.GuildID == "", Roles: who.roles,
+		Private: m.GuildID == "", Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.disabled(ctx, from); why != "" {
-		return discord.AsSentence(why)
+		return discord.AsSentence(who.locale.Text(why))
 	}
 	_, err := b.Tasks.SendNote(ctx, task, from, text)
 	if errors.Is(err, sessions.ErrNotOwner) && m.GuildID != "" {
@@ -101,9 +101,9 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 		_, err = b.Tasks.SendNote(ctx, task, b.asModerator(from, who, bits), text)
 	}
 	if err != nil {
-		return discord.EscapeLine(discord.AsSentence(err.Error()), 500)
+		return sentence(who.locale, err.Error(), 500)
 	}
-	return "Passed on. It is heard before the next step."
+	return who.locale.T("Passed on. It is heard before the next step.")
 }
 
 // workShown returns the id of the work that a message of the bot shows: its stop

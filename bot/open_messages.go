@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/i18n"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -30,6 +31,8 @@ type openMessage struct {
 	Expires time.Time `json:"expires,omitzero"` // of Token
 	User    string    `json:"user"`
 	Private bool      `json:"private,omitempty"`
+	// Locale is the language of its texts.
+	Locale i18n.Locale `json:"locale,omitempty"`
 }
 
 // storeTimeout bounds one use of the store.
@@ -40,7 +43,7 @@ func (b *Bot) keepOpen(ctx context.Context, work string, p *workMessage) {
 	if b.Messages == nil {
 		return
 	}
-	kept := openMessage{Channel: p.channel, Message: p.message, User: p.user, Private: p.private}
+	kept := openMessage{Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale}
 	if i := p.interaction; i != nil {
 		kept.App, kept.Token, kept.Expires = i.AppID, i.Token, p.expires
 	}
@@ -68,7 +71,8 @@ func (b *Bot) forgetOpen(ctx context.Context, work string) {
 }
 
 // restartedText is what a message says whose work was cut off.
-const restartedText = "clank was restarted while it worked on this, so there is no answer. Please ask again; `/clank sessions` lists what you can go on with."
+const restartedText = "clank was restarted while it worked on this, so there is no answer. Please ask again; " +
+	"`/clank sessions` lists what you can go on with."
 
 // correctOldMessages tells the people of work that a former run of the program has not ended.
 func (b *Bot) correctOldMessages(ctx context.Context) {
@@ -89,7 +93,7 @@ func (b *Bot) correctOldMessages(ctx context.Context) {
 			if m.Token != "" && time.Now().Before(m.Expires) {
 				where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}
 			}
-			if err := where.show(ctx, messageContent{content: restartedText}, true); err != nil {
+			if err := where.show(ctx, messageContent{content: m.Locale.T(restartedText)}, true); err != nil {
 				b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
 			}
 			if ctx.Err() != nil { // tried again by the next run

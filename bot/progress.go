@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
 
@@ -25,7 +25,8 @@ type progress struct {
 	guild        string // where it began
 	channel      string
 	work         string // id of the work that the button stops
-	live         bool   // there are links to pages
+	locale       i18n.Locale
+	live         bool // there are links to pages
 	interval     time.Duration
 	log          *slog.Logger
 	onShown      func() // called when the message is somewhere else than before
@@ -160,28 +161,28 @@ func (p *progress) view() messageContent {
 			session = b.record.SessionID
 		}
 		if b.prompt != "" {
-			texts = append(texts, b.text(len(p.browses)))
+			texts = append(texts, b.text(p.locale, len(p.browses)))
 		}
 	}
-	content := cmp.Or(strings.Join(texts, "\n\n"), "Working on it.")
-	return messageContent{content: content, picture: p.picture, rows: workButtons(p.work, session)}
+	content := cmp.Or(strings.Join(texts, "\n\n"), p.locale.T("Working on it."))
+	return messageContent{content: content, picture: p.picture, rows: workButtons(p.locale, p.work, session)}
 }
 
 // text describes one browse in a few lines, which fit a message with those of
 // the others: of is how many there are.
-func (b browseState) text(of int) string {
+func (b browseState) text(loc i18n.Locale, of int) string {
 	lines := []string{"**" + discord.EscapeLine(b.prompt, 150/of) + "**"}
 	switch state := b.record.State; {
 	case state == sessions.TaskQueued && b.record.Position > 0:
-		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
+		lines = append(lines, loc.T("Waiting for a free browser, number %d in line.", b.record.Position))
 	case state == sessions.TaskQueued: // its turn has come
-		lines = append(lines, "Starting.")
+		lines = append(lines, loc.T("Starting."))
 	case state == sessions.TaskDone:
-		lines = append(lines, "Done; writing the answer.")
+		lines = append(lines, loc.T("Done; writing the answer."))
 	case state.Final() && state != "":
-		lines = append(lines, discord.EscapeLine(discord.AsSentence(cmp.Or(b.record.Reason, string(state))), 200/of))
+		lines = append(lines, sentence(loc, cmp.Or(b.record.Reason, string(state)), 200/of))
 	default:
-		lines = append(lines, b.stepLine(200/of))
+		lines = append(lines, b.stepLine(loc, 200/of))
 	}
 	if at := strings.TrimSpace(discord.EscapeLine(b.page.Title, 80/of) + " · " + discord.EscapeLine(b.page.URL, 120/of)); at != "·" {
 		lines = append(lines, "-# "+strings.Trim(at, " ·"))
@@ -191,20 +192,20 @@ func (b browseState) text(of int) string {
 
 // stepLine says what is being done. Only acts have numbers: people do not count
 // what the model thinks.
-func (b browseState) stepLine(limit int) string {
+func (b browseState) stepLine(loc i18n.Locale, limit int) string {
 	switch s := b.step; {
 	case s.Kind == "":
-		return "Starting."
+		return loc.T("Starting.")
 	case s.Kind == sessions.StepThink && s.Text == "":
-		return "Thinking."
+		return loc.T("Thinking.")
 	case s.Kind == sessions.StepAnswer:
-		return "Writing the answer."
+		return loc.T("Writing the answer.")
 	case s.Kind != sessions.StepAct:
-		return discord.EscapeLine(discord.AsSentence(cmp.Or(s.Text, s.Label)), limit)
+		return sentence(loc, cmp.Or(s.Text, s.Label), limit)
 	case s.Failed:
-		return fmt.Sprintf("Step %d: %s (did not work)", b.act, discord.EscapeLine(s.Label, limit))
+		return loc.T("Step %d: %s (did not work)", b.act, discord.EscapeLine(s.Label, limit))
 	default:
-		return fmt.Sprintf("Step %d: %s", b.act, discord.EscapeLine(s.Label, limit))
+		return loc.T("Step %d: %s", b.act, discord.EscapeLine(s.Label, limit))
 	}
 }
 
@@ -215,12 +216,12 @@ const stopPrefix = "clank:stop:"
 const livePrefix = "clank:live:"
 
 // workButtons stop the work, and show the session of its last browse live if there is one.
-func workButtons(work, session string) []discordgo.MessageComponent {
+func workButtons(loc i18n.Locale, work, session string) []discordgo.MessageComponent {
 	row := []discordgo.MessageComponent{
-		discordgo.Button{Label: "Stop", Style: discordgo.DangerButton, CustomID: stopPrefix + work},
+		discordgo.Button{Label: loc.T("Stop"), Style: discordgo.DangerButton, CustomID: stopPrefix + work},
 	}
 	if session != "" {
-		live := discordgo.Button{Label: "Live", Style: discordgo.SecondaryButton, CustomID: livePrefix + session}
+		live := discordgo.Button{Label: loc.T("Live"), Style: discordgo.SecondaryButton, CustomID: livePrefix + session}
 		row = append(row, live)
 	}
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}

@@ -20,7 +20,7 @@ func TestProgressOfManyBrowsesFitsAMessage(t *testing.T) {
 }
 
 func TestFooterGetsItsOwnMessageWhenThereIsNoRoom(t *testing.T) {
-	got := composeMessages(finalMessage{text: strings.Repeat("x", discord.MaxMessageLength), footer: "-# footer"})
+	got := composeMessages("", finalMessage{text: strings.Repeat("x", discord.MaxMessageLength), footer: "-# footer"})
 	if len(got) != 2 || got[1].content != "-# footer" {
 		t.Errorf("views = %d", len(got))
 	}

@@ -3,11 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
 	"clank/bot/discord"
+	"clank/internal/i18n"
 	"clank/sessions"
 	"clank/sessions/approval"
 
@@ -72,7 +72,9 @@ func (b *Bot) handleQuestion(ctx context.Context, ev approval.Event) {
 // alone if the task is private, and edits it once it is over.
 func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan approval.Answer) {
 	where := &workMessage{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
-	if err := b.writeMessage(ctx, where, messageContent{content: questionText(q, b.Links != nil), rows: questionButtons(q, b.Links != nil)}); err != nil {
+	loc := b.locale(q.Guild)
+	asked := messageContent{content: questionText(loc, q, b.Links != nil), rows: questionButtons(loc, q, b.Links != nil)}
+	if err := b.writeMessage(ctx, where, asked); err != nil {
 		b.logger().Warn("question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 		if q.Private { // nobody else can allow it: there is nothing to wait for
 			_ = b.Questions.Answer(q.ID, approval.Answer{Reason: cannotAskPrivately}) // or it is over already
@@ -88,7 +90,7 @@ func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan
 		default:
 		}
 	}
-	if err := b.writeMessage(context.WithoutCancel(ctx), where, messageContent{content: resolvedText(q, a)}); err != nil {
+	if err := b.writeMessage(context.WithoutCancel(ctx), where, messageContent{content: resolvedText(loc, q, a)}); err != nil {
 		b.logger().Warn("outcome of a question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 	}
 }
@@ -113,51 +115,52 @@ const (
 )
 
 // questionButtons returns the buttons of a question. links says that who takes over is given a link to the page.
-func questionButtons(q approval.Question, links bool) []discordgo.MessageComponent {
+func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
 	}
 	if q.Class == approval.ClassTakeOver {
-		label := "I will"
+		label := loc.T("I will")
 		if links {
-			label = "Take over"
+			label = loc.T("Take over")
 		}
-		row := []discordgo.MessageComponent{button(label, discordgo.SuccessButton, answerAllow), button("No", discordgo.DangerButton, answerRefuse)}
+		row := []discordgo.MessageComponent{button(label, discordgo.SuccessButton, answerAllow), button(loc.T("No"), discordgo.DangerButton, answerRefuse)}
 		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 	}
-	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, answerAllow)}
+	row := []discordgo.MessageComponent{button(loc.T("Allow"), discordgo.SuccessButton, answerAllow)}
 	if q.Class.AllowedForSession() && q.Session != "" {
-		row = append(row, button("Allow for this session", discordgo.SecondaryButton, answerAllowSession))
+		row = append(row, button(loc.T("Allow for this session"), discordgo.SecondaryButton, answerAllowSession))
 	}
-	row = append(row, button("No", discordgo.DangerButton, answerRefuse))
+	row = append(row, button(loc.T("No"), discordgo.DangerButton, answerRefuse))
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }
 
 // questionText returns the question. What the page says stands apart and cannot format
 // anything.
-func questionText(q approval.Question, links bool) string {
+func questionText(loc i18n.Locale, q approval.Question, links bool) string {
 	if q.Class == approval.ClassTakeOver && !links {
-		const elsewhere = "%s\n-# For somebody at the dashboard to do. The time is over <t:%d:R>."
-		return fmt.Sprintf(elsewhere, questionSubject(q), q.Until.Unix())
+		return questionSubject(loc, q) + "\n-# " + loc.T("For somebody at the dashboard to do. The time is over %s.", timestamp(q.Until, 'R'))
 	}
-	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", questionSubject(q), q.User, q.Until.Unix())
+	return questionSubject(loc, q) + "\n-# " + loc.T("For <@%s> to answer. Without an answer it is not done; the time is over %s.",
+		q.User, timestamp(q.Until, 'R'))
 }
 
-func questionSubject(q approval.Question) string {
-	text := "**" + discord.EscapeLine(q.Text, 600) + "?**"
+func questionSubject(loc i18n.Locale, q approval.Question) string {
+	text := "**" + discord.EscapeLine(loc.Text(q.Text), 600) + "?**"
 	if q.Detail != "" {
-		who := "The page calls it"
+		detail := discord.EscapeLine(q.Detail, 300)
 		if q.Class == approval.ClassHandOver || q.Class == approval.ClassTakeOver {
-			who = "The model's note"
+			text += "\n" + loc.T("The model's note: “%s”", detail)
+		} else {
+			text += "\n" + loc.T("The page calls it: “%s”", detail)
 		}
-		text += "\n" + who + ": “" + discord.EscapeLine(q.Detail, 300) + "”"
 	}
 	return text
 }
 
 // resolvedText returns the question once it is over.
-func resolvedText(q approval.Question, a approval.Answer) string {
-	return questionSubject(q) + "\n-# " + discord.EscapeLine(discord.AsSentence(a.String()), 300)
+func resolvedText(loc i18n.Locale, q approval.Question, a approval.Answer) string {
+	return questionSubject(loc, q) + "\n-# " + sentence(loc, a.String(), 300)
 }
 
 // onAnswer takes the press of a question's button.
@@ -182,20 +185,20 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	}
 	switch {
 	case !waits:
-		return "That question is over."
+		return who.locale.T("That question is over.")
 	case !b.mayAnswer(i, q, who, say):
-		return notAllowedText(q)
+		return who.locale.T("Only <@%s>, or somebody who may manage messages here, can answer that.", q.User)
 	}
 	if say != answerRefuse {
 		if why := b.shutOut(ctx, i, q, who); why != "" {
-			return discord.AsSentence(why)
+			return discord.AsSentence(who.locale.Text(why))
 		}
 	}
 	text := ""
 	if q.Class == approval.ClassTakeOver && say == answerAllow && b.Links != nil {
 		var err error
 		if text, err = b.Links.Link(ctx, askerOrigin(q, who), LinkRequest{Session: q.Session, Control: true}); err != nil {
-			return discord.EscapeLine(discord.AsSentence(err.Error()), 300)
+			return sentence(who.locale, err.Error(), 300)
 		}
 	}
 	err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
@@ -203,9 +206,9 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	case err == nil:
 		return text
 	case errors.Is(err, approval.ErrNotPending):
-		return "That question is over."
+		return who.locale.T("That question is over.")
 	}
-	return discord.EscapeLine(discord.AsSentence(err.Error()), 300)
+	return sentence(who.locale, err.Error(), 300)
 }
 
 // shutOut says why a person may no longer ask for anything where q was asked, and thus allow nothing there.
@@ -225,6 +228,7 @@ func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.
 func askerOrigin(q approval.Question, who person) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: q.Guild, Channel: q.Channel, User: who.id, UserName: who.name, Private: q.Private, Roles: who.roles,
+		Locale: who.locale,
 	}
 }
 
@@ -239,8 +243,4 @@ func (b *Bot) mayAnswer(i *discordgo.Interaction, q approval.Question, who perso
 		return false
 	}
 	return who.bits&moderatorBits != 0 || say == answerRefuse && b.anyoneMayStop()
-}
-
-func notAllowedText(q approval.Question) string {
-	return fmt.Sprintf("Only <@%s>, or somebody who may manage messages here, can answer that.", q.User)
 }

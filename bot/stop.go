@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/i18n"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -40,7 +40,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 		defer cancel()
-		reply := discord.OutgoingMessage{Content: stopText(who, stopped, refused), ReplyTo: m.ID}
+		reply := discord.OutgoingMessage{Content: stopText(who.locale, who, stopped, refused), ReplyTo: m.ID}
 		if _, err := b.rest.Send(ctx, m.ChannelID, reply); err != nil {
 			b.logger().Warn("answer to a stop word not sent", "channel", m.ChannelID, "error", err)
 		}
@@ -74,6 +74,7 @@ func (b *Bot) findMissedStops(ctx, base context.Context, since time.Time) {
 				who = personFrom(m.Author, member.Nick)
 				who.roles = member.Roles
 			}
+			who.locale = b.locale(scope.Guild)
 			b.logger().Info("a stop was missed", "channel", scope.Channel, "message", m.ID)
 			b.stopByMessage(base, m, who)
 		}
@@ -140,9 +141,9 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 	case stopped: // the message says so as soon as the work has ended
 		kind = discordgo.InteractionResponseDeferredMessageUpdate
 	case found:
-		text = refusedText([]string{owner})
+		text = refusedText(who.locale, []string{owner})
 	default:
-		text = "That has ended already."
+		text = who.locale.T("That has ended already.")
 	}
 	b.runShort(base, func(ctx context.Context) {
 		b.respond(ctx, i, kind, discord.OutgoingMessage{Content: text, Private: true})
@@ -154,7 +155,8 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 	scope := cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}
 	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyoneMayStop())
 	b.logStop(scope, who, stopped, refused)
-	m := discord.OutgoingMessage{Content: stopText(who, stopped, refused), Private: len(stopped) == 0}
+	private := len(stopped) == 0
+	m := discord.OutgoingMessage{Content: stopText(b.localeOf(i, who, private), who, stopped, refused), Private: private}
 	b.runShort(base, func(ctx context.Context) {
 		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 	})
@@ -184,24 +186,23 @@ const moderatorBits = discordgo.PermissionManageMessages | discordgo.PermissionA
 
 // stopText says what a wish to stop has led to. That other people's work goes on
 // is said only to those who could stop nothing.
-func stopText(who person, stopped, refused []cancel.Work) string {
+func stopText(loc i18n.Locale, who person, stopped, refused []cancel.Work) string {
 	others := slices.DeleteFunc(workOwners(stopped), func(id string) bool { return id == who.id })
 	switch {
 	case len(others) > 0:
-		return fmt.Sprintf("%s stopped what %s asked for.", discord.EscapeLine(who.name, 80), mentionList(others))
+		return loc.T("%s stopped what %s asked for.", discord.EscapeLine(who.name, 80), mentionList(others))
 	case len(stopped) > 0:
-		return "Stopped."
+		return loc.T("Stopped.")
 	case len(refused) > 0:
-		return refusedText(workOwners(refused))
+		return refusedText(loc, workOwners(refused))
 	}
-	return "Nothing is running here."
+	return loc.T("Nothing is running here.")
 }
 
 // refusedText says who may stop work.
-func refusedText(owners []string) string {
+func refusedText(loc i18n.Locale, owners []string) string {
 	who := mentionList(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
-	who = cmp.Or(who, "the person who asked")
-	return fmt.Sprintf("Only %s, or somebody who may manage messages here, can stop that.", who)
+	return loc.T("Only %s, or somebody who may manage messages here, can stop that.", cmp.Or(who, loc.T("the person who asked")))
 }
 
 // workOwners returns the ids of those who asked for works, each once.
@@ -221,7 +222,7 @@ func mentionList(ids []string) string {
 	for i, id := range ids {
 		names[i] = "<@" + id + ">"
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(names, ", ")
 }
 
 func mergeWork(a, b []cancel.Work) []cancel.Work { return append(slices.Clone(a), b...) }

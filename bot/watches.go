@@ -9,6 +9,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/i18n"
 	"clank/internal/watches"
 	"clank/sessions"
 
@@ -38,13 +39,13 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		case sub.Name == "watches":
 			text = b.watchesCommand(ctx, from, optionText(sub.Options, "end"), who)
 		case why != "":
-			text = discord.AsSentence(why)
+			text = discord.AsSentence(from.Locale.Text(why))
 		default:
 			text = b.watchCommand(ctx, from, sub.Options)
 		}
 		b.editAnswer(ctx, i, text)
 	}, func(ctx context.Context) {
-		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
 	return true
 }
@@ -53,30 +54,32 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) string {
 	w, err := readWatch(from, options)
 	if err != nil {
-		return discord.AsSentence(err.Error())
+		return discord.AsSentence(from.Locale.Text(err.Error()))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, watchTimeout, errors.New("the page did not come in time"))
 	defer cancel()
 	w, err = b.Watches.Add(ctx, w)
 	if err != nil {
-		return "Not watched: " + discord.EscapeLine(err.Error(), 500)
+		return from.Locale.T("Not watched: %s", discord.EscapeLine(from.Locale.Text(err.Error()), 500))
 	}
-	text := fmt.Sprintf("Watching %s, and telling %s when %s. I look every %s until <t:%d:D>. `/clank watches end:%s` ends it.",
-		discord.EscapeLine(w.URL, 300), watchAudience(w), discord.EscapeLine(w.What, 300), durationText(w.Every), w.Until.Unix(), w.ID)
+	loc := from.Locale
+	text := loc.T("Watching %s, and telling you here when %s.", discord.EscapeLine(w.URL, 300), watchedFor(loc, w, 300))
+	if w.Origin.Private {
+		text = loc.T("Watching %s, and telling you alone when %s.", discord.EscapeLine(w.URL, 300), watchedFor(loc, w, 300))
+	}
+	text += " " + loc.T("I look %s until %s. `/clank watches end:%s` ends it.", intervalText(loc, w.Every), timestamp(w.Until, 'D'), w.ID)
 	if w.Seen.Value != "" {
-		text += "\nNow it is " + discord.EscapeLine(w.Seen.Value, 60) + "."
+		text += "\n" + loc.T("Now it is %s.", discord.EscapeLine(w.Seen.Value, 60))
 	}
 	if w.Seen.Met {
-		text += "\nThat is so already; I tell you when it is so again after it was not."
+		text += "\n" + loc.T("That is so already; I tell you when it is so again after it was not.")
 	}
 	return text
 }
 
-func watchAudience(w watches.Watch) string {
-	if w.Origin.Private {
-		return "you alone"
-	}
-	return "you here"
+// watchedFor says what w waits for.
+func watchedFor(loc i18n.Locale, w watches.Watch, n int) string {
+	return discord.EscapeLine(loc.Text(w.What), n)
 }
 
 // readWatch reads the options of /clank watch.
@@ -133,28 +136,29 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	if end != "" {
 		w, err := b.Watches.End(ctx, end, from, who.actor(who.bits))
 		if err != nil {
-			return discord.EscapeLine(discord.AsSentence(err.Error()), 500)
+			return sentence(from.Locale, err.Error(), 500)
 		}
-		return fmt.Sprintf("Ended: %s is not watched any more.", discord.EscapeLine(w.URL, 300))
+		return from.Locale.T("Ended: %s is not watched any more.", discord.EscapeLine(w.URL, 300))
 	}
 	owner := watches.OwnerOf(from)
 	list, err := b.Watches.List(ctx, watches.Query{Owner: &owner, Active: true, Limit: 25})
 	if err != nil {
 		b.logger().Error("watches not listed", "error", err)
-		return "Your watches cannot be listed just now. Please try again."
+		return from.Locale.T("Your watches cannot be listed just now. Please try again.")
 	}
 	lines := make([]string, 0, len(list)+1)
 	for _, w := range list {
-		line := fmt.Sprintf("`%s` %s: %s, next look <t:%d:R>", w.ID, discord.EscapeLine(w.URL, 100), discord.EscapeLine(w.What, 120), w.NextCheck.Unix())
+		line := from.Locale.T("`%s` %s: %s, next look %s", w.ID, discord.EscapeLine(w.URL, 100), watchedFor(from.Locale, w, 120),
+			timestamp(w.NextCheck, 'R'))
 		if w.Problem != "" {
-			line += " (last time: " + discord.EscapeLine(w.Problem, 100) + ")"
+			line += " " + from.Locale.T("(last time: %s)", discord.EscapeLine(from.Locale.Text(w.Problem), 100))
 		}
 		lines = append(lines, line)
 	}
 	if len(lines) == 0 {
-		return "Nothing is watched for you. /clank watch begins it."
+		return from.Locale.T("Nothing is watched for you. /clank watch begins it.")
 	}
-	lines = append(lines, "-# /clank watches end:NAME ends one.")
+	lines = append(lines, "-# "+from.Locale.T("/clank watches end:NAME ends one."))
 	return strings.Join(lines, "\n")
 }
 
@@ -188,7 +192,7 @@ func (b *Bot) RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Or
 func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	m := discord.OutgoingMessage{Content: noticeText(w, n), Ping: w.Origin.User}
+	m := discord.OutgoingMessage{Content: noticeText(b.locale(w.Origin.Guild), w, n), Ping: w.Origin.User}
 	direct := w.Origin.Private && w.Origin.Guild != ""
 	if !direct {
 		_, err := b.rest.Send(ctx, w.Origin.Channel, m)
@@ -209,13 +213,13 @@ func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice
 
 // noticeText returns a notice as a message. What the page says stands as it is, and
 // formats nothing.
-func noticeText(w watches.Watch, n watches.Notice) string {
+func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "<@%s> ", w.Origin.User)
 	if n.Kind == watches.NoticeMet {
-		fmt.Fprintf(&t, "you wanted to know when %s.\n", discord.EscapeLine(w.What, 300))
+		t.WriteString(loc.T("you wanted to know when %s.", watchedFor(loc, w, 300)) + "\n")
 	}
-	t.WriteString(discord.EscapeLine(n.Text, 500) + "\n")
+	t.WriteString(discord.EscapeLine(loc.Text(n.Text), 500) + "\n")
 	for _, l := range n.Diff {
 		sign, text, _ := strings.Cut(l, " ")
 		mark := "➕"
@@ -226,7 +230,7 @@ func noticeText(w watches.Watch, n watches.Notice) string {
 	}
 	fmt.Fprintf(&t, "%s\n", discord.RevealLinks(quietLink(w.URL)))
 	if w.State == watches.StateActive {
-		fmt.Fprintf(&t, "-# `/clank watches end:%s` ends this watch", w.ID)
+		t.WriteString("-# " + loc.T("`/clank watches end:%s` ends this watch.", w.ID))
 	}
 	return discord.SplitMessage(t.String(), discord.MaxMessageLength)[0]
 }
@@ -239,20 +243,13 @@ func quietLink(address string) string {
 	return "<" + address + ">"
 }
 
-// durationText returns d in words.
-func durationText(d time.Duration) string {
+// intervalText says how often.
+func intervalText(loc i18n.Locale, d time.Duration) string {
 	switch {
 	case d%(24*time.Hour) == 0:
-		return plural(int(d/(24*time.Hour)), "day")
+		return loc.T("every %d days", int(d/(24*time.Hour)))
 	case d%time.Hour == 0:
-		return plural(int(d/time.Hour), "hour")
+		return loc.T("every %d hours", int(d/time.Hour))
 	}
-	return plural(int(d/time.Minute), "minute")
-}
-
-func plural(n int, unit string) string {
-	if n == 1 {
-		return unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
+	return loc.T("every %d minutes", int(d/time.Minute))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/internal/i18n"
 	"clank/llm"
 
 	"github.com/bwmarrin/discordgo"
@@ -37,6 +38,7 @@ type workMessage struct {
 	channel string
 	user    string // who asked
 	private bool
+	locale  i18n.Locale // of its texts
 	replyTo string
 
 	interaction *discordgo.Interaction // nil when it is not the way, or not any more
@@ -106,7 +108,7 @@ func (p *workMessage) sendWithFallback(v messageContent, m discord.OutgoingMessa
 	if len(m.Files) > 0 && discord.IsCode(err, discord.CodeTooLarge, discord.CodeMissingPermission) {
 		m.Files = nil
 		if len(v.files) > 0 {
-			m.Content = withNote(m.Content, "(The files could not be attached here.)")
+			m.Content = withNote(m.Content, p.locale.T("(The files could not be attached here.)"))
 		}
 		if err = send(m); err == nil {
 			p.filesForbidden = true
@@ -123,17 +125,17 @@ func (p *workMessage) moveToChannel(ctx context.Context, v messageContent) error
 	old := p.interaction
 	p.interaction = nil
 	err := p.write(ctx, v)
-	hint := discord.OutgoingMessage{Content: "This goes on in a message below, as Discord lets me change this one for 15 minutes only."}
+	hint := p.locale.T("This goes on in a message below, as Discord lets me change this one for 15 minutes only.")
 	switch {
 	case errors.Is(err, errCannotShow):
-		hint.Content = "Discord lets me change this message for 15 minutes only, and I cannot write to you directly, " +
-			"so this ends here. Please allow direct messages from this server and ask again."
+		hint = p.locale.T("Discord lets me change this message for 15 minutes only, and I cannot write to you directly, " +
+			"so this ends here. Please allow direct messages from this server and ask again.")
 	case err != nil:
 		return err
 	case p.direct:
-		hint.Content = "This goes on in our direct messages, as Discord lets me change this one for 15 minutes only."
+		hint = p.locale.T("This goes on in our direct messages, as Discord lets me change this one for 15 minutes only.")
 	}
-	if e := p.rest.EditResponse(ctx, old, hint); e != nil {
+	if e := p.rest.EditResponse(ctx, old, discord.OutgoingMessage{Content: hint}); e != nil {
 		p.log.Info("the expiring answer could not point to the new message", "error", e)
 	}
 	return err

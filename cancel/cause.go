@@ -3,6 +3,7 @@ package cancel
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Reason says why work was cancelled.
@@ -33,7 +34,7 @@ func (c *Cause) Error() string {
 	case Stopped:
 		s = "stopped"
 		if c.By != "" {
-			s += " by " + c.By
+			s = fmt.Sprintf("stopped by %s", c.By)
 		}
 	case Superseded:
 		s = "superseded by a newer request"

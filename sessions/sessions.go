@@ -9,6 +9,7 @@ import (
 	"iter"
 	"time"
 
+	"clank/internal/i18n"
 	"clank/llm"
 )
 
@@ -34,7 +35,9 @@ type Origin struct {
 	// What decides who somebody is at the moment of asking. It is not kept.
 	Roles  []string `json:"-"` // that User has on Guild
 	Parent string   `json:"-"` // the channel that the thread Channel is part of
-	Sees   []string `json:"-"` // in direct messages: which of the served servers and channels User is a member of and sees
+	// Locale is the language of what is said to whoever asked.
+	Locale i18n.Locale `json:"-"`
+	Sees   []string    `json:"-"` // in direct messages: which of the served servers and channels User is a member of and sees
 	// Moderator says that User may manage other people's messages in Channel, as the operator of the dashboard may
 	// everywhere.
 	Moderator bool `json:"-"`

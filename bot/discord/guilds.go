@@ -16,6 +16,7 @@ type GuildCache struct {
 
 type guildInfo struct {
 	owner    string
+	locale   string           // preferred_locale
 	roles    map[string]int64 // permission bits
 	channels map[string]channelInfo
 }
@@ -93,7 +94,7 @@ func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 	if c.guilds == nil {
 		c.guilds = make(map[string]*guildInfo)
 	}
-	info := &guildInfo{owner: g.OwnerID, roles: make(map[string]int64), channels: make(map[string]channelInfo)}
+	info := &guildInfo{owner: g.OwnerID, locale: g.PreferredLocale, roles: make(map[string]int64), channels: make(map[string]channelInfo)}
 	for _, r := range g.Roles {
 		if r != nil {
 			info.roles[r.ID] = r.Permissions
@@ -110,6 +111,16 @@ func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 		}
 	}
 	c.guilds[g.ID] = info
+}
+
+// Locale returns the language that a guild prefers; empty if it is not known.
+func (c *GuildCache) Locale(guild string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.guilds[guild]; g != nil {
+		return g.locale
+	}
+	return ""
 }
 
 // Parent returns the channel that a thread is part of; empty if the channel is none, or is not known.

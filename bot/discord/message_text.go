@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -176,7 +177,7 @@ func EscapeLine(s string, n int) string {
 }
 
 // AsSentence makes s begin with a capital letter, unless it begins with a name such
-// as some_setting, and end with a full stop.
+// as some_setting, and end with a full stop of its script.
 func AsSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -186,7 +187,11 @@ func AsSentence(s string) string {
 		r, n := utf8.DecodeRuneInString(s)
 		s = strings.ToUpper(string(r)) + s[n:]
 	}
-	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+	switch last, _ := utf8.DecodeLastRuneInString(s); {
+	case strings.ContainsRune(".!?)。！？）", last):
+	case unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		s += "。"
+	default:
 		s += "."
 	}
 	return s

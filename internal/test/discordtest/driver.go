@@ -65,6 +65,16 @@ func (s *Server) CreateGuild(name string, owner User) Guild {
 	return g.Guild
 }
 
+// SetLocale changes the language that a guild prefers.
+func (s *Server) SetLocale(in Guild, locale string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[in.ID]
+	g.Locale = locale
+	s.hub.DispatchGuild(g, "GUILD_UPDATE", GuildObject(g))
+	s.hub.Notify()
+}
+
 // AddMember lets a user into the guild. A connected bot is told of the guild,
 // others of the member.
 func (s *Server) AddMember(in Guild, user User, roles ...Role) {

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -423,12 +424,12 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	s.Interactions[it.ID] = it
 	d := map[string]any{
 		"id": it.ID, "application_id": it.App.User.ID, "type": it.Type, "token": it.Token, "version": 1,
-		"channel_id": it.Channel.ID, "channel": it.Channel, "locale": "en-US", "data": data,
+		"channel_id": it.Channel.ID, "channel": it.Channel, "locale": cmp.Or(it.User.Locale, "en-US"), "data": data,
 		"app_permissions": s.Permissions(it.Channel, it.App.User.ID), "entitlements": []any{},
 		"authorizing_integration_owners": map[string]string{"0": it.Channel.GuildID}, "context": 0,
 	}
 	if g := s.Guilds[it.Channel.GuildID]; g != nil {
-		d["guild_id"], d["guild_locale"] = g.ID, "en-US"
+		d["guild_id"], d["guild_locale"] = g.ID, cmp.Or(g.Locale, "en-US")
 		d["member"] = memberWithPermissions{g.Member(it.User.ID), s.Permissions(it.Channel, it.User.ID)}
 	} else {
 		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, 1, map[string]string{"0": "0"}

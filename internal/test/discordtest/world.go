@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ type User struct {
 	Username      string `json:"username"`
 	Discriminator string `json:"discriminator"`
 	Bot           bool   `json:"bot,omitempty"`
+	Locale        string `json:"-"` // of the app that they use; empty is en-US
 }
 
 // Mention returns the text that mentions the user in a message.
@@ -93,6 +95,7 @@ type Guild struct {
 	ID      string
 	Name    string
 	OwnerID string
+	Locale  string // that it prefers; empty is en-US
 }
 
 // GuildState is what the server knows of a guild.
@@ -187,7 +190,7 @@ func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "htt
 func GuildObject(g *GuildState) map[string]any {
 	return map[string]any{
 		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,
-		"emojis": []any{}, "stickers": []any{}, "features": []string{}, "preferred_locale": "en-US",
+		"emojis": []any{}, "stickers": []any{}, "features": []string{}, "preferred_locale": cmp.Or(g.Locale, "en-US"),
 		"verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
 		"mfa_level": 0, "premium_tier": 0, "nsfw_level": 0, "afk_timeout": 300, "system_channel_flags": 0,
 	}

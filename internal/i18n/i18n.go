@@ -1,0 +1,204 @@
+package i18n
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+)
+
+// Locale names a language as Discord and BCP 47 do ("de", "es-419"). One that is not spoken, or empty, is English.
+type Locale string
+
+// Languages are those that are spoken, English first.
+func Languages() []Locale { return []Locale{"en", "de", "fr", "es", "pt-BR", "ja"} }
+
+// T returns a text in the language of l. args are as for [fmt.Sprintf].
+func (l Locale) T(english string, args ...any) string {
+	if false {
+		_ = fmt.Sprintf(english, args...) // go vet compares the verbs with args
+	}
+	return l.dictionary().printer.Sprintf(english, args...)
+}
+
+// Text translates what was put together in English elsewhere, such as the text of an error: it is known as a whole, or
+// by the format it was made with. What is unknown stays as it is.
+func (l Locale) Text(english string) string {
+	d := l.dictionary()
+	if d.known[english] {
+		return d.printer.Sprintf(english)
+	}
+	for _, f := range d.formats() {
+		if got := f.pattern.FindStringSubmatch(english); got != nil {
+			return d.printer.Sprintf(f.key, f.args(l, got[1:])...)
+		}
+	}
+	return english
+}
+
+// dictionary is one language.
+type dictionary struct {
+	printer *message.Printer
+	known   map[string]bool // English texts without verbs
+	keys    []string        // English texts with verbs
+	formats func() []format
+}
+
+func (l Locale) dictionary() *dictionary {
+	if d, ok := dictionaries()[l]; ok {
+		return d()
+	}
+	tag, err := language.Parse(string(l))
+	if err != nil {
+		return dictionaries()["en"]()
+	}
+	_, at, _ := matcher().Match(tag)
+	return dictionaries()[Languages()[at]]()
+}
+
+var matcher = sync.OnceValue(func() language.Matcher {
+	var tags []language.Tag
+	for _, l := range Languages() {
+		tags = append(tags, language.MustParse(string(l)))
+	}
+	return language.NewMatcher(tags)
+})
+
+// dictionaries are read when they are needed first.
+var dictionaries = sync.OnceValue(func() map[Locale]func() *dictionary {
+	all := make(map[Locale]func() *dictionary)
+	for _, l := range Languages() {
+		all[l] = sync.OnceValue(func() *dictionary {
+			d, err := read(l)
+			if err != nil {
+				panic(err) // the files are part of the program, and the tests read all of them
+			}
+			return d
+		})
+	}
+	return all
+})
+
+//go:embed locales
+var files embed.FS
+
+// read reads the file of a language: its texts by the English ones, each a string, or an object with the plural forms
+// by the first whole number in the text.
+func read(l Locale) (*dictionary, error) {
+	data, err := files.ReadFile("locales/" + string(l) + ".json")
+	if err != nil {
+		return nil, err
+	}
+	var texts map[string]json.RawMessage
+	if err := json.Unmarshal(data, &texts); err != nil {
+		return nil, fmt.Errorf("%s: %w", l, err)
+	}
+	tag, b, d := language.MustParse(string(l)), catalog.NewBuilder(), &dictionary{known: make(map[string]bool)}
+	for english, raw := range texts {
+		key := strings.ReplaceAll(english, "%w", "%v")
+		msg, err := readMessage(key, raw)
+		if err == nil {
+			err = b.Set(tag, key, msg)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", l, english, err)
+		}
+		if verb().MatchString(key) {
+			d.keys = append(d.keys, english)
+		} else {
+			d.known[english] = true
+		}
+	}
+	d.printer = message.NewPrinter(tag, message.Catalog(b))
+	d.formats = sync.OnceValue(d.makeFormats)
+	return d, nil
+}
+
+// readMessage reads the translation of the text key.
+func readMessage(key string, raw json.RawMessage) (catalog.Message, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return catalog.String(strings.ReplaceAll(text, "%w", "%v")), nil
+	}
+	var forms map[string]string
+	if err := json.Unmarshal(raw, &forms); err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(verb().FindAllStringSubmatch(key, -1), func(v []string) bool { return v[1] == "d" })
+	if at < 0 {
+		return nil, errors.New("it has plural forms, and no number")
+	}
+	var cases []any
+	for _, form := range []string{"=0", "=1", "zero", "one", "two", "few", "many", "other"} { // the first that fits is taken
+		if forms[form] != "" {
+			cases = append(cases, form, forms[form])
+		}
+	}
+	return plural.Selectf(at+1, "%d", cases...), nil
+}
+
+// verb matches a verb of a format; its letter is the first group.
+var verb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%[-+# 0]*[0-9.]*(?:\[\d+\])?([a-z])`)
+})
+
+// format recognises texts that were made with the format key.
+type format struct {
+	key     string // with %v for %w
+	pattern *regexp.Regexp
+	verbs   string // %w, whose argument is translated itself, is w
+}
+
+// makeFormats returns the formats with the most text first: the most particular one wins.
+func (d *dictionary) makeFormats() []format {
+	list := make([]format, 0, len(d.keys))
+	for _, english := range d.keys {
+		f, pattern, from := format{key: strings.ReplaceAll(english, "%w", "%v")}, "(?s)^", 0
+		for _, at := range verb().FindAllStringSubmatchIndex(english, -1) {
+			letter := english[at[2]:at[3]]
+			group := map[string]string{"d": `(-?\d+)`, "q": `("(?:[^"\\]|\\.)*")`}[letter]
+			pattern += regexp.QuoteMeta(english[from:at[0]]) + cmp.Or(group, "(.+?)")
+			f.verbs, from = f.verbs+letter, at[1]
+		}
+		f.pattern = regexp.MustCompile(pattern + regexp.QuoteMeta(english[from:]) + "$")
+		list = append(list, f)
+	}
+	bare := func(f format) int { return len(verb().ReplaceAllString(f.key, "")) }
+	slices.SortFunc(list, func(a, b format) int {
+		return cmp.Or(cmp.Compare(bare(b), bare(a)), cmp.Compare(a.key, b.key))
+	})
+	// What has hardly a word of its own would recognise anything.
+	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 8 })
+}
+
+// args returns what was found in a text as arguments for its format.
+func (f format) args(l Locale, found []string) []any {
+	args := make([]any, len(found))
+	for i, s := range found {
+		args[i] = s
+		switch f.verbs[i] {
+		case 'd':
+			if n, err := strconv.Atoi(s); err == nil {
+				args[i] = n
+			}
+		case 'q':
+			if text, err := strconv.Unquote(s); err == nil {
+				args[i] = text
+			}
+		case 'v', 'w': // an error
+			args[i] = l.Text(s)
+		}
+	}
+	return args
+}
