@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: discord-faults run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -83,6 +83,10 @@ voice-loop: chromium build ## how well spoken stop words are heard in calls, and
 endurance: ## two hours of calls in simulated time, with all that goes wrong
 	@CLANK_ENDURE=1 $(GO) test ./internal/test/endurance -count=1 -timeout 30m -run '^TestTwoHours' -v \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^endurance: /) last = last $$0 "\n"; else print} END {printf "%s", last}'
+
+discord-faults: ## what people read on Discord's bad days: errors, outages of three minutes, lost connections
+	@$(GO) test ./bot -count=1 -timeout 15m -parallel 64 -run '^TestDiscordFaults$$' -v -faults.real \
+		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /faults_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^discord: /) last = $$0; else print} END {print last; exit bad || !last}'
 
 share-loop: chromium ## how pictures shared by Go Live come out, how late, and what they cost
 	@$(GO) test ./internal/test/shareloop -count=1 -timeout 10m -run '^TestShareLoop$$' -v -share.whole \

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,15 +118,16 @@ type Bot struct {
 	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
 
 	rest             *discord.REST
-	gateway          *discord.Gateway
+	gateway          *discord.Shards
 	guilds           discord.GuildCache
 	members          memberCache
 	jobs             JobPool
 	questionOutcomes questionOutcomes
 	activeProgress   progressByWork
-	handled          recentIDs // messages and interactions
-	lastHeard        time.Time // when the gateway last said something; for its goroutine
+	handled          recentIDs         // messages and interactions
+	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
 	stop             context.CancelCauseFunc
+	ended            sync.WaitGroup // waits for the end of the gateway
 
 	mu           sync.Mutex
 	botIdentity  identity
@@ -149,15 +151,17 @@ func (b *Bot) Open(ctx context.Context) error {
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.jobs.Open(cmp.Or(b.MaxConcurrent, 64))
-	b.gateway = &discord.Gateway{
+	b.lastHeard = make(map[int]time.Time)
+	b.gateway = &discord.Shards{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
-		URL:        b.gatewayURL,
+		Optional:   int(discordgo.IntentMessageContent),
+		Ask:        b.askGateway,
 		HTTPClient: client,
 		Logger:     b.logger(),
 		MinWait:    b.RetryWait,
-		OnDispatch: func(kind string, data json.RawMessage) {
-			b.dispatch(base, kind, data)
+		OnDispatch: func(shard int, kind string, data json.RawMessage) {
+			b.dispatch(base, shard, kind, data)
 			if b.OnDispatch != nil {
 				b.OnDispatch(kind, data)
 			}
@@ -169,6 +173,12 @@ func (b *Bot) Open(ctx context.Context) error {
 		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
+	b.ended.Go(func() {
+		<-b.gateway.Done()
+		if b.gateway.Err() != nil { // nobody can stop anything any more
+			stop(&cancel.Cause{Reason: cancel.Gone, Detail: "Discord does not let clank in any more"})
+		}
+	})
 	b.followQuestions(base)
 	if b.Messages != nil {
 		b.runShort(base, b.correctOldMessages)
@@ -199,7 +209,11 @@ func (b *Bot) Close(ctx context.Context) error {
 	b.jobs.Close()
 	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 	b.questionOutcomes.done.Wait() // it waits for nothing itself
-	return errors.Join(b.jobs.Wait(ctx), b.gateway.Close(ctx))
+	waiting, closing := b.jobs.Wait(ctx), b.gateway.Close(ctx)
+	if closing == nil {
+		b.ended.Wait()
+	}
+	return errors.Join(waiting, closing)
 }
 
 // Done returns a channel that is closed when the connection has ended for good: after Close, or when Discord
@@ -214,9 +228,22 @@ func (b *Bot) Err() error {
 	return nil
 }
 
-// Send sends an operation over the gateway; see [discord.Gateway.Send]. It must
+// Send sends an operation over the gateway; see [discord.Shards.Send]. It must
 // not be called before Open.
 func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gateway.Send(ctx, op, d) }
+
+// ConnectionState is how the connections to Discord stand.
+type ConnectionState struct {
+	Shards  []discord.GatewayState
+	Limited bool // Discord hides what is said without mentioning the bot
+}
+
+// Connections returns how the connections stand now. It must not be called before Open.
+func (b *Bot) Connections() ConnectionState {
+	c := ConnectionState{Shards: b.gateway.States()}
+	c.Limited = slices.ContainsFunc(c.Shards, func(s discord.GatewayState) bool { return s.Limited })
+	return c
+}
 
 // UserID returns the bot's own id; empty before Open.
 func (b *Bot) UserID() string { return b.identity().user }
@@ -235,14 +262,14 @@ func (b *Bot) intents() discordgo.Intent {
 		discordgo.IntentMessageContent | b.Intents
 }
 
-// gatewayURL asks where the gateway is. A wrong token shows here first.
-func (b *Bot) gatewayURL(ctx context.Context) (string, error) {
-	u, err := b.rest.Gateway(ctx)
+// askGateway asks where the gateway is. A wrong token shows here first.
+func (b *Bot) askGateway(ctx context.Context) (discord.GatewayInfo, error) {
+	info, err := b.rest.Gateway(ctx)
 	var refusal *discord.APIError
 	if errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized {
-		return "", &discord.GatewayRefusedError{Code: discord.CloseInvalidToken, Reason: refusal.Message}
+		return info, &discord.GatewayRefusedError{Code: discord.CloseInvalidToken, Reason: refusal.Message}
 	}
-	return u, err
+	return info, err
 }
 
 // explain adds the way out to an error of the gateway.
@@ -254,9 +281,11 @@ func (b *Bot) explain(err error) error {
 	switch refused.Code {
 	case discord.CloseInvalidToken:
 		return fmt.Errorf("Discord does not accept the token; copy it again from https://discord.com/developers/applications, Bot, Reset Token: %w", err) //nolint:staticcheck // Discord is a name
-	case discord.CloseDisallowedIntents:
-		return fmt.Errorf("the bot may not read messages; switch on Message Content Intent at "+
-			"https://discord.com/developers/applications, Bot, Privileged Gateway Intents: %w", err)
+	case discord.CloseShardingRequired, discord.CloseInvalidShard:
+		return fmt.Errorf("the bot is on more servers than its connections may serve; clank asks Discord for their number "+
+			"when it connects anew: %w", err)
+	case discord.CloseInvalidIntents:
+		return fmt.Errorf("Discord does not know what this clank asks to hear of; update clank: %w", err) //nolint:staticcheck // a name
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func TestProgressWaitsBetweenEdits(t *testing.T) {
 func TestARateLimitDelaysProgressAndTheAnswerIsTheNextThingShown(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()
-	s.RateLimitNext(discordtest.RouteEditResponse, 300*time.Millisecond)
+	s.RateLimitNext(discordtest.RouteEditResponse, discordtest.ScopeUser, 300*time.Millisecond)
 	k.step("first", nil)
 	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteEditResponse, 0); err != nil {
 		t.Fatal(err)

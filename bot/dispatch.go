@@ -17,14 +17,14 @@ import (
 // learns, it stops what is to be stopped, which is a matter of memory alone, and
 // starts everything else in goroutines of the bot. base is the context of all
 // that work.
-func (b *Bot) dispatch(base context.Context, kind string, data json.RawMessage) {
-	since := b.lastHeard
-	b.lastHeard = time.Now()
+func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.RawMessage) {
+	since := b.lastHeard[shard]
+	b.lastHeard[shard] = time.Now()
 	switch kind {
 	case "READY":
 		b.learnSelf(data)
 		if !since.IsZero() {
-			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, since) })
+			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, shard, since) })
 		}
 	case "MESSAGE_CREATE":
 		m, err := readMessage(data)

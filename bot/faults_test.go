@@ -3,6 +3,7 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,56 +12,342 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"clank/internal/assistant"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
 
-func TestAnAnswerSurvivesDiscordsBadMinutes(t *testing.T) {
+var realFaults = flag.Bool("faults.real", false, "let Discord's bad minutes last as long as they do")
+
+// fault is something that Discord does while a task works: before it answers, and, once more, before somebody stops it.
+type fault struct {
+	do       func(s *stage)
+	message  bool // the work is shown in a message of its own, as Discord has forgotten the command
+	direct   bool // what is to be read comes in a direct message, and the button there stops
+	fast     bool // Discord asks for many heartbeats
+	patience time.Duration
+}
+
+// messageFaults are those of the API.
+func messageFaults() map[string]fault {
+	refuse := func(route discordtest.Route, with *discordtest.APIError) func(*stage) {
+		return func(s *stage) { s.RefuseNext(route, with) }
+	}
+	limit := func(route discordtest.Route, scope string, times int) func(*stage) {
+		return func(s *stage) {
+			for range times {
+				s.RateLimitNext(route, scope, 20*time.Millisecond)
+			}
+		}
+	}
+	badForm := discordtest.Refuse(http.StatusBadRequest, 50035, "Invalid Form Body")
+	const edit, response = discordtest.RouteEditMessage, discordtest.RouteEditResponse
+	all := map[string]fault{
+		"10003 of a channel that is deleted": {message: true, direct: true, do: func(s *stage) { s.DeleteChannel(s.room) }},
+		"50001 of a channel that is hidden": {message: true, direct: true, do: func(s *stage) {
+			s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.ViewChannel)
+		}},
+		"10004 of a server that threw the bot out": {message: true, direct: true, do: func(s *stage) {
+			s.RemoveMember(s.guild, s.account.User)
+		}},
+		"10008 of a message":      {message: true, do: func(s *stage) { s.DeleteMessage(s.message(s.room, "look")) }},
+		"10062 of a command":      {do: refuse(response, discordtest.ErrUnknownInteract)},
+		"10015 of a command":      {do: refuse(response, discordtest.ErrUnknownWebhook)},
+		"50027 of a command":      {do: refuse(response, discordtest.ErrInvalidWebhook)},
+		"30046 of an old message": {message: true, do: refuse(edit, discordtest.ErrTooManyEdits)},
+		"40005 of a message":      {message: true, do: refuse(edit, discordtest.ErrTooLarge)},
+		"50013 of a message":      {message: true, do: refuse(edit, discordtest.ErrMissingPerms)},
+		"50013 of an answer":      {do: refuse(response, discordtest.ErrMissingPerms)},
+		"50035 of a message":      {message: true, do: refuse(edit, badForm)},
+		"50035 of an answer":      {do: refuse(response, badForm)},
+		"a code of tomorrow":      {message: true, do: refuse(edit, discordtest.Refuse(http.StatusForbidden, 59999, "No."))},
+		"an answer that is lost":  {do: func(s *stage) { s.LoseNextAnswer(response) }},
+		"a message that is lost": {do: func(s *stage) {
+			s.RefuseNext(response, discordtest.ErrUnknownWebhook)
+			s.LoseNextAnswer(discordtest.RouteCreateMessage)
+		}},
+		"an edit that is lost": {message: true, do: func(s *stage) { s.LoseNextAnswer(edit) }},
+	}
+	for _, scope := range []string{discordtest.ScopeUser, discordtest.ScopeShared, discordtest.ScopeGlobal} {
+		all["429 of scope "+scope] = fault{message: true, do: limit(edit, scope, 1)}
+		all["429 again and again of scope "+scope] = fault{message: true, do: limit(edit, scope, 7)}
+	}
+	outage := func(status int, length time.Duration) {
+		if !*realFaults {
+			length /= 100 // as the bot of a test waits a hundredth as long between two tries
+		}
+		f := fault{do: func(s *stage) { s.Outage(status, length) }, patience: length + time.Minute}
+		all[fmt.Sprintf("%d for %v", status, length)] = f
+		f.message = true
+		all[fmt.Sprintf("%d for %v, of a message", status, length)] = f
+	}
+	outage(http.StatusServiceUnavailable, time.Minute)
+	outage(http.StatusInternalServerError, 10*time.Second)
+	outage(http.StatusBadGateway, 10*time.Second)
+	if *realFaults {
+		outage(http.StatusServiceUnavailable, 3*time.Minute)
+		outage(http.StatusInternalServerError, 3*time.Minute)
+	}
+	return all
+}
+
+// gatewayFaults are those of the socket.
+func gatewayFaults() map[string]fault {
+	closed := func(code int, lost bool) func(*stage) {
+		return func(s *stage) {
+			check.Must(s.t, s.CloseGateway(s.account, code, "as asked"))
+			if lost {
+				s.forgetSession()
+			}
+		}
+	}
+	all := map[string]fault{
+		"op 7": {do: func(s *stage) { check.Must(s.t, s.Reconnect(s.account)) }},
+		"op 9": {do: func(s *stage) { check.Must(s.t, s.InvalidateSession(s.account, false)) }},
+		"a dropped socket and a lost session": {do: func(s *stage) {
+			check.Must(s.t, s.DropSockets(s.account))
+			s.forgetSession()
+		}},
+		"missed acks": {fast: true, do: func(s *stage) {
+			before := len(s.Disconnects())
+			s.WithholdHeartbeatACK(true)
+			check.Must(s.t, s.Wait(s.ctx(), "the bot to hang up", func() bool { return len(s.Disconnects()) > before }))
+			s.WithholdHeartbeatACK(false)
+		}},
+	}
+	if !*realFaults { // the library takes a second for each
+		return all
+	}
+	all["op 9, to resume"] = fault{do: func(s *stage) { check.Must(s.t, s.InvalidateSession(s.account, true)) }}
+	all["a dropped socket"] = fault{do: func(s *stage) { check.Must(s.t, s.DropSockets(s.account)) }}
+	all["4007"] = fault{do: closed(discordtest.CloseInvalidSeq, true)}
+	all["4009"] = fault{do: closed(discordtest.CloseSessionTimedOut, true)}
+	for _, code := range []int{4000, 4001, 4002, 4003, 4005, 4008} {
+		all[fmt.Sprint(code)] = fault{do: closed(code, false)}
+	}
+	return all
+}
+
+// forgetSession makes Discord forget a session that is not connected.
+func (s *stage) forgetSession() {
+	if err := s.InvalidateSession(s.account, false); err != nil && !errors.Is(err, discordtest.ErrNotConnected) {
+		s.t.Fatal(err)
+	}
+}
+
+// tally counts what people could read.
+type tally struct{ faults, told, lost, twice, after atomic.Int32 }
+
+// fail counts a failure and fails the test.
+func (f *tally) fail(s *stage, in *atomic.Int32, format string, args ...any) {
+	s.t.Helper()
+	in.Add(1)
+	s.t.Errorf(format, args...)
+}
+
+// seen counts the messages in which ada reads text now.
+func (s *stage) seen(text string) (n int) {
+	for _, in := range []discordtest.Channel{s.room, s.OpenDM(s.ada, s.account)} {
+		for _, m := range s.MessagesFor(in, s.ada) {
+			if m.Author.ID != s.account.ID {
+				continue
+			}
+			holds := strings.Contains(m.Content, text)
+			for _, a := range m.Attachments {
+				holds = holds || strings.Contains(string(a.Data), text)
+			}
+			if holds {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// under returns a stage with a task that works and is shown, upon which the fault has come.
+func (f fault) under(t *testing.T) (*stage, *task) {
+	t.Helper()
+	cfg := discordtest.Config{}
+	if f.fast {
+		cfg.HeartbeatInterval = 50 * time.Millisecond
+	}
+	s := newStageOn(t, cfg)
+	if *realFaults {
+		s.bot.RetryWait, s.bot.EditInterval = 0, 0
+	}
+	s.patience = f.patience
+	s.open()
+	it, k := s.lamps()
+	if f.message {
+		s.ForgetInteraction(it.ID)
+	}
+	k.step("look", nil)
+	s.message(s.room, "look")
+	f.do(s)
+	return s, k
+}
+
+func (f fault) answer(t *testing.T, sum *tally, gateway bool) (told bool) {
+	s, k := f.under(t)
+	k.done("the answer")
+	if s.Wait(s.ctx(), "the answer", func() bool { return s.seen("the answer") > 0 }) != nil {
+		sum.fail(s, &sum.lost, "the answer is lost")
+		return false
+	}
+	if gateway {
+		check.Must(t, s.WaitConnected(s.ctx(), s.account))
+		it, k := s.lamps()
+		k.done("one more")
+		s.answer(it, "one more")
+	}
+	s.close()
+	if n := s.seen("the answer"); n != 1 || len(s.tasks.begun) > 0 {
+		sum.fail(s, &sum.twice, "the answer is there %d times, and %d tasks began again", n, len(s.tasks.begun))
+	}
+	return true
+}
+
+func (f fault) stop(t *testing.T, sum *tally) (told bool) {
+	s, k := f.under(t)
+	if f.direct {
+		k.step("glance", nil)
+		m := s.message(s.OpenDM(s.ada, s.account), "glance")
+		_, err := s.PressButton(m, s.ada, m.Buttons()[0].CustomID)
+		check.Must(t, err)
+	} else {
+		s.say(s.room, s.ada, "stop")
+	}
+	select {
+	case <-k.ctx.Done():
+	case <-s.ctx().Done():
+		sum.fail(s, &sum.after, "the task goes on")
+		return false
+	}
+	k.step("go on", nil)
+	told = s.Wait(s.ctx(), "the end", func() bool { return s.seen("topped by") > 0 }) == nil
+	s.close()
+	if n := s.seen("go on"); n > 0 {
+		sum.fail(s, &sum.after, "something was shown after the stop")
+	}
+	if !told {
+		sum.fail(s, &sum.lost, "nobody is told that it was stopped")
+	}
+	return told
+}
+
+// TestDiscordFaults is make discord-faults: what Discord does on bad days, and what people read then.
+func TestDiscordFaults(t *testing.T) {
+	var sum tally
+	t.Run("all", func(t *testing.T) {
+		run := func(name string, f func(t *testing.T) (told bool)) {
+			sum.faults.Add(1)
+			t.Run(name, func(t *testing.T) {
+				if f(t) && !t.Failed() {
+					sum.told.Add(1)
+				}
+			})
+		}
+		for gateway, list := range map[bool]map[string]fault{false: messageFaults(), true: gatewayFaults()} {
+			for name, f := range list {
+				run(name, func(t *testing.T) bool { return f.answer(t, &sum, gateway) })
+				run(name+", then a stop", func(t *testing.T) bool { return f.stop(t, &sum) })
+			}
+		}
+		for name, f := range map[string]func(*testing.T){
+			"a command in bad seconds": commandInBadSeconds, "40060 of a command": acknowledgedTwice,
+			"50007 of a person": untellableWorkStops, "a delivery twice": deliveredTwice, "unknown parts": unknownParts,
+			"a stop that was not told": missedStop, "a crash": crash, "50035 of the commands": commandsRefused,
+			"4004": revoked, "4013": unknownIntents, "4014": forbiddenIntents,
+		} {
+			run(name, func(t *testing.T) bool {
+				f(t)
+				return true
+			})
+		}
+	})
+	t.Logf("discord: faults=%d told=%d lost_answers=%d done_twice=%d after_stop=%d",
+		sum.faults.Load(), sum.told.Load(), sum.lost.Load(), sum.twice.Load(), sum.after.Load())
+}
+
+func commandInBadSeconds(t *testing.T) {
+	s := openStage(t)
+	s.Outage(http.StatusServiceUnavailable, 500*time.Millisecond)
+	_, k := s.lamps()
+	k.done("the answer")
+	s.message(s.room, "the answer")
+}
+
+func acknowledgedTwice(t *testing.T) {
+	s := openStage(t)
+	s.LoseNextAnswer(discordtest.RouteRespond) // the next try is refused with it
+	it, k := s.lamps()
+	k.done("the answer")
+	s.answer(it, "the answer")
+}
+
+func commandsRefused(t *testing.T) {
+	s := newStage(t)
+	s.bot.Runtimes = []string{"one", strings.Repeat("x", 101)}
+	s.open()
+	if err := s.bot.CommandError(); err == nil || !strings.Contains(err.Error(), "Must be between 1 and 100 in length") {
+		t.Errorf("the reason is not told: %v", err)
+	}
+}
+
+// With its token a bot loses the ears for a stop: work ends, and says so where Discord still lets it.
+func revoked(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()
 	k.step("look", nil)
-	s.button(it)
-	for range 9 {
-		s.FailNext(discordtest.RouteEditResponse, http.StatusServiceUnavailable)
+	s.message(s.room, "look")
+	s.RevokeToken(s.account)
+	select {
+	case <-k.ctx.Done():
+	case <-s.ctx().Done():
+		t.Fatal("it goes on")
 	}
-	k.done("the answer")
-	if got := s.answer(it, "the answer"); len(got.Original.Buttons()) != 0 {
-		t.Error("the stop button is still there")
-	}
-	it, k = s.lamps()
-	s.ForgetInteraction(it.ID)
-	for range 9 {
-		s.FailNext(discordtest.RouteCreateMessage, http.StatusBadGateway)
-	}
-	k.done("in a message of its own")
-	s.message(s.room, "in a message of its own")
-}
-
-func TestWorkGoesOnDirectlyWhenItsChannelIsLost(t *testing.T) {
-	for name, lose := range map[string]func(s *stage){
-		"the channel is deleted":    func(s *stage) { s.DeleteChannel(s.room) },
-		"the bot sees it no longer": func(s *stage) { s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.ViewChannel) },
-		"the bot is thrown out":     func(s *stage) { s.RemoveMember(s.guild, s.account.User) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := openStage(t)
-			it, k := s.lamps()
-			s.ForgetInteraction(it.ID)
-			k.step("look", nil)
-			s.message(s.room, "look")
-			lose(s)
-			if !strings.Contains(name, "sees") { // of which Discord tells nothing
-				s.message(s.OpenDM(s.ada, s.account), "look")
-			}
-			k.done("the answer")
-			s.message(s.OpenDM(s.ada, s.account), "the answer")
-		})
+	s.answer(it, "Discord does not let clank in any more")
+	<-s.bot.Done()
+	if err := s.bot.Err(); err == nil || !strings.Contains(err.Error(), "does not accept the token") {
+		t.Errorf("Err = %v", err)
 	}
 }
 
-func TestWorkThatNobodyCanBeToldOfStops(t *testing.T) {
+func unknownIntents(t *testing.T) {
+	s := newStage(t)
+	s.bot.Intents = 1 << 30
+	if err := s.bot.Open(s.ctx()); err == nil || !strings.Contains(err.Error(), "update clank") {
+		t.Errorf("Open: %v", err)
+	}
+	s.close()
+}
+
+// Without the privileged intent Discord still tells what is said to the bot.
+func forbiddenIntents(t *testing.T) {
+	s := newStage(t)
+	s.plainBrain()
+	s.ForbidIntents(s.account, discordtest.MessageContent)
+	s.open()
+	if !s.bot.Connections().Limited {
+		t.Error("it does not know what is hidden from it")
+	}
+	it, k := s.lamps()
+	k.done("by command")
+	s.answer(it, "by command")
+	for what, in := range map[string]discordtest.Channel{"by mention": s.room, "in private": s.OpenDM(s.ada, s.account)} {
+		s.say(in, s.ada, s.account.Mention()+" "+what)
+		k := s.next()
+		if k.Prompt != what {
+			t.Errorf("prompt = %q, want %q", k.Prompt, what)
+		}
+		k.done("done " + what)
+		s.message(in, "done "+what)
+	}
+}
+
+func untellableWorkStops(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()
 	s.ForgetInteraction(it.ID)
@@ -75,7 +362,7 @@ func TestWorkThatNobodyCanBeToldOfStops(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeliveredTwiceIsDoneOnce(t *testing.T) {
+func deliveredTwice(t *testing.T) {
 	s := openStage(t)
 	var replies atomic.Int32
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
@@ -105,7 +392,7 @@ func TestWhatIsDeliveredTwiceIsDoneOnce(t *testing.T) {
 }
 
 // A library that does not know a part of a message must not make it deaf.
-func TestAMessageWithUnknownPartsIsHeard(t *testing.T) {
+func unknownParts(t *testing.T) {
 	s := openStage(t)
 	_, k := s.lamps()
 	check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", fmt.Sprintf(`{"id":"901","type":19,"guild_id":%q,"channel_id":%q,
@@ -114,7 +401,7 @@ func TestAMessageWithUnknownPartsIsHeard(t *testing.T) {
 	s.stopped(k, "ada")
 }
 
-func TestAStopThatTheGatewayDidNotTellIsFound(t *testing.T) {
+func missedStop(t *testing.T) {
 	s := openStage(t)
 	s.say(s.room, s.ada, "stop") // which is over
 	_, k := s.lamps()
@@ -182,7 +469,7 @@ func (o *openMessages) OpenMessages(context.Context) (map[string][]byte, error) 
 	return maps.Clone(o.kept), nil
 }
 
-func TestAfterACrashOldMessagesAreCorrected(t *testing.T) {
+func crash(t *testing.T) {
 	s := newStage(t)
 	store := newOpenMessages(map[string][]byte{})
 	s.bot.Messages = store

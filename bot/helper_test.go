@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -36,11 +37,17 @@ type stage struct {
 	replier       *replier
 	scopes        *cancel.Scopes
 	desk          *approval.Queue
+	patience      time.Duration // of a wait: 15 s
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	d, err := discordtest.Start(discordtest.Config{})
+	return newStageOn(t, discordtest.Config{})
+}
+
+func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
+	t.Helper()
+	d, err := discordtest.Start(cfg)
 	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
@@ -107,7 +114,7 @@ func (s *stage) close() {
 }
 
 func (s *stage) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), cmp.Or(s.patience, 15*time.Second))
 	s.t.Cleanup(cancel)
 	return ctx
 }

@@ -18,9 +18,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		spoil func(*stage)
 		want  string
 	}{
-		"no token":          {func(s *stage) { s.bot.Token = "" }, "DISCORD_TOKEN"},
-		"wrong token":       {func(s *stage) { s.bot.Token = "wrong" }, "does not accept the token"},
-		"no content intent": {func(s *stage) { s.ForbidIntents(s.account, discordtest.MessageContent) }, "Message Content Intent"},
+		"no token":       {func(s *stage) { s.bot.Token = "" }, "DISCORD_TOKEN"},
+		"wrong token":    {func(s *stage) { s.bot.Token = "wrong" }, "does not accept the token"},
+		"too few shards": {func(s *stage) { s.SetShards(s.account, 1, 1, 2) }, "more servers than"},
 		"nobody answers": {func(s *stage) {
 			s.bot.HTTPClient = &http.Client{Transport: unreachable{}}
 			s.bot.OpenTimeout = 500 * time.Millisecond

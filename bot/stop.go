@@ -48,15 +48,15 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	return true
 }
 
-// findMissedStops looks, after a time without the gateway, for what was said meanwhile to stop what runs.
-func (b *Bot) findMissedStops(ctx, base context.Context, since time.Time) {
+// findMissedStops looks, after a time without a shard, for what was said meanwhile to stop what runs on its servers.
+func (b *Bot) findMissedStops(ctx, base context.Context, shard int, since time.Time) {
 	if b.IsStop == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	for _, scope := range b.Scopes.Scopes() {
-		if !isSnowflake(scope.Channel) { // a terminal or the dashboard
+		if !isSnowflake(scope.Channel) || b.gateway.Of(scope.Guild) != shard { // the former: a terminal or the dashboard
 			continue
 		}
 		said, err := b.rest.MessagesSince(ctx, scope.Channel, since.Add(-missedOverlap))

@@ -76,8 +76,44 @@ func (p *workMessage) show(ctx context.Context, v messageContent, final bool) er
 			return p.add(ctx, v)
 		}
 		return nil
+	case final && isRefusal(err) && !discord.IsCode(err, discord.CodeInvalidForm): // which is about what it says
+		p.log.Info("a message may not be changed; writing it anew", "channel", p.channel, "error", err)
+		return p.replace(ctx, v)
 	}
 	return err
+}
+
+// isRefusal reports whether err is an answer of Discord that another try would get again.
+func isRefusal(err error) bool {
+	refusal, ok := errors.AsType[*discord.APIError](err)
+	return ok && refusal.Status < 500
+}
+
+// replace writes the message anew and removes the old one, whose buttons would be dead.
+func (p *workMessage) replace(ctx context.Context, v messageContent) error {
+	i, message, channel := p.interaction, p.message, p.channel
+	p.interaction, p.message = nil, ""
+	err := p.write(ctx, v)
+	if err != nil {
+		return err
+	}
+	if i != nil {
+		err = p.rest.DeleteResponse(ctx, i)
+	} else if message != "" {
+		err = p.rest.Delete(ctx, channel, message)
+	}
+	if err != nil {
+		p.log.Info("a message that was written anew is not removed", "channel", channel, "error", err)
+	}
+	return nil
+}
+
+// refusedAnswerText stands in place of an answer that Discord does not take as it is.
+const refusedAnswerText = "Discord did not accept this answer as a message, so it is in the attached file."
+
+// asFile returns the words alone, as a file: for a message that Discord does not take.
+func (v messageContent) asFile() messageContent {
+	return messageContent{content: refusedAnswerText, files: []discord.File{{Name: "answer.md", MediaType: markdownType, Data: []byte(v.content)}}}
 }
 
 // change edits the message, or writes it if it is not there yet.
@@ -167,8 +203,7 @@ func (p *workMessage) writeDirectly(ctx context.Context, v messageContent) error
 		p.channel, p.direct, p.filesForbidden, p.deleted = id, true, false, false
 		err = p.send(ctx, v, "")
 	}
-	var refusal *discord.APIError
-	if errors.As(err, &refusal) && refusal.Status < 500 {
+	if isRefusal(err) {
 		return fmt.Errorf("%w: %w", errCannotShow, err)
 	}
 	return err
@@ -197,12 +232,14 @@ func (p *workMessage) add(ctx context.Context, v messageContent) error {
 // finish shows an answer: its first part in the place, the rest below it.
 func (p *workMessage) finish(ctx context.Context, parts []messageContent) error {
 	for i, v := range parts {
-		var err error
-		if i == 0 {
-			err = p.show(ctx, v, true)
-		} else {
+		show := func(v messageContent) error { return p.show(ctx, v, true) }
+		if i > 0 {
 			p.replyTo = ""
-			err = p.add(ctx, v)
+			show = func(v messageContent) error { return p.add(ctx, v) }
+		}
+		err := show(v)
+		if discord.IsCode(err, discord.CodeInvalidForm) {
+			err = show(v.asFile())
 		}
 		if err != nil {
 			return fmt.Errorf("show part %d of %d of an answer: %w", i+1, len(parts), err)

@@ -48,6 +48,17 @@ type Gateway struct {
 	Token   string // of the bot, bare
 	Intents int
 
+	// Optional are those of Intents without which the connection goes on if Discord does not allow them.
+	Optional int
+
+	// Shard is the number of this connection among Shards of them, each of which hears of a part of the servers. Zero
+	// Shards is one for all.
+	Shard, Shards int
+
+	// BeforeIdentify, if set, is called before each connection that begins a new session. It may wait until ctx ends.
+	// What it returns is called when the session stands, or could not be begun.
+	BeforeIdentify func(ctx context.Context) (begun func())
+
 	// UserToken says that the token is that of another kind of account, which is sent without the word that bots have before theirs.
 	UserToken bool
 
@@ -74,34 +85,51 @@ type Gateway struct {
 	done   chan struct{}
 	err    error // why it ended for good; read after done is closed
 	last   error // why the last try failed
+	state  GatewayState
+}
+
+// GatewayState is how a connection stands.
+type GatewayState struct {
+	Shard     int
+	Connected bool
+	Since     time.Time // when Connected became so; zero if it never was connected
+	Err       error     // while it is not connected: why
+	Limited   bool      // Discord does not allow the optional intents
+}
+
+// State returns how the connection stands now.
+func (c *Gateway) State() GatewayState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	s.Shard, s.Err = c.Shard, c.last
+	return s
+}
+
+// setConnected notes that the connection stands, or not any more.
+func (c *Gateway) setConnected(yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.Connected != yes {
+		c.state.Connected, c.state.Since = yes, time.Now()
+	}
 }
 
 // Open connects and returns when the gateway has said READY. It tries again
 // until ctx ends, unless the gateway refuses for good; the error is then a
 // [*GatewayRefusedError], and otherwise names the last failure.
 func (c *Gateway) Open(ctx context.Context) error {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.mu.Lock()
-	if c.cancel != nil {
-		c.mu.Unlock()
-		cancel()
-		return errors.New("open the gateway: it is open already")
+	ready, err := c.start(ctx)
+	if err != nil {
+		return err
 	}
-	c.cancel, c.done = cancel, make(chan struct{})
-	c.relay = newRelay(c.URL, c.HTTPClient, c.logger())
-	c.mu.Unlock()
-	ready := make(chan struct{})
-	go func() {
-		defer close(c.done)
-		c.run(run, sync.OnceFunc(func() { close(ready) }))
-	}()
 	select {
 	case <-ready:
 		return nil
 	case <-c.done:
 		return c.err
 	case <-ctx.Done():
-		cancel()
+		c.cancel()
 		<-c.done
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -110,6 +138,27 @@ func (c *Gateway) Open(ctx context.Context) error {
 		}
 		return fmt.Errorf("no connection to Discord in time: %w", context.Cause(ctx))
 	}
+}
+
+// start begins to connect, and returns what is closed when the gateway has said READY. It tries again until Close,
+// unless the gateway refuses for good.
+func (c *Gateway) start(ctx context.Context) (ready <-chan struct{}, err error) {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.mu.Lock()
+	if c.cancel != nil {
+		c.mu.Unlock()
+		cancel()
+		return nil, errors.New("open the gateway: it is open already")
+	}
+	c.cancel, c.done = cancel, make(chan struct{})
+	c.relay = newRelay(c.URL, c.HTTPClient, c.logger())
+	c.mu.Unlock()
+	first := make(chan struct{})
+	go func() {
+		defer close(c.done)
+		c.run(run, sync.OnceFunc(func() { close(first) }))
+	}()
+	return first, nil
 }
 
 // Done returns a channel that is closed when the connection has ended for good, after Close or a refusal. It
@@ -149,9 +198,16 @@ func (c *Gateway) Send(ctx context.Context, op int, d any) error {
 	return r.send(ctx, op, d)
 }
 
-// session makes the discordgo session. It is opened again and again; the
-// library keeps what it needs to resume.
-func (c *Gateway) session(over chan<- struct{}) (*discordgo.Session, error) {
+// librarySession is a session of discordgo.
+type librarySession struct {
+	*discordgo.Session
+	over chan struct{} // holds at most one: that its socket has ended
+}
+
+// session makes the discordgo session. It is opened again and again, as long as Discord knows it; the library keeps
+// what it needs to resume.
+func (c *Gateway) session(intents int) (*librarySession, error) {
+	over := make(chan struct{}, 1)
 	token := "Bot " + c.Token
 	if c.UserToken {
 		token = c.Token
@@ -160,7 +216,10 @@ func (c *Gateway) session(over chan<- struct{}) (*discordgo.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a Discord session: %w", err)
 	}
-	s.Identify.Intents = discordgo.Intent(c.Intents)
+	s.Identify.Intents = discordgo.Intent(intents)
+	if c.Shards > 1 {
+		s.Identify.Shard = &[2]int{c.Shard, c.Shards}
+	}
 	s.Identify.Compress = false // the relay reads what passes
 	s.StateEnabled = false
 	s.SyncEvents = true
@@ -175,43 +234,68 @@ func (c *Gateway) session(over chan<- struct{}) (*discordgo.Session, error) {
 		default:
 		}
 	})
-	return s, nil
+	return &librarySession{s, over}, nil
 }
 
 // run connects again and again until ctx ends or the gateway refuses.
 func (c *Gateway) run(ctx context.Context, ready func()) {
-	over := make(chan struct{}, 1)
-	s, err := c.session(over)
-	if err != nil {
-		c.err = err
-		return
-	}
 	stopRelay := context.AfterFunc(ctx, c.relay.shutDown)
+	var s *librarySession // nil if there is none that Discord could know
+	forget := func() {
+		if s != nil { // the relay has closed its sockets; the library would only sleep a second for an answer to its goodbye
+			go func(s *librarySession) { _ = s.Close() }(s)
+		}
+		s = nil
+	}
 	defer func() {
 		stopRelay()
 		c.relay.close()
-		// The relay has said goodbye and its sockets are closed. The library would
-		// only sleep a second for an answer to its own.
-		go func() { _ = s.Close() }()
+		forget()
 	}()
+	intents, resumable := c.Intents, false
 	for failures := 0; ctx.Err() == nil; failures++ {
-		if c.connect(ctx, s, over, ready) {
-			failures = 0
+		if s == nil {
+			if s, c.err = c.session(intents); c.err != nil {
+				return
+			}
+			resumable = false
 		}
+		begun := func() {}
+		if !resumable && c.BeforeIdentify != nil {
+			begun = sync.OnceFunc(c.BeforeIdentify(ctx))
+		}
+		if c.connect(ctx, s, func() { begun(); ready() }) {
+			failures, resumable = 0, true
+		}
+		begun()
 		if ctx.Err() != nil {
 			return
 		}
 		last := c.relay.lastError()
-		if refused, ok := errors.AsType[*GatewayRefusedError](last); ok {
-			c.err = last
-			c.logger().Error("gateway refused the connection", "code", refused.Code, "reason", refused.Reason)
-			return
-		}
+		refused, _ := errors.AsType[*GatewayRefusedError](last)
+		limited := refused != nil && refused.Code == CloseDisallowedIntents && intents&c.Optional != 0
 		c.mu.Lock()
-		c.last = last
+		if limited {
+			c.state.Limited = true
+		} else {
+			c.last = last
+		}
 		c.mu.Unlock()
+		switch {
+		case limited:
+			c.logger().Warn("discord does not allow some of what the bot would hear; going on without", "shard", c.Shard)
+			intents &^= c.Optional
+			forget()
+			continue
+		case refused != nil:
+			c.err = last
+			c.logger().Error("gateway refused the connection", "shard", c.Shard, "code", refused.Code, "reason", refused.Reason)
+			return
+		case errors.Is(last, errSessionLost):
+			forget()
+		}
 		wait := c.wait(failures)
-		c.logger().Warn("gateway connection ended", "error", last, "wait", wait)
+		c.logger().Warn("gateway connection ended", "shard", c.Shard, "error", last, "wait", wait)
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
@@ -221,9 +305,9 @@ func (c *Gateway) run(ctx context.Context, ready func()) {
 
 // connect lives through one socket and reports whether the gateway had said
 // READY or RESUMED on it.
-func (c *Gateway) connect(ctx context.Context, s *discordgo.Session, over <-chan struct{}, ready func()) bool {
+func (c *Gateway) connect(ctx context.Context, s *librarySession, ready func()) bool {
 	select {
-	case <-over: // of the socket before
+	case <-s.over: // of the socket before
 	default:
 	}
 	if err := s.Open(); err != nil {
@@ -237,16 +321,17 @@ func (c *Gateway) connect(ctx context.Context, s *discordgo.Session, over <-chan
 		c.last = nil
 		c.mu.Unlock()
 		if again {
-			c.logger().Info("the gateway is connected again")
+			c.logger().Info("the gateway is connected again", "shard", c.Shard)
 		}
+		defer c.setConnected(false)
 		ready()
-	case <-over:
+	case <-s.over:
 		return false
 	case <-ctx.Done():
 		return false
 	}
 	select {
-	case <-over:
+	case <-s.over:
 	case <-ctx.Done():
 	}
 	return true
@@ -261,6 +346,7 @@ func (c *Gateway) deliver(e *discordgo.Event) {
 	}()
 	kind, ok := strings.CutPrefix(e.Type, dispatchPrefix)
 	if kind == "RESUMED" || ok && kind == "READY" {
+		c.setConnected(true)
 		defer c.relay.markReady()
 	}
 	if ok || kind == "RESUMED" {

@@ -19,6 +19,7 @@ const (
 	opDispatch     = 0
 	opHeartbeat    = 1
 	opReconnect    = 7
+	opInvalid      = 9
 	opHello        = 10
 	opHeartbeatAck = 11
 )
@@ -33,6 +34,9 @@ type gatewayMessage struct {
 // dispatchPrefix in front of a dispatch's type keeps the library from decoding its data,
 // which it does not survive if the data has a null where it expects none.
 const dispatchPrefix = "~"
+
+// errSessionLost is why a connection ended whose session Discord does not know any more.
+var errSessionLost = errors.New("the gateway has ended the session")
 
 // socketPair is one pair of sockets: inner to the library, outer to the gateway.
 type socketPair struct {
@@ -65,6 +69,11 @@ func (l *socketPair) fromGateway(ctx context.Context) error {
 			l.heartbeatAcked()
 		case opReconnect:
 			return errors.New("the gateway asked for a new connection")
+		case opInvalid: // the library would identify at once, however often
+			if resumable := false; json.Unmarshal(f.Data, &resumable) == nil && resumable {
+				return errors.New("the gateway asked to resume the session")
+			}
+			return errSessionLost
 		case opDispatch:
 			if f.Type == "READY" || f.Type == "RESUMED" {
 				late.Stop()
@@ -160,6 +169,8 @@ func socketError(err error) error {
 	switch code := int(ce.Code); code {
 	case CloseInvalidToken, CloseInvalidShard, CloseShardingRequired, CloseInvalidVersion, CloseInvalidIntents, CloseDisallowedIntents:
 		return &GatewayRefusedError{Code: code, Reason: ce.Reason}
+	case 4007, 4009: // invalid sequence, timed out
+		return fmt.Errorf("%w with code %d (%s)", errSessionLost, code, ce.Reason)
 	}
 	return fmt.Errorf("the gateway closed the connection with code %d (%s)", ce.Code, ce.Reason)
 }

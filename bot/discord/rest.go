@@ -22,10 +22,10 @@ import (
 
 const (
 	requestTimeout = 15 * time.Second
-	maxTries       = 3                // of a request that Discord fails to answer, unless it is made with [Persist]
-	longestRetry   = 15 * time.Second // between two tries
-	maxRateWaits   = 5                // refusals for going too fast, for one request
-	longestWait    = time.Minute      // no single wait is longer, whatever Discord says
+	maxTries       = 3           // of a request that Discord fails to answer, unless it is made with [Persist]
+	longestRetry   = 30          // times the first pause, between two tries
+	maxRateWaits   = 5           // refusals for going too fast, for one request that is not made with [Persist]
+	longestWait    = time.Minute // no single wait is longer, whatever Discord says
 
 	defaultRetryWait = 500 * time.Millisecond
 )
@@ -130,6 +130,7 @@ const (
 	CodeCannotMessageUser  = 50007
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
+	CodeInvalidForm        = 50035
 )
 
 // IsCode reports whether err is an [*Error] with one of codes.
@@ -214,12 +215,12 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 				return err
 			}
 			c.logger().Warn("request is tried again", "route", r.route, "try", tries, "error", err)
-			wait := min(cmp.Or(c.RetryWait, defaultRetryWait)<<min(tries-1, 10), longestRetry)
-			if waitFor(ctx, wait) != nil {
+			if waitFor(ctx, cmp.Or(c.RetryWait, defaultRetryWait)*time.Duration(min(1<<min(tries-1, 10), longestRetry))) != nil {
 				return fmt.Errorf("%s %s: not in time: %w", r.method, r.route, err)
 			}
 			tries++
-		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
+		case refusal.Status == http.StatusTooManyRequests && refusal.Code == 0 &&
+			(waits < maxRateWaits || ctx.Value(persistKey{}) != nil):
 			waits++
 			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
 			if err := waitFor(ctx, refusal.after); err != nil {
@@ -272,6 +273,10 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 	switch {
 	case errors.As(err, &limited):
 		e.Status, e.Message, e.after = http.StatusTooManyRequests, limited.Message, min(max(limited.RetryAfter, 0), longestWait)
+		var body struct{ Code int }
+		if json.Unmarshal(answer, &body) == nil {
+			e.Code = body.Code // a limit that passes has none
+		}
 		return e
 	case errors.As(err, &rest):
 		e.Status = rest.Response.StatusCode

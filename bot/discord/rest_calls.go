@@ -88,29 +88,38 @@ func attachments(fs []File) []*discordgo.File {
 	return out
 }
 
-// Gateway returns the address of the gateway for this bot.
-func (c *REST) Gateway(ctx context.Context) (string, error) {
+// GatewayInfo is where the gateway is and how it shall be connected to.
+type GatewayInfo struct {
+	URL    string // a whole WebSocket URL with its query
+	Shards int    // how many connections Discord recommends
+	AtOnce int    // how many of them may begin a session at the same time
+}
+
+// Gateway asks where the gateway is for this bot.
+func (c *REST) Gateway(ctx context.Context) (GatewayInfo, error) {
 	var g struct {
 		URL    string `json:"url"`
+		Shards int    `json:"shards"`
 		Starts struct {
 			Total      int   `json:"total"`
 			Remaining  int   `json:"remaining"`
 			ResetAfter int64 `json:"reset_after"` // milliseconds
+			AtOnce     int   `json:"max_concurrency"`
 		} `json:"session_start_limit"`
 	}
 	if err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/gateway/bot", out: &g}); err != nil {
-		return "", err
+		return GatewayInfo{}, err
 	}
 	if s := g.Starts; s.Total > 0 && s.Remaining == 0 {
-		return "", fmt.Errorf("discord allows this bot no more sign-ins for %s (%d a day)",
+		return GatewayInfo{}, fmt.Errorf("discord allows this bot no more sign-ins for %s (%d a day)",
 			(time.Duration(s.ResetAfter) * time.Millisecond).Round(time.Minute), s.Total)
 	}
 	u, err := url.Parse(g.URL)
 	if err != nil || u.Host == "" {
-		return "", errors.New("discord gave no usable address of its gateway")
+		return GatewayInfo{}, errors.New("discord gave no usable address of its gateway")
 	}
 	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+discordgo.APIVersion+"&encoding=json"
-	return u.String(), nil
+	return GatewayInfo{URL: u.String(), Shards: max(1, g.Shards), AtOnce: max(1, g.Starts.AtOnce)}, nil
 }
 
 // Send writes a message into a channel. A repeated try does not post it twice.
@@ -131,6 +140,18 @@ func (c *REST) Send(ctx context.Context, channel string, m OutgoingMessage) (id 
 func (c *REST) Edit(ctx context.Context, channel, id string, m OutgoingMessage) error {
 	p, fs := m.edited()
 	return c.do(ctx, apiRequest{method: http.MethodPatch, path: "/channels/" + channel + "/messages/" + id, in: p, files: fs})
+}
+
+// Delete removes a message of the bot.
+func (c *REST) Delete(ctx context.Context, channel, id string) error {
+	return c.do(ctx, apiRequest{method: http.MethodDelete, path: "/channels/" + channel + "/messages/" + id})
+}
+
+// DeleteResponse removes the first answer to an interaction.
+func (c *REST) DeleteResponse(ctx context.Context, i *discordgo.Interaction) error {
+	return c.do(ctx, apiRequest{
+		method: http.MethodDelete, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original",
+	})
 }
 
 // Respond answers an interaction for the first time, with a response of kind.

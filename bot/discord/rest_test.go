@@ -206,16 +206,19 @@ func TestARequestOnTheWireIsFinished(t *testing.T) {
 }
 
 func TestGatewayAddress(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"url":"wss://gateway.discord.gg"}`:                                                     "wss://gateway.discord.gg/?v=9&encoding=json",
-		`{"url":"wss://gateway.discord.gg/","session_start_limit":{"total":1000,"remaining":1}}`: "wss://gateway.discord.gg/?v=9&encoding=json",
-		`{"url":""}`: "",
-		`{"url":"wss://x","session_start_limit":{"total":1000,"remaining":0,"reset_after":3600000}}`: "",
-		`nothing`: "",
+	const address = "wss://gateway.discord.gg/?v=9&encoding=json"
+	for body, want := range map[string]discord.GatewayInfo{
+		`{"url":"wss://gateway.discord.gg"}`: {URL: address, Shards: 1, AtOnce: 1},
+		`{"url":"wss://gateway.discord.gg/","shards":9,"session_start_limit":{"total":1000,"remaining":1,"max_concurrency":2}}`: {
+			URL: address, Shards: 9, AtOnce: 2,
+		},
+		`{"url":""}`: {},
+		`{"url":"wss://x","session_start_limit":{"total":1000,"remaining":0,"reset_after":3600000}}`: {},
+		`nothing`: {},
 	} {
 		got, err := serve(t, status(200, body)).Gateway(t.Context())
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v; want %q", body, got, err, want)
+		if got != want || (err == nil) != (want.URL != "") {
+			t.Errorf("%s: %+v, %v; want %+v", body, got, err, want)
 		}
 	}
 }

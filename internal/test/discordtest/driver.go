@@ -37,6 +37,38 @@ func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 	s.hub.Accounts[bot.ID].Forbidden = intents & Privileged
 }
 
+// SetShards makes Discord recommend so many shards for the bot, of which atOnce may begin a session at the same time,
+// and refuse fewer than least.
+func (s *Server) SetShards(bot Bot, shards, atOnce, least int) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	a := s.hub.Accounts[bot.ID]
+	a.shards, a.atOnce, a.fewestShards = shards, atOnce, least
+}
+
+// Shards lists the shards of the bot that are connected and ready.
+func (s *Server) Shards(bot Bot) []int {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	var list []int
+	for _, ses := range s.hub.SessionsInOrder() {
+		if ses.Bot.User.ID == bot.ID && ses.Conn != nil && ses.Conn.Closing == 0 {
+			list = append(list, ses.shard)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// CloseShard closes the connection of one shard of the bot with a code.
+func (s *Server) CloseShard(bot Bot, shard, code int) error {
+	return s.eachConn(bot, func(c *Conn) {
+		if c.Session != nil && c.Session.shard == shard {
+			s.hub.CloseConn(c, code, "as asked")
+		}
+	})
+}
+
 // RevokeToken makes the bot's token worthless, as a reset in the developer
 // portal does, and closes its connections with 4004.
 func (s *Server) RevokeToken(bot Bot) {
@@ -92,7 +124,7 @@ func (s *Server) addMember(g *GuildState, user User, roles ...Role) {
 	}
 	g.Members = append(g.Members, m)
 	for _, ses := range s.hub.SessionsInOrder() {
-		if ses.Bot.User.ID == user.ID {
+		if ses.Bot.User.ID == user.ID && ses.hears(g.ID) {
 			s.hub.SendGuild(ses, g)
 		}
 	}
@@ -115,7 +147,7 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	}
 	g.Members = slices.DeleteFunc(g.Members, func(m *Member) bool { return m.User.ID == user.ID })
 	for _, ses := range s.hub.SessionsInOrder() {
-		if ses.Bot.User.ID == user.ID && ses.Intents&Guilds != 0 {
+		if ses.Bot.User.ID == user.ID && ses.Intents&Guilds != 0 && ses.hears(g.ID) {
 			s.hub.Dispatch(ses, "GUILD_DELETE", map[string]any{"id": g.ID})
 		}
 	}

@@ -35,6 +35,8 @@ const (
 	CloseInvalidSeq        = 4007
 	CloseRateLimited       = 4008
 	CloseSessionTimedOut   = 4009
+	CloseInvalidShard      = 4010
+	CloseShardingRequired  = 4011
 	CloseInvalidVersion    = 4012
 	CloseInvalidIntents    = 4013
 	CloseDisallowedIntents = 4014
@@ -237,6 +239,7 @@ type identifyData struct {
 	Token      string          `json:"token"`
 	Properties json.RawMessage `json:"properties"`
 	Intents    *Intents        `json:"intents"`
+	Shard      *[2]int         `json:"shard"`
 }
 
 func (s *hub) identify(c *Conn, data json.RawMessage) {
@@ -244,6 +247,9 @@ func (s *hub) identify(c *Conn, data json.RawMessage) {
 	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil {
 		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 		return
+	}
+	if d.Shard == nil {
+		d.Shard = &[2]int{0, 1}
 	}
 	bot := s.accountForToken(d.Token)
 	if d.Intents == nil && bot != nil && !bot.User.Bot {
@@ -259,9 +265,28 @@ func (s *hub) identify(c *Conn, data json.RawMessage) {
 		s.CloseConn(c, CloseInvalidIntents, "Invalid intent(s).")
 	case *d.Intents&bot.Forbidden != 0:
 		s.CloseConn(c, CloseDisallowedIntents, "Disallowed intent(s).")
+	case d.Shard[0] < 0 || d.Shard[0] >= d.Shard[1]:
+		s.CloseConn(c, CloseInvalidShard, "Invalid shard.")
+	case d.Shard[1] < bot.fewestShards:
+		s.CloseConn(c, CloseShardingRequired, "Sharding required.")
+	case s.tooSoon(bot, d.Shard[0]):
+		s.SendOp(c, OpInvalidSession, false)
 	default:
 		s.startSession(c, bot, d)
 	}
+}
+
+// tooSoon reports whether the bucket of the shard has begun a session just now, and otherwise notes that it does.
+func (s *hub) tooSoon(bot *Account, shard int) bool {
+	bucket := shard % max(1, bot.atOnce)
+	if s.Now().Sub(bot.begun[bucket]) < s.Config.IdentifyInterval {
+		return true
+	}
+	if bot.begun == nil {
+		bot.begun = make(map[int]time.Time)
+	}
+	bot.begun[bucket] = s.Now()
+	return false
 }
 
 // accountForToken finds the account for a token as the gateway is given it: a bot's may
@@ -306,15 +331,23 @@ type session struct {
 	seq     int64
 	backlog []gatewayPayload // all dispatches, for resuming
 	Conn    *Conn            // nil while nobody is connected
+
+	shard, shards int
+}
+
+// hears reports whether the session's shard is that of the guild; direct messages are of the first.
+func (s *session) hears(guild string) bool {
+	return int(SnowflakeNumber(guild)>>22)%s.shards == s.shard
 }
 
 // startSession makes a session and sends READY and the guilds.
 func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
-	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, Conn: c}
+	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, Conn: c, shard: d.Shard[0], shards: d.Shard[1]}
 	s.Sessions[ses.id] = ses
 	c.Session, c.Bot = ses, bot.User.ID
 	guilds := []map[string]any{}
-	for _, g := range s.GuildsOf(bot.User.ID) {
+	ours := slices.DeleteFunc(s.GuildsOf(bot.User.ID), func(g *GuildState) bool { return !ses.hears(g.ID) })
+	for _, g := range ours {
 		guilds = append(guilds, map[string]any{"id": g.ID, "unavailable": true})
 	}
 	ready := map[string]any{
@@ -322,8 +355,11 @@ func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
 		"application":      map[string]any{"id": bot.User.ID, "flags": 0},
 		"private_channels": []any{},
 	}
+	if d.Shard[1] > 1 {
+		ready["shard"] = d.Shard
+	}
 	s.Dispatch(ses, "READY", ready)
-	for _, g := range s.GuildsOf(bot.User.ID) {
+	for _, g := range ours {
 		s.SendGuild(ses, g)
 	}
 }
@@ -384,7 +420,7 @@ func (s *hub) DispatchIn(ch *Channel, event string, data any) {
 func (s *hub) audience(ch *Channel, event string) []*session {
 	return slices.DeleteFunc(s.SessionsInOrder(), func(ses *session) bool {
 		need := IntentFor(event, ch.GuildID != "")
-		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ViewChannel == 0
+		return ses.Intents&need != need || !ses.hears(ch.GuildID) || s.Permissions(ch, ses.Bot.User.ID)&ViewChannel == 0
 	})
 }
 
@@ -402,7 +438,7 @@ func (s *hub) DispatchMessage(event string, r *MessageRecord) {
 func (s *hub) DispatchGuild(g *GuildState, event string, data any) {
 	need := IntentFor(event, true)
 	for _, ses := range s.SessionsInOrder() {
-		if ses.Intents&need == need && g.Member(ses.Bot.User.ID) != nil {
+		if ses.Intents&need == need && ses.hears(g.ID) && g.Member(ses.Bot.User.ID) != nil {
 			s.Dispatch(ses, event, data)
 		}
 	}

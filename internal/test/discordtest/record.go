@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,10 +190,27 @@ func (s *Server) FailNext(route Route, status int) {
 	s.hub.Plan(route, RoutePlan{Status: status})
 }
 
+// RefuseNext answers the next request of the route with that refusal.
+func (s *Server) RefuseNext(route Route, with *APIError) { s.hub.Plan(route, RoutePlan{Refusal: with}) }
+
+// Scopes of rate limits.
+const (
+	ScopeUser   = "user"   // of the bot, for a route
+	ScopeShared = "shared" // of all who use what the route names
+	ScopeGlobal = "global" // of the bot, for everything but answers to interactions
+)
+
 // RateLimitNext answers the next request of the route with 429, and also those
 // that come before retryAfter has passed.
-func (s *Server) RateLimitNext(route Route, retryAfter time.Duration) {
-	s.hub.Plan(route, RoutePlan{RetryAfter: retryAfter})
+func (s *Server) RateLimitNext(route Route, scope string, retryAfter time.Duration) {
+	s.hub.Plan(route, RoutePlan{RetryAfter: retryAfter, Scope: scope})
+}
+
+// Outage answers every request of the API with that status until so much time has passed. The gateway goes on.
+func (s *Server) Outage(status int, length time.Duration) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.outage, s.hub.outageEnds = status, s.hub.Now().Add(length)
 }
 
 // HoldNext keeps the next request of the route waiting until it is released,
@@ -312,8 +330,9 @@ func (s *Server) eachConn(bot Bot, do func(*Conn)) error {
 // RoutePlan is what a test has ordered for one request.
 type RoutePlan struct {
 	Status     int
+	Refusal    *APIError
 	RetryAfter time.Duration
-	Global     bool
+	Scope      string // of RetryAfter
 	Held       *RequestHold
 	Lose       bool
 }
@@ -322,6 +341,8 @@ type RoutePlan struct {
 type faultSettings struct {
 	plans        map[Route][]RoutePlan
 	WithholdACKs bool
+	outage       int // the status of all answers until outageEnds
+	outageEnds   time.Time
 }
 
 // Plan orders what comes of the next request of a route. It takes the lock.
@@ -364,17 +385,17 @@ func (e *rateLimitError) Error() string {
 // or webhook, or one for everything but answers to interactions.
 func (s *hub) limit(h http.Header, c *RESTCall, p RoutePlan) error {
 	own := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
-	if p.RetryAfter > 0 && p.Global {
+	if p.RetryAfter > 0 && p.Scope == ScopeGlobal {
 		s.Limits[globalLimit] = s.Now().Add(p.RetryAfter)
 	} else if p.RetryAfter > 0 {
 		s.Limits[own] = s.Now().Add(p.RetryAfter)
 	}
-	if wait := s.Limits[globalLimit].Sub(s.Now()); wait > 0 && (p.Global || !c.Route.Open()) {
+	if wait := s.Limits[globalLimit].Sub(s.Now()); wait > 0 && (p.Scope == ScopeGlobal || !c.Route.Open()) {
 		h.Set("X-RateLimit-Global", "true")
-		return newRateLimitError(h, "global", wait)
+		return newRateLimitError(h, ScopeGlobal, wait)
 	}
 	if wait := s.Limits[own].Sub(s.Now()); wait > 0 {
-		return newRateLimitError(h, "user", wait)
+		return newRateLimitError(h, cmp.Or(p.Scope, ScopeUser), wait)
 	}
 	return nil
 }
@@ -384,5 +405,5 @@ func newRateLimitError(h http.Header, scope string, wait time.Duration) error {
 	h.Set("X-RateLimit-Remaining", "0")
 	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(wait.Seconds(), 'f', 3, 64))
 	h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	return &rateLimitError{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == "global"}
+	return &rateLimitError{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == ScopeGlobal}
 }

@@ -27,6 +27,7 @@ func (s *hub) endpoints() map[Route]endpoint {
 		RouteGetGuild: s.getGuild, RouteGetMember: s.getMember, RouteGetChannel: s.getChannel,
 		RouteTyping: s.postTyping, RouteListMessages: s.listMessages,
 		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage,
+		RouteDeleteMessage: s.deleteMessage, RouteDeleteResponse: s.deleteResponse,
 		RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
 		RouteRespond: s.respond, RouteFollowup: s.followup, RouteEditResponse: s.editResponse,
 		RouteStreamPreview: s.postPreview,
@@ -107,8 +108,14 @@ func (s *hub) handleCall(h http.Header, c *RESTCall, raw []byte, plan RoutePlan,
 
 func (s *hub) callEndpoint(h http.Header, c *RESTCall, raw []byte, plan RoutePlan, answer endpoint) (any, error) {
 	c.Bot = s.AccountWith(c.Header.Get("Authorization"))
+	if s.Now().Before(s.outageEnds) {
+		plan.Status = s.outage
+	}
 	if plan.Status != 0 {
 		return nil, Refuse(plan.Status, 0, strconv.Itoa(plan.Status)+": "+http.StatusText(plan.Status))
+	}
+	if plan.Refusal != nil {
+		return nil, plan.Refusal
 	}
 	if c.Route == "" {
 		return nil, ErrNotFound
@@ -169,22 +176,24 @@ type Route string
 
 // Routes of the API that the server knows.
 const (
-	RouteGateway       Route = "GET /gateway"
-	RouteGatewayBot    Route = "GET /gateway/bot"
-	RouteCreateDM      Route = "POST /users/@me/channels"
-	RouteGetGuild      Route = "GET /guilds/{guild}"
-	RouteGetMember     Route = "GET /guilds/{guild}/members/{user}"
-	RouteGetChannel    Route = "GET /channels/{channel}"
-	RouteTyping        Route = "POST /channels/{channel}/typing"
-	RouteListMessages  Route = "GET /channels/{channel}/messages"
-	RouteCreateMessage Route = "POST /channels/{channel}/messages"
-	RouteEditMessage   Route = "PATCH /channels/{channel}/messages/{message}"
-	RouteListCommands  Route = "GET /applications/{app}/commands"
-	RouteSetCommands   Route = "PUT /applications/{app}/commands"
-	RouteRespond       Route = "POST /interactions/{interaction}/{token}/callback"
-	RouteFollowup      Route = "POST /webhooks/{app}/{token}"
-	RouteEditResponse  Route = "PATCH /webhooks/{app}/{token}/messages/{message}"
-	RouteStreamPreview Route = "POST /streams/{key}/preview"
+	RouteGateway        Route = "GET /gateway"
+	RouteGatewayBot     Route = "GET /gateway/bot"
+	RouteCreateDM       Route = "POST /users/@me/channels"
+	RouteGetGuild       Route = "GET /guilds/{guild}"
+	RouteGetMember      Route = "GET /guilds/{guild}/members/{user}"
+	RouteGetChannel     Route = "GET /channels/{channel}"
+	RouteTyping         Route = "POST /channels/{channel}/typing"
+	RouteListMessages   Route = "GET /channels/{channel}/messages"
+	RouteCreateMessage  Route = "POST /channels/{channel}/messages"
+	RouteEditMessage    Route = "PATCH /channels/{channel}/messages/{message}"
+	RouteDeleteMessage  Route = "DELETE /channels/{channel}/messages/{message}"
+	RouteListCommands   Route = "GET /applications/{app}/commands"
+	RouteSetCommands    Route = "PUT /applications/{app}/commands"
+	RouteRespond        Route = "POST /interactions/{interaction}/{token}/callback"
+	RouteFollowup       Route = "POST /webhooks/{app}/{token}"
+	RouteEditResponse   Route = "PATCH /webhooks/{app}/{token}/messages/{message}"
+	RouteDeleteResponse Route = "DELETE /webhooks/{app}/{token}/messages/{message}"
+	RouteStreamPreview  Route = "POST /streams/{key}/preview"
 )
 
 // RESTCall is one request while it is answered. The lock is held by the handler.
@@ -317,17 +326,19 @@ func Refuse(status, code int, message string) *APIError {
 
 // Refusals that several routes share. The numbers are Discord's.
 var (
-	ErrUnauthorized     = Refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
-	ErrNotFound         = Refuse(http.StatusNotFound, 0, "404: Not Found")
-	ErrUnknownApp       = Refuse(http.StatusNotFound, 10002, "Unknown Application")
-	ErrUnknownChannel   = Refuse(http.StatusNotFound, 10003, "Unknown Channel")
-	ErrUnknownGuild     = Refuse(http.StatusNotFound, 10004, "Unknown Guild")
-	ErrUnknownMember    = Refuse(http.StatusNotFound, 10007, "Unknown Member")
-	ErrUnknownMessage   = Refuse(http.StatusNotFound, 10008, "Unknown Message")
-	ErrUnknownWebhook   = Refuse(http.StatusNotFound, 10015, "Unknown Webhook")
-	ErrUnknownInteract  = Refuse(http.StatusNotFound, 10062, "Unknown interaction")
-	ErrForbiddenAction  = Refuse(http.StatusForbidden, 20012, "You are not authorized to perform this action on this application")
-	ErrTooLarge         = Refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
+	ErrUnauthorized    = Refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
+	ErrNotFound        = Refuse(http.StatusNotFound, 0, "404: Not Found")
+	ErrUnknownApp      = Refuse(http.StatusNotFound, 10002, "Unknown Application")
+	ErrUnknownChannel  = Refuse(http.StatusNotFound, 10003, "Unknown Channel")
+	ErrUnknownGuild    = Refuse(http.StatusNotFound, 10004, "Unknown Guild")
+	ErrUnknownMember   = Refuse(http.StatusNotFound, 10007, "Unknown Member")
+	ErrUnknownMessage  = Refuse(http.StatusNotFound, 10008, "Unknown Message")
+	ErrUnknownWebhook  = Refuse(http.StatusNotFound, 10015, "Unknown Webhook")
+	ErrUnknownInteract = Refuse(http.StatusNotFound, 10062, "Unknown interaction")
+	ErrForbiddenAction = Refuse(http.StatusForbidden, 20012, "You are not authorized to perform this action on this application")
+	ErrTooLarge        = Refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
+	ErrTooManyEdits    = Refuse(http.StatusTooManyRequests, 30046,
+		"Maximum number of edits to messages older than 1 hour reached. Try again later.")
 	ErrAlreadyAnswered  = Refuse(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
 	ErrMissingAccess    = Refuse(http.StatusForbidden, 50001, "Missing Access")
 	ErrNotYourMessage   = Refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")

@@ -181,6 +181,30 @@ func (s *hub) editMessage(c *RESTCall) (any, error) {
 	return s.visibleMessage(r, c), nil
 }
 
+func (s *hub) deleteMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.messageFor(c, ch)
+	if err != nil {
+		return nil, err
+	}
+	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ManageMessages == 0 {
+		return nil, ErrMissingPerms
+	}
+	s.DeleteRecord(r)
+	return nil, nil
+}
+
+func (s *hub) deleteResponse(c *RESTCall) (any, error) {
+	_, r, err := s.webhookMessage(c)
+	if err == nil {
+		s.DeleteRecord(r)
+	}
+	return nil, err
+}
+
 // visibleMessage returns the message as the calling bot may read it.
 func (s *hub) visibleMessage(r *MessageRecord, c *RESTCall) Message {
 	m := CopyMessage(r.Message)
@@ -285,11 +309,11 @@ func (s *hub) getGateway(*RESTCall) (any, error) {
 	return map[string]any{"url": s.GatewayURL()}, nil
 }
 
-func (s *hub) getGatewayBot(*RESTCall) (any, error) {
+func (s *hub) getGatewayBot(c *RESTCall) (any, error) {
 	return map[string]any{
-		"url": s.GatewayURL(), "shards": 1,
+		"url": s.GatewayURL(), "shards": max(1, c.Bot.shards),
 		"session_start_limit": map[string]any{
-			"total": 1000, "remaining": 1000, "reset_after": 86400000, "max_concurrency": 1,
+			"total": 1000, "remaining": 1000, "reset_after": 86400000, "max_concurrency": max(1, c.Bot.atOnce),
 		},
 	}, nil
 }
@@ -438,7 +462,7 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 		d["message"] = r.Message
 	}
 	for _, ses := range s.SessionsInOrder() {
-		if ses.Bot == it.App {
+		if ses.Bot == it.App && ses.hears(it.GuildID) {
 			s.Dispatch(ses, "INTERACTION_CREATE", d)
 		}
 	}

@@ -129,6 +129,9 @@ func (s *Server) Advance(d time.Duration) {
 type Config struct {
 	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s.
 	HeartbeatInterval time.Duration
+	// IdentifyInterval is how long a bot waits between two sessions that it begins in one bucket; otherwise the second is
+	// invalid. 0 asks for nothing.
+	IdentifyInterval time.Duration
 	// Voice starts a voice server that lets in who is in a voice channel.
 	Voice *voicetest.Config
 }

@@ -264,6 +264,9 @@ func (s *hub) updateVoice(ses *session, data json.RawMessage) bool {
 	if g == nil || g.Member(ses.Bot.User.ID) == nil {
 		return true
 	}
+	if !ses.hears(g.ID) { // Discord only ignores it
+		return false
+	}
 	if d.ChannelID != nil && !s.mayConnect(g, *d.ChannelID, ses.Bot.User.ID) {
 		return true
 	}

@@ -33,6 +33,10 @@ type Account struct {
 	Token     string
 	Forbidden Intents // privileged intents that are off in the portal
 	Commands  []Command
+
+	shards, atOnce int               // what is recommended; 0 stands for 1
+	fewestShards   int               // with which the bot may connect
+	begun          map[int]time.Time // when the last session of each bucket was begun
 }
 
 // A Role of a guild. The role with the guild's own id is everyone's.
