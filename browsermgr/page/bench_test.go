@@ -59,18 +59,25 @@ func BenchmarkSnapshotModes(b *testing.B) {
 	})
 }
 
-func BenchmarkClick(b *testing.B) {
-	tab := openTab(b, site(b, map[string]string{"/": form + `<button type=button id=go>Go</button>`}).URL)
-	ref := refOf(b, tab, "Go")
-	for b.Loop() {
-		click(b, tab, ref)
-	}
-}
-
-func BenchmarkType(b *testing.B) {
-	tab := openTab(b, site(b, map[string]string{"/": form}).URL)
-	ref := refOf(b, tab, `"Name"`)
-	for b.Loop() {
-		act(b, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "Ada Lovelace"})
+func BenchmarkActions(b *testing.B) {
+	tab := openTab(b, site(b, map[string]string{"/": form + `<button type=button id=go>Go</button>
+		<label>Country <select><option>Peru<option>Norway<option>Chad</select></label>`}).URL)
+	name, country := refOf(b, tab, `"Name"`), refOf(b, tab, `"Country"`)
+	for _, bench := range []struct {
+		name string
+		do   func(i int) page.Action
+	}{
+		{"click", func(int) page.Action { return page.Action{Kind: actiontable.KindClick, Selector: "#go"} }},
+		{"type", func(int) page.Action { return page.Action{Kind: actiontable.KindType, Ref: name, Text: "Ada Lovelace"} }},
+		{"press", func(int) page.Action { return page.Action{Kind: actiontable.KindPress, Key: "a"} }},
+		{"select", func(i int) page.Action {
+			return page.Action{Kind: actiontable.KindSelect, Ref: country, Values: []string{[]string{"Peru", "Norway"}[i%2]}}
+		}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				act(b, tab, bench.do(i))
+			}
+		})
 	}
 }

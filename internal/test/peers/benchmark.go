@@ -184,6 +184,19 @@ func (r *benchmark) actionCases() []benchmarkCase {
 		}
 		return nil
 	}
+	inField := func(ctx context.Context) error {
+		if err := fresh(ctx); err != nil {
+			return err
+		}
+		return r.clank.act(ctx, map[string]any{"kind": "click", "ref": ours.name})
+	}
+	agentInField := func(ctx context.Context) error {
+		if err := look(ctx); err != nil {
+			return err
+		}
+		_, _, err := r.agent.do(ctx, "click", theirs.name)
+		return err
+	}
 	act := r.clank.repeated
 	country := func(i int) string { return []string{"Peru", "Norway"}[i%2] }
 	return []benchmarkCase{
@@ -204,7 +217,7 @@ func (r *benchmark) actionCases() []benchmarkCase {
 			},
 		},
 		{
-			name: "press", prepare: fresh, prepareAgent: look, script: "press",
+			name: "press", prepare: inField, prepareAgent: agentInField, script: "press", // into the field, by everybody
 			unlike:  "ends when Chromium has the keys, ours when what they set off has run",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
 			command: func(int) []string { return []string{"press", "a"} },
