@@ -99,6 +99,12 @@ type Bot struct {
 	// two there is no such option.
 	Runtimes []string
 
+	// Choices are completed while somebody types; nil offers no choice of a model.
+	Choices Choices
+
+	// Window says that the browser's window can be shown, to operators.
+	Window bool
+
 	// Intents are asked for beyond those the bot itself needs (voice states).
 	Intents discordgo.Intent
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -61,9 +62,11 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 
 // browseOptions are what /clank browse was given.
 type browseOptions struct {
-	task, session, runtime, profile string
-	steps                           int
-	private                         bool
+	task, session, url, runtime, model, profile string
+
+	steps           int
+	budget          float64 // in US dollars
+	private, headed bool
 }
 
 // readBrowse reads the options; those of another type than registered count as
@@ -82,14 +85,22 @@ func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) br
 			o.task = strings.TrimSpace(text)
 		case "session":
 			o.session = strings.TrimSpace(text)
+		case "url":
+			o.url = strings.TrimSpace(text)
 		case "runtime":
 			o.runtime = text
+		case "model":
+			o.model = strings.TrimSpace(text)
 		case "profile":
 			o.profile = strings.TrimSpace(text)
 		case "steps":
 			o.steps = int(number)
+		case "budget":
+			o.budget = number
 		case "private":
 			o.private = yes
+		case "headed":
+			o.headed = yes
 		}
 	}
 	return o
@@ -128,18 +139,37 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		o.session, prompt = lastSession, rest
 	}
 	session, err := b.namedSession(ctx, from, o.session)
+	if err == nil {
+		prompt, err = beginAt(o.url, prompt)
+	}
 	if err != nil {
 		b.conclude(ctx, where, finalMessage{text: sentence(from.Locale, err.Error(), 500)})
 		return
 	}
 	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps, Typed: true,
+		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
+		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Typed: true,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
 	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
 	b.forgetOpen(ctx, work.ID)
+}
+
+// beginAt returns the task that begins with the page at address, if one is given.
+func beginAt(address, task string) (string, error) {
+	if address == "" {
+		return task, nil
+	}
+	u, err := url.Parse(address)
+	if err == nil && u.Scheme == "" && u.Host == "" {
+		u, err = url.Parse("https://" + address)
+	}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(address, " \n") {
+		return "", errors.New("url needs the address of a web page, such as https://example.com")
+	}
+	return "open " + u.String() + "\n" + task, nil
 }
 
 // commandMessage returns where the work of a command is shown.

@@ -76,9 +76,7 @@ func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 		},
 		{
 			Type: sub, Name: "share", Description: "Show a browser session to the people of the call",
-			Options: []*discordgo.ApplicationCommandOption{
-				{Type: text, Name: "session", MaxLength: 100, Description: "Which one; your last one here if you name none"},
-			},
+			Options: []*discordgo.ApplicationCommandOption{sessionOption("Which one; your last one here if you name none")},
 		},
 		{Type: sub, Name: "unshare", Description: "Stop showing it"},
 	}, b.linkCommands()...)
@@ -89,19 +87,13 @@ func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
 	if b.Links == nil {
 		return nil
 	}
-	const (
-		sub  = discordgo.ApplicationCommandOptionSubCommand
-		text = discordgo.ApplicationCommandOptionString
-	)
+	const sub = discordgo.ApplicationCommandOptionSubCommand
 	one := 1.0
 	return []*discordgo.ApplicationCommandOption{
 		{
 			Type: sub, Name: "link", Description: "Make a link to a browser session, for you or one other person",
 			Options: []*discordgo.ApplicationCommandOption{
-				{
-					Type: text, Name: "session", MaxLength: 100,
-					Description: "Which one; your last one here if you name none",
-				},
+				sessionOption("Which one; your last one here if you name none"),
 				{
 					Type: discordgo.ApplicationCommandOptionBoolean, Name: "control",
 					Description: "Let them use mouse and keyboard, too",
@@ -114,9 +106,7 @@ func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
 		},
 		{
 			Type: sub, Name: "unlink", Description: "Make your links void",
-			Options: []*discordgo.ApplicationCommandOption{
-				{Type: text, Name: "session", MaxLength: 100, Description: "Only those to this session"},
-			},
+			Options: []*discordgo.ApplicationCommandOption{sessionOption("Only those to this session")},
 		},
 	}
 }

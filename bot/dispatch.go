@@ -146,9 +146,11 @@ func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
 	case discordgo.MessageComponentInteractionData:
 		b.onButton(base, i, data, who)
 	case discordgo.ApplicationCommandInteractionData:
-		if i.Type == discordgo.InteractionApplicationCommand {
-			b.onCommand(base, i, data, who)
+		if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
+			b.onTyping(base, i, data, who)
+			return
 		}
+		b.onCommand(base, i, data, who)
 	default:
 		b.logger().Info("interaction of an unknown kind", "type", int(i.Type))
 	}

@@ -240,10 +240,15 @@ func (f *tasks) LastSession(_ context.Context, o sessions.Origin) (sessions.Sess
 }
 
 func (f *tasks) Sessions(_ context.Context, q sessions.SessionQuery) ([]sessions.Session, error) {
-	if s, err := f.LastSession(context.Background(), *q.Of); err == nil {
-		return []sessions.Session{s}, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []sessions.Session
+	for _, s := range f.sessions {
+		if s.Origin.User == q.Of.User && s.Origin.Channel == q.Of.Channel && len(list) < q.Limit {
+			list = append(list, s)
+		}
 	}
-	return nil, nil
+	return list, nil
 }
 
 // next returns the next task that has begun.

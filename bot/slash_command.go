@@ -19,6 +19,8 @@ const maxTaskLength = 4000
 // CommandOptions say what there is besides browsing.
 type CommandOptions struct {
 	Runtimes []string // the choices of the runtime; with fewer than two there is no such option
+	Models   bool     // a model can be chosen
+	Window   bool     // the browser's window can be shown
 	Watches  bool
 	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
 	Budget   bool
@@ -27,21 +29,39 @@ type CommandOptions struct {
 
 // SlashCommand returns /clank as it should be registered.
 func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
-	least, one := 1, 1.0
+	sub := discordgo.ApplicationCommandOptionSubCommand
+	return &discordgo.ApplicationCommand{
+		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
+		Options: append([]*discordgo.ApplicationCommandOption{
+			{Type: sub, Name: "browse", Description: "Do something on the web", Options: browseOptionList(o)},
+			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
+			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
+		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip))...),
+	}
+}
+
+// browseOptionList returns the options of /clank browse.
+func browseOptionList(o CommandOptions) []*discordgo.ApplicationCommandOption {
+	const (
+		text  = discordgo.ApplicationCommandOptionString
+		yesNo = discordgo.ApplicationCommandOptionBoolean
+	)
+	least, one, cent := 1, 1.0, 0.01
 	options := []*discordgo.ApplicationCommandOption{
 		{
-			Type: discordgo.ApplicationCommandOptionString, Name: "task", Required: true, MinLength: &least, MaxLength: maxTaskLength,
+			Type: text, Name: "task", Required: true, MinLength: &least, MaxLength: maxTaskLength,
 			Description: "What to do, in your words",
 		},
-		{
-			Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100,
-			Description: "Go on in this session; “last” is your last one here",
-		},
+		sessionOption("Go on in this session; “last” is your last one here"),
+		{Type: text, Name: "url", MaxLength: 2000, Description: "Address of the page to begin with"},
+	}
+	if o.Models {
+		options = append(options, &discordgo.ApplicationCommandOption{
+			Type: text, Name: "model", MaxLength: 100, Autocomplete: true, Description: "Which model works the browser",
+		})
 	}
 	if len(o.Runtimes) > 1 {
-		runtime := &discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: "runtime", Description: "Which mind works the browser",
-		}
+		runtime := &discordgo.ApplicationCommandOption{Type: text, Name: "runtime", Description: "Which mind works the browser"}
 		for _, r := range o.Runtimes[:min(len(o.Runtimes), 25)] {
 			runtime.Choices = append(runtime.Choices, &discordgo.ApplicationCommandOptionChoice{Name: r, Value: r})
 		}
@@ -54,21 +74,27 @@ func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 			Description: "How many steps it may take",
 		},
 		&discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionBoolean, Name: "private", Description: "Show it to you alone",
+			Type: discordgo.ApplicationCommandOptionNumber, Name: "budget", MinValue: &cent, MaxValue: 1000,
+			Description: "How many US dollars its model may cost",
 		},
+		&discordgo.ApplicationCommandOption{Type: yesNo, Name: "private", Description: "Show it to you alone"},
 		&discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: "profile", MaxLength: 64,
+			Type: text, Name: "profile", MaxLength: 64, Autocomplete: true,
 			Description: "Which browser profile to use, if you have several",
 		},
 	)
-	sub := discordgo.ApplicationCommandOptionSubCommand
-	return &discordgo.ApplicationCommand{
-		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
-		Options: append([]*discordgo.ApplicationCommandOption{
-			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
-			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
-			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip))...),
+	if o.Window {
+		options = append(options, &discordgo.ApplicationCommandOption{
+			Type: yesNo, Name: "headed", Description: "Show the browser's window where clank runs; for operators",
+		})
+	}
+	return options
+}
+
+// sessionOption returns the option that names a session of the person's.
+func sessionOption(description string) *discordgo.ApplicationCommandOption {
+	return &discordgo.ApplicationCommandOption{
+		Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100, Autocomplete: true, Description: description,
 	}
 }
 
@@ -102,6 +128,7 @@ type comparableOption struct {
 	Name, Description string
 	Type              discordgo.ApplicationCommandOptionType
 	Required          bool
+	Autocomplete      bool
 	Choices           map[string]any
 	MinValue          float64
 	MaxValue          float64
@@ -118,7 +145,7 @@ func comparableOptions(list []*discordgo.ApplicationCommandOption) []comparableO
 		}
 		x := comparableOption{
 			Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required,
-			MaxValue: o.MaxValue, MaxLength: o.MaxLength, Options: comparableOptions(o.Options),
+			MaxValue: o.MaxValue, MaxLength: o.MaxLength, Options: comparableOptions(o.Options), Autocomplete: o.Autocomplete,
 		}
 		if o.MinValue != nil {
 			x.MinValue = *o.MinValue
@@ -166,7 +193,7 @@ func watchCommands(offered bool) []*discordgo.ApplicationCommandOption {
 		{
 			Type: discordgo.ApplicationCommandOptionSubCommand, Name: "watches", Description: "Show the pages that are watched for you",
 			Options: []*discordgo.ApplicationCommandOption{
-				{Type: text, Name: "end", MaxLength: 20, Description: "End the watch with this name"},
+				{Type: text, Name: "end", MaxLength: 20, Autocomplete: true, Description: "End the watch with this name"},
 			},
 		},
 	}
@@ -187,7 +214,7 @@ func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
-		Clip: b.Clip != nil,
+		Clip: b.Clip != nil, Models: b.Choices != nil, Window: b.Window,
 	})}
 	app := b.identity().app
 	have, err := b.rest.Commands(ctx, app)

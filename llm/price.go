@@ -189,8 +189,9 @@ type Account struct {
 	Session string
 	Guild   string
 	Channel string
-	User    string // id of the person, with the door in front ("discord:42"), as ids of two doors may be alike
-	Purpose string // what the call is for: "browse", "talk", "describe", "speech", …
+	User    string  // id of the person, with the door in front ("discord:42"), as ids of two doors may be alike
+	Purpose string  // what the call is for: "browse", "talk", "describe", "speech", …
+	MaxUSD  float64 // what the calls of Task may cost together, below what the settings allow; 0 = that. It is not stored
 }
 
 type accountKey struct{}

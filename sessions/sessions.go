@@ -67,8 +67,10 @@ type Task struct {
 	Runtime   string `json:"runtime"`             // name of a [Backend]; empty = the session's, else the default
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
-	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
-	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.SelectProfile] says. Kept with the session
+	// MaxUSD is what its models may cost, below what the settings allow; 0 = that. It is not stored.
+	MaxUSD  float64 `json:"max_usd,omitempty"`
+	Headed  bool    `json:"headed,omitempty"`  // show the browser's window
+	Profile string  `json:"profile,omitempty"` // browser profile wanted; empty = the session's, else what [Manager.SelectProfile] says. Kept with the session
 	// Files came with the task. The Manager copies them to those of the session; see [Manager.Files].
 	Files []File `json:"files,omitempty"`
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with the task. They are not stored.

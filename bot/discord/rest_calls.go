@@ -170,6 +170,25 @@ func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind disco
 		p := m.payload()
 		in.Data = &p
 	}
+	return c.callback(ctx, i, in)
+}
+
+// Complete answers an interaction of somebody who types with what they could mean, 25 choices at most.
+func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Choice) error {
+	in := map[string]any{
+		"type": discordgo.InteractionApplicationCommandAutocompleteResult, "data": map[string]any{"choices": append([]Choice{}, list...)},
+	}
+	return c.callback(ctx, i, in)
+}
+
+// Choice is what somebody who types could mean.
+type Choice struct {
+	Name  string `json:"name"` // as people read it, at most 100 characters
+	Value string `json:"value"`
+}
+
+// callback answers an interaction for the first time.
+func (c *REST) callback(ctx context.Context, i *discordgo.Interaction, in any) error {
 	err := c.do(ctx, apiRequest{
 		method: http.MethodPost, path: "/interactions/" + i.ID + "/" + i.Token + "/callback",
 		route: "/interactions/…/callback", in: in,

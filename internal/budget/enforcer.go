@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ type Rules struct {
 	// Prices are those that the table does not know, or gets wrong, by the name of a model as people write it in
 	// settings ("openai:gpt-6-sol") or without the provider.
 	Prices map[string]llm.Price
+
+	asked bool // the limit of a task's money is what it was asked for with
 }
 
 // Enforcer holds spending within the rules. Its fields are set before its first
@@ -40,7 +43,7 @@ const settleTime = 10 * time.Second
 
 // reserve holds e's amount in the ledger, or says what is spent.
 func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, most Amount, unpriced bool) (int64, error) {
-	rules, now := k.Rules(), k.now()
+	rules, now := k.Rules().forAccount(a), k.now()
 	day := dayOf(now, rules.Zone)
 	k.forgetOld(ctx, rules, now, day)
 	e := Entry{At: now, Day: day, Account: a, Model: model, Amount: most, Unpriced: unpriced}
@@ -49,6 +52,20 @@ func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, mos
 		return 0, context.Cause(ctx)
 	}
 	return id, err
+}
+
+// forAccount returns the rules with what the task of a allows itself.
+func (r Rules) forAccount(a llm.Account) Rules {
+	own, task := Dollars(a.MaxUSD), r.Limits[LevelTask]
+	if a.Task == "" || own <= 0 || task.Money > 0 && task.Money <= own {
+		return r
+	}
+	limits := Limits{}
+	maps.Copy(limits, r.Limits)
+	task.Money = own
+	limits[LevelTask] = task
+	r.Limits, r.asked = limits, true
+	return r
 }
 
 // forgetOld forgets old entries, once a day.
@@ -88,7 +105,11 @@ func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bo
 		limit := rules.Limits[s.Key.Level]
 		for _, u := range dimensions {
 			if allowed := u.of(limit); allowed > 0 && exceeds(u, s, most, allowed, unpriced) {
-				return spentError(model, s, u, allowed, u.of(most), rules.Zone)
+				err := spentError(model, s, u, allowed, u.of(most), rules.Zone)
+				if rules.asked && s.Key.Level == LevelTask && u.of(Amount{Money: 1}) > 0 {
+					err.Hint = "that is what the task was asked for with; a new task has a budget of its own"
+				}
+				return err
 			}
 		}
 	}

@@ -284,6 +284,33 @@ func TestAModelOfUnknownPriceNeedsAPriceOrALimitInTokens(t *testing.T) {
 	}
 }
 
+func TestATaskMayAllowItselfLessThanTheSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		own, set float64
+		want     string
+	}{
+		"less than is set":   {0.002, 5, "budget spent: 0.0020 of 0.0020 USD for this task"},
+		"nothing is set":     {0.002, 0, "budget spent: 0.0020 of 0.0020 USD for this task"},
+		"more than may be":   {5, 0.002, "budget spent: 0.0020 of 0.0020 USD for this task"},
+		"nothing of its own": {0, 0.002, "budget spent: 0.0020 of 0.0020 USD for this task"},
+	} {
+		b := newBench(t, budget.Limits{budget.LevelTask: {Money: budget.Dollars(c.set)}})
+		b.model.answer = using(llm.Usage{InputTokens: 2000}, nil)
+		a := llm.Account{Task: "t", MaxUSD: c.own}
+		if _, err := b.ask(t.Context(), a); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, err := b.ask(t.Context(), a)
+		got := spent(t, err)
+		if asked := strings.Contains(got.Hint, "was asked for with"); got.Message != c.want || asked != (c.own == 0.002) {
+			t.Errorf("%s: got %q (%s), want %q", name, got.Message, got.Hint, c.want)
+		}
+		if _, err := b.ask(t.Context(), llm.Account{Task: "u", MaxUSD: c.own}); err != nil {
+			t.Errorf("%s: another task pays for the first: %v", name, err)
+		}
+	}
+}
+
 func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.002), Tokens: 100_000}})
 	b.model.answer = using(llm.Usage{InputTokens: 2000}, nil)

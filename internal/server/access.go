@@ -3,11 +3,16 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"clank/browsermgr/profile"
 	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/internal/vault"
+	"clank/llm/plain"
 	"clank/sessions"
 	"clank/sessions/access"
 )
@@ -33,6 +38,40 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// checkWishes says why somebody may not have what else only the operator asks for: any model, and a window.
+func checkWishes(s settings.Settings, t sessions.Task) error {
+	p, stranger := accessPerson(t.Origin)
+	switch {
+	case !stranger || s.Access.Rules().IsOperator(p):
+		return nil
+	case t.Headed:
+		return errors.New("only an operator of this clank can have the browser's window shown; leave headed out")
+	case t.Model != "" && !slices.Contains(choosableModels(s), t.Model):
+		return fmt.Errorf("the model %s is not one to choose here; there are: %s", t.Model, strings.Join(choosableModels(s), ", "))
+	}
+	return nil
+}
+
+// choosableModels returns the models that everybody may choose in Discord.
+func choosableModels(s settings.Settings) []string {
+	list := append([]string{s.AgentModel, plain.ModelName}, strings.Fields(s.Access.Models)...)
+	slices.Sort(list[1:])
+	return slices.Compact(slices.DeleteFunc(list, func(name string) bool { return name == "" }))
+}
+
+// DiscordChoices is what people in Discord may choose; it implements [bot.Choices].
+type DiscordChoices struct{ server *Server }
+
+// Models implements [bot.Choices].
+func (c DiscordChoices) Models() []string { return choosableModels(c.server.Settings.Current()) }
+
+// Profiles implements [bot.Choices].
+func (c DiscordChoices) Profiles(o sessions.Origin) []string {
+	p, _ := accessPerson(o)
+	s := c.server.Settings.Current()
+	return s.Access.Rules().ProfilesOf(p, s.Profile)
 }
 
 // rightsOf names what somebody may use who asks for something in the open: a browser profile, and logins of the vault.

@@ -411,6 +411,34 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	}
 }
 
+func TestModelsAndTheWindowAreForOperatorsUnlessTheyAreListed(t *testing.T) {
+	t.Parallel()
+	const ada, eve, staff = "100000000000000001", "100000000000000002", "200000000000000001"
+	s := settings.Defaults()
+	s.AgentModel, s.Access.Models, s.Access.Operators = "openai:one", "gemini:two compatible:three", ada+" "+staff
+	from := func(user string, roles ...string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, User: user, Roles: roles}
+	}
+	for name, c := range map[string]struct {
+		task sessions.Task
+		no   string
+	}{
+		"no wish":                    {sessions.Task{Origin: from(eve)}, ""},
+		"the model that is set":      {sessions.Task{Origin: from(eve), Model: "openai:one"}, ""},
+		"the model without a key":    {sessions.Task{Origin: from(eve), Model: "plain:steps"}, ""},
+		"a listed model":             {sessions.Task{Origin: from(eve), Model: "compatible:three"}, ""},
+		"another model":              {sessions.Task{Origin: from(eve), Model: "openai:dear"}, "there are: openai:one, compatible:three, gemini:two, plain:steps"},
+		"another model, by operator": {sessions.Task{Origin: from(ada), Model: "openai:dear"}, ""},
+		"window":                     {sessions.Task{Origin: from(eve), Headed: true}, "only an operator"},
+		"window, by role":            {sessions.Task{Origin: from(eve, staff), Headed: true}, ""},
+		"at the terminal":            {sessions.Task{Model: "openai:dear", Headed: true, Origin: sessions.Origin{Kind: sessions.FromTerminal}}, ""},
+	} {
+		if err := checkWishes(s, c.task); (err == nil) != (c.no == "") || err != nil && !strings.Contains(err.Error(), c.no) {
+			t.Errorf("%s: got %v, want %q", name, err, c.no)
+		}
+	}
+}
+
 func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 	t.Parallel()
 	const ada, eve = "100000000000000001", "100000000000000002"

@@ -91,6 +91,9 @@ func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
 
 // routeTask says by which runtime and model a task is done.
 func (a *Server) routeTask(t sessions.Task) (runtime, model string, err error) {
+	if err := checkWishes(a.Settings.Current(), t); err != nil {
+		return "", "", err
+	}
 	way, err := settings.ChooseRoute(a.Settings.Current(), settings.RouteRequest{Runtime: t.Runtime, Model: t.Model}, a.models.Ability)
 	return way.Runtime, way.Model, err
 }

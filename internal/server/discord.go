@@ -9,6 +9,7 @@ import (
 
 	"clank/bot"
 	"clank/bot/discord"
+	"clank/browsermgr/chrome"
 	"clank/cancel"
 	"clank/internal/settings"
 	"clank/sessions"
@@ -115,6 +116,8 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Clip:          a.clip,
 		Watches:       a.Web.Watches,
 		Runtimes:      settings.Runtimes(),
+		Choices:       DiscordChoices{a},
+		Window:        chrome.HasDisplay() && a.Settings.Current().Access.Operators != "",
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
 		Messages:      a.Db,

@@ -81,11 +81,13 @@ type Browser struct {
 
 // Access is who may use clank, and with which browser profile; see [Access.Rules].
 type Access struct {
-	Guilds   string // ids, as [access.ParseIDs] reads them
-	Channels string
-	People   string
-	Direct   bool
-	Profiles string // lines, as [access.ParseGrants] reads them
+	Guilds    string // ids, as [access.ParseIDs] reads them
+	Channels  string
+	People    string
+	Direct    bool
+	Profiles  string // lines, as [access.ParseGrants] reads them
+	Operators string // ids
+	Models    string // names, separated by spaces or lines, that people may choose in Discord besides the one that is set
 }
 
 // Rules returns the rules that the texts describe. A list that cannot be read, which was refused when it was
@@ -93,7 +95,7 @@ type Access struct {
 func (a Access) Rules() access.Rules {
 	return access.Rules{
 		Guilds: readIDs(a.Guilds), Channels: readIDs(a.Channels), People: readIDs(a.People), Direct: a.Direct,
-		Profiles: readGrants(a.Profiles),
+		Profiles: readGrants(a.Profiles), Operators: readIDs(a.Operators),
 	}
 }
 

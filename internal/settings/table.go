@@ -216,6 +216,11 @@ var otherFields = slices.Concat(
 			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+
 			`profile; if that is listed, others are refused. Unlisted profiles are for the operator only.`,
 			&at.Access.Profiles).checked(parses(access.ParseGrants)),
+		longText(accessKeys+"operators", "Operators on Discord", "IDs of people and roles who may choose any model in "+
+			"Discord and show the browser's window on the machine that runs clank.",
+			&at.Access.Operators).checked(parses(access.ParseIDs)),
+		longText(accessKeys+"models", "Models to choose from", "Models that everyone may choose in Discord, as "+
+			"provider:model, separated by spaces or lines, besides the one that is set and plain:steps.", &at.Access.Models),
 	),
 	inGroup(groupSessions,
 		duration(sessionKeys+"sessionIdleTimeoutMs", "Session idle time", "After this long without a task, a "+

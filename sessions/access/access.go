@@ -32,6 +32,8 @@ type Rules struct {
 	People   []string       // ids of people and roles who are served; empty means everybody
 	Direct   bool           // direct messages are answered
 	Profiles []ProfileGrant // in order of preference
+	// Operators are ids of people and roles who may do on Discord what else only the dashboard and the terminal can.
+	Operators []string
 }
 
 // ProfileGrant shares a browser profile, with all that is logged in there, among people.
@@ -104,6 +106,26 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 		return "", refusedErrorf("this browser belongs to another server, or to somebody's private tasks; go on there, or start a new session here")
 	}
 	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Shared profiles”)", want)
+}
+
+// ProfilesOf returns the names of the profiles that p may ask for, the shared ones first. usual is the default one.
+func (r Rules) ProfilesOf(p Person, usual string) (names []string) {
+	for _, g := range r.Profiles {
+		if p.matchesAny(g.To) && !slices.Contains(names, g.Profile) {
+			names = append(names, g.Profile)
+		}
+	}
+	if usual != "" && !r.isRestricted(usual) {
+		names = append(names, usual)
+	}
+	return names
+}
+
+// IsOperator reports whether p is one of the operators.
+func (r Rules) IsOperator(p Person) bool {
+	return slices.ContainsFunc(r.Operators, func(id string) bool {
+		return id == p.User && id != "" || slices.Contains(p.Roles, id)
+	})
 }
 
 // isRestricted says that somebody has a grant for the profile.

@@ -43,6 +43,7 @@ func EndUserID(o sessions.Origin) string {
 func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
 	return llm.Account{
 		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: PersonID(t.Origin), Purpose: "browse",
+		MaxUSD: t.MaxUSD,
 	}
 }
 

@@ -2,11 +2,9 @@ package discordtest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // CreateUser makes a person.
@@ -239,80 +237,6 @@ func (s *Server) CloseDMs(user User) {
 	s.hub.ClosedDMs[user.ID] = true
 }
 
-// Args are the values of a slash command by name: strings, numbers and booleans.
-type Args map[string]any
-
-// Reasons why a person could not do what the test asked for.
-var (
-	ErrNoCommand   = errors.New("no bot here has registered that command")
-	ErrBadArgument = errors.New("discord would not send that argument")
-	ErrNoComponent = errors.New("the person sees no such component that could be used")
-)
-
-// SlashCommand uses a command in a channel. The path is its name, then the
-// subcommand and so on, parted by spaces: "clank browse". It fails as Discord's
-// own input line would: for unknown commands, missing or wrong arguments.
-func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (Interaction, error) {
-	s.hub.Mu.Lock()
-	defer s.hub.Mu.Unlock()
-	words := strings.Fields(path)
-	ch := s.hub.Channels[in.ID]
-	if ch == nil || len(words) == 0 {
-		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
-	}
-	if s.hub.Permissions(ch, user.ID)&UseCommands == 0 {
-		return Interaction{}, fmt.Errorf("use /%s as %s: %w", path, user.Username, ErrMissingPerms)
-	}
-	app, command := s.findCommand(ch, words[0])
-	if app == nil {
-		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
-	}
-	options, err := nestOptions(command.Options, words[1:], args)
-	if err != nil {
-		return Interaction{}, fmt.Errorf("use /%s: %w", path, err)
-	}
-	data := map[string]any{"id": command.ID, "name": command.Name, "type": 1}
-	if len(options) > 0 {
-		data["options"] = options
-	}
-	it := &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch}
-	return s.hub.Interact(it, data), nil
-}
-
-// findCommand looks for the command among the bots of the channel.
-func (s *Server) findCommand(ch *Channel, name string) (*Account, *Command) {
-	for _, a := range s.hub.Accounts {
-		if s.hub.Permissions(ch, a.User.ID) == 0 && ch.BotID != a.User.ID {
-			continue
-		}
-		for i, c := range a.Commands {
-			if c.Name == name && c.Type == 1 && c.UsableIn(ch) {
-				return a, &a.Commands[i]
-			}
-		}
-	}
-	return nil, nil
-}
-
-// PressButton presses a button below a message that the person sees.
-func (s *Server) PressButton(on Message, user User, customID string) (Interaction, error) {
-	s.hub.Mu.Lock()
-	defer s.hub.Mu.Unlock()
-	r := s.hub.Messages[on.ID]
-	if r == nil || r.Deleted || r.ViewerID != "" && r.ViewerID != user.ID {
-		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
-	}
-	ch := s.hub.Channels[r.ChannelID]
-	c, ok := findButton(r.Components, customID)
-	app := s.hub.Accounts[r.Author.ID]
-	if !ok || c.Disabled || app == nil || ch == nil || s.hub.Permissions(ch, user.ID)&ViewChannel == 0 {
-		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
-	}
-	data := map[string]any{"custom_id": c.CustomID, "component_type": c.Type, "id": c.ID}
-	it := &InteractionExchange{Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch, Target: r.ID}
-	return s.hub.Interact(it, data), nil
-}
-
 // ForgetInteraction makes Discord know the interaction no longer: each answer to
 // it fails with 10062 or 10015.
 func (s *Server) ForgetInteraction(id string) {
@@ -332,50 +256,6 @@ func (s *Server) Interaction(id string) (Interaction, bool) {
 		return Interaction{}, false
 	}
 	return s.hub.InteractionState(it), true
-}
-
-// nestOptions writes arguments as Discord sends them: down the subcommands, with the arguments at the end.
-func nestOptions(options []CommandOption, words []string, args Args) ([]map[string]any, error) {
-	if len(words) == 0 {
-		return listOptions(options, args)
-	}
-	i := slices.IndexFunc(options, func(o CommandOption) bool { return o.Name == words[0] && o.Type == SubCommand })
-	if i < 0 {
-		return nil, ErrNoCommand
-	}
-	inner, err := nestOptions(options[i].Options, words[1:], args)
-	if err != nil {
-		return nil, err
-	}
-	sub := map[string]any{"name": words[0], "type": SubCommand}
-	if len(inner) > 0 {
-		sub["options"] = inner
-	}
-	return []map[string]any{sub}, nil
-}
-
-func listOptions(options []CommandOption, args Args) ([]map[string]any, error) {
-	var out []map[string]any
-	for _, o := range options {
-		if o.Type < StringOption {
-			return nil, fmt.Errorf("%w: it needs a subcommand such as %q", ErrNoCommand, o.Name)
-		}
-		v, given := args[o.Name]
-		if !given && o.Required {
-			return nil, fmt.Errorf("%w: %q is required", ErrBadArgument, o.Name)
-		}
-		if !given {
-			continue
-		}
-		if err := checkArgument(o, v); err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrBadArgument, o.Name, err)
-		}
-		out = append(out, map[string]any{"name": o.Name, "type": o.Type, "value": v})
-	}
-	if len(out) < len(args) {
-		return nil, fmt.Errorf("%w: the command has fewer options than arguments were given", ErrBadArgument)
-	}
-	return out, nil
 }
 
 // checkArgument holds an argument against its option.

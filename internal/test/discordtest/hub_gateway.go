@@ -487,8 +487,10 @@ const (
 	GuildVoiceStates Intents = 1 << 7
 	GuildPresences   Intents = 1 << 8 // privileged
 	GuildMessages    Intents = 1 << 9
+	GuildReactions   Intents = 1 << 10
 	GuildTyping      Intents = 1 << 11
 	DirectMessages   Intents = 1 << 12
+	DirectReactions  Intents = 1 << 13
 	DirectTyping     Intents = 1 << 14
 	MessageContent   Intents = 1 << 15 // privileged
 
@@ -507,6 +509,8 @@ func IntentFor(event string, inGuild bool) Intents {
 		return direct
 	}
 	switch {
+	case strings.HasPrefix(event, "MESSAGE_REACTION_"):
+		return pick(GuildReactions, DirectReactions)
 	case strings.HasPrefix(event, "MESSAGE_"):
 		return pick(GuildMessages, DirectMessages)
 	case event == "TYPING_START":

@@ -44,6 +44,13 @@ func many(n int, text string) string { return strings.TrimSuffix(strings.Repeat(
 
 const button = `{"type":2,"style":1,"label":"b","custom_id":"b#"}`
 
+const (
+	choice = `{"label":"c","value":"c"}`
+	menu   = `{"type":3,"custom_id":"m","options":[` + choice + `]}`
+)
+
+func menuOf(options string) string { return strings.Replace(menu, choice, options, 1) }
+
 const linkless = `{"type":2,"style":5,"label":"b"}`
 
 func row(parts string) string { return `{"type":1,"components":[` + parts + `]}` }
@@ -64,6 +71,12 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 		"no label":         {`{"components":[` + row(`{"type":2,"style":1,"custom_id":"b"}`) + `]}`, "components.0.components.0", "BUTTON_COMPONENT_INVALID_LABEL"},
 		"style":            {`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`, "components.0.components.0.style", "BASE_TYPE_CHOICES"},
 		"link without url": {`{"components":[` + row(linkless) + `]}`, "components.0.components.0.url", "BASE_TYPE_REQUIRED"},
+		"menu and button":  {`{"components":[` + row(menu+","+button) + `]}`, "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED"},
+		"many choices":     {`{"components":[` + row(menuOf(many(26, choice))) + `]}`, "components.0.components.0.options", "BASE_TYPE_BAD_LENGTH"},
+		"choice twice":     {`{"components":[` + row(menuOf(choice+","+choice)) + `]}`, "components.0.components.0.options.1.value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED"},
+		"layout and words": {`{"flags":32768,"content":"x","components":[{"type":10,"content":"y"}]}`, "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2"},
+		"large layout":     {`{"flags":32768,"components":[` + many(41, `{"type":10,"content":"y"}`) + `]}`, "components", "BASE_TYPE_BAD_LENGTH"},
+		"layout unasked":   {`{"components":[{"type":10,"content":"y"}]}`, "components.0.type", "BASE_TYPE_CHOICES"},
 		"wrong type":       {`{"content":5}`, "content", "BASE_TYPE_CONVERT"},
 		"wrong inner type": {`{"components":[{"type":true}]}`, "components.type", "BASE_TYPE_CONVERT"},
 	} {

@@ -18,6 +18,7 @@ const (
 	FlagSuppressEmbeds = 1 << 2
 	FlagEphemeral      = 1 << 6
 	FlagLoading        = 1 << 7
+	FlagComponentsV2   = 1 << 15
 )
 
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
@@ -47,11 +48,9 @@ type Message struct {
 // Buttons lists the buttons of the message, row by row.
 func (m Message) Buttons() []Component {
 	var found []Component
-	for _, row := range m.Components {
-		for _, c := range row.Components {
-			if c.Type == ButtonComponent {
-				found = append(found, c)
-			}
+	for c := range allComponents(m.Components) {
+		if c.Type == ButtonComponent {
+			found = append(found, c)
 		}
 	}
 	return found
@@ -137,43 +136,6 @@ func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	return m
 }
 
-// Component types, with Discord's numbers.
-const (
-	ActionRow       = 1
-	ButtonComponent = 2
-)
-
-// Button styles.
-const (
-	PrimaryButton = 1
-	DangerButton  = 4
-	LinkButton    = 5 // opens its URL; nobody is told that it was pressed
-)
-
-// A Component is a row or a button of a message. Only the fields of its type are set.
-type Component struct {
-	Type       int         `json:"type"`
-	ID         int         `json:"id,omitempty"`
-	CustomID   string      `json:"custom_id,omitempty"`
-	URL        string      `json:"url,omitempty"`
-	Label      string      `json:"label,omitempty"`
-	Style      int         `json:"style,omitempty"`
-	Disabled   bool        `json:"disabled,omitempty"`
-	Components []Component `json:"components,omitempty"`
-}
-
-// findButton looks for the button with that custom id.
-func findButton(rows []Component, customID string) (Component, bool) {
-	for _, row := range rows {
-		for _, c := range row.Components {
-			if c.CustomID == customID && customID != "" {
-				return c, true
-			}
-		}
-	}
-	return Component{}, false
-}
-
 // Typing is one "… is typing", which lasts ten seconds.
 type Typing struct {
 	ChannelID string
@@ -249,7 +211,7 @@ func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error 
 		m.Content = strings.TrimSpace(*b.Content)
 	}
 	if b.Flags != nil { // the others are settled when the message is made
-		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&FlagSuppressEmbeds
+		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&(FlagSuppressEmbeds|FlagComponentsV2)
 	}
 	if b.Components != nil {
 		m.Components = *b.Components
@@ -359,62 +321,21 @@ func (m *Message) CheckBody() error {
 	var f FormErrors
 	f.Length("content", m.Content, 0, maxContent)
 	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
-	checkComponents(&f, m.Components)
+	if m.Flags&FlagComponentsV2 == 0 {
+		checkComponents(&f, m.Components)
+		return f.Err()
+	}
+	if m.Content != "" {
+		f.Add("content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+			"The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2")
+	}
+	checkLayout(&f, m.Components)
 	return f.Err()
 }
 
 // Empty tells whether there is nothing in the message that could be shown.
 func (m *Message) Empty() bool {
 	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components) == 0
-}
-
-// checkComponents holds the components of a message against the limits: rows of buttons.
-func checkComponents(f *FormErrors, rows []Component) {
-	f.Count("components", len(rows), 0, maxRows)
-	seen := map[string]bool{}
-	for i, row := range rows {
-		path := ErrorPath("components", i)
-		if row.Type != ActionRow {
-			f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1,).")
-			continue
-		}
-		f.Count(path+".components", len(row.Components), 1, maxButtons)
-		for j, c := range row.Components {
-			inner := ErrorPath(path+".components", j)
-			if c.Type != ButtonComponent {
-				f.Add(inner+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (2,).")
-				continue
-			}
-			checkButton(f, inner, c, seen)
-		}
-	}
-}
-
-func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) {
-	f.Length(path+".label", c.Label, 0, 80)
-	switch {
-	case c.Style < PrimaryButton || c.Style > LinkButton:
-		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4, 5).")
-	case c.Style == LinkButton:
-		f.Length(path+".url", c.URL, 1, 512)
-		if c.CustomID != "" {
-			const code = "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE"
-			f.Add(path, code, "A custom id and url cannot both be specified")
-		}
-	default:
-		checkCustomID(f, path, c, seen)
-	}
-	if c.Label == "" {
-		f.Add(path, "BUTTON_COMPONENT_INVALID_LABEL", "A button must have a label or emoji")
-	}
-}
-
-func checkCustomID(f *FormErrors, path string, c Component, seen map[string]bool) {
-	f.Length(path+".custom_id", c.CustomID, 1, maxCustomID)
-	if c.CustomID != "" && seen[c.CustomID] {
-		f.Add(path+".custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated")
-	}
-	seen[c.CustomID] = true
 }
 
 // commandName is what names of chat commands and options look like; they have no
@@ -430,11 +351,29 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 	if c.Type == 0 {
 		c.Type = 1
 	}
+	if c.Type != ChatCommand {
+		checkMenuCommand(f, path, c)
+		return
+	}
 	checkName(f, path+".name", c.Name)
 	f.Length(path+".description", c.Description, 1, 100)
 	checkOptions(f, path+".options", c.Options, 0)
 	if commandText(CommandOption{Name: c.Name, Description: c.Description, Options: c.Options}) > maxCommandText {
 		f.Add(path, "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (8000)")
+	}
+}
+
+// checkMenuCommand looks at a command of the menu of messages or people.
+func checkMenuCommand(f *FormErrors, path string, c *Command) {
+	f.Length(path+".name", c.Name, 1, 32)
+	if c.Type != UserCommand && c.Type != MessageCommand {
+		f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1, 2, 3, 4).")
+	}
+	if c.Description != "" {
+		f.Add(path+".description", "APPLICATION_COMMAND_DESCRIPTION_NOT_ALLOWED", "Context menu commands cannot have description")
+	}
+	if len(c.Options) > 0 {
+		f.Add(path+".options", "APPLICATION_COMMAND_OPTIONS_NOT_ALLOWED", "Context menu commands cannot have options")
 	}
 }
 
@@ -477,6 +416,9 @@ func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 
 func checkChoices(f *FormErrors, path string, o CommandOption) {
 	f.Count(path+".choices", len(o.Choices), 0, 25)
+	if o.Autocomplete && (len(o.Choices) > 0 || o.Type == BooleanOption) {
+		f.Add(path+".autocomplete", "APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_INVALID", "Autocomplete cannot be used here")
+	}
 	for i, c := range o.Choices {
 		here := ErrorPath(path+".choices", i)
 		f.Length(here+".name", c.Name, 1, 100)
@@ -519,6 +461,13 @@ const (
 	NumberOption  = 10
 )
 
+// Types of commands, with Discord's numbers.
+const (
+	ChatCommand    = 1
+	UserCommand    = 2
+	MessageCommand = 3
+)
+
 // A Command that an application has registered.
 type Command struct {
 	ID            string          `json:"id"`
@@ -530,6 +479,9 @@ type Command struct {
 	Options       []CommandOption `json:"options,omitempty"`
 	DMPermission  *bool           `json:"dm_permission,omitempty"`
 	Contexts      []int           `json:"contexts,omitempty"`
+	// IntegrationTypes say where it is offered: 0 in servers that have the bot, 1 to people who have installed it.
+	IntegrationTypes []int   `json:"integration_types,omitempty"`
+	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // permissions, as a number
 }
 
 // A CommandOption is a parameter, a subcommand or a group of those.
@@ -544,6 +496,8 @@ type CommandOption struct {
 	MaxValue    *float64        `json:"max_value,omitempty"`
 	MinLength   *int            `json:"min_length,omitempty"`
 	MaxLength   *int            `json:"max_length,omitempty"`
+	// Autocomplete has Discord ask the bot for choices while somebody types.
+	Autocomplete bool `json:"autocomplete,omitempty"`
 }
 
 // An OptionChoice is a value that a person may pick.
@@ -552,14 +506,29 @@ type OptionChoice struct {
 	Value any    `json:"value"`
 }
 
+// Contexts of interactions, with Discord's numbers.
+const (
+	InGuild   = 0
+	InBotDM   = 1
+	InPrivate = 2 // direct messages among people
+)
+
+// contextOf returns what a channel is to a bot.
+func contextOf(ch *Channel, bot string) int {
+	switch {
+	case ch.GuildID != "":
+		return InGuild
+	case ch.BotID == bot:
+		return InBotDM
+	}
+	return InPrivate
+}
+
 // UsableIn tells whether the command is offered in such a channel.
 func (c Command) UsableIn(ch *Channel) bool {
 	direct := ch.GuildID == ""
 	if c.Contexts != nil {
-		if direct {
-			return slices.Contains(c.Contexts, 1)
-		}
-		return slices.Contains(c.Contexts, 0)
+		return slices.Contains(c.Contexts, contextOf(ch, c.ApplicationID))
 	}
 	return !direct || c.DMPermission == nil || *c.DMPermission
 }

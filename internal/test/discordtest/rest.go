@@ -30,7 +30,7 @@ func (s *hub) endpoints() map[Route]endpoint {
 		RouteDeleteMessage: s.deleteMessage, RouteDeleteResponse: s.deleteResponse,
 		RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
 		RouteRespond: s.respond, RouteFollowup: s.followup, RouteEditResponse: s.editResponse,
-		RouteStreamPreview: s.postPreview,
+		RouteStreamPreview: s.postPreview, RouteStartThread: s.startThread,
 	}
 }
 
@@ -194,6 +194,7 @@ const (
 	RouteEditResponse   Route = "PATCH /webhooks/{app}/{token}/messages/{message}"
 	RouteDeleteResponse Route = "DELETE /webhooks/{app}/{token}/messages/{message}"
 	RouteStreamPreview  Route = "POST /streams/{key}/preview"
+	RouteStartThread    Route = "POST /channels/{channel}/messages/{message}/threads"
 )
 
 // RESTCall is one request while it is answered. The lock is held by the handler.
@@ -347,6 +348,8 @@ var (
 	ErrMissingPerms     = Refuse(http.StatusForbidden, 50013, "Missing Permissions")
 	ErrInvalidWebhook   = Refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
 	ErrInvalidJSON      = Refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
+	ErrWrongChannelType = Refuse(http.StatusBadRequest, 50024, "Cannot execute action on this channel type")
+	ErrThreadExists     = Refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")
 	ErrNoHistoryToReply = Refuse(http.StatusBadRequest, 160002, "Cannot reply without permission to read message history")
 )
 

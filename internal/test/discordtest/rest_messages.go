@@ -61,7 +61,7 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	r := s.NewMessage(ch, c.Bot.User)
 	r.Nonce = b.Nonce
 	if b.Flags != nil {
-		r.Flags = *b.Flags & FlagSuppressEmbeds
+		r.Flags = *b.Flags & (FlagSuppressEmbeds | FlagComponentsV2)
 	}
 	if b.Reference != nil && b.Reference.MessageID != "" {
 		if has&ReadMessageHistory == 0 {
@@ -415,6 +415,8 @@ func (s *hub) postPreview(c *RESTCall) (any, error) {
 const (
 	CommandInteraction   = 2
 	ComponentInteraction = 3
+	CompleteInteraction  = 4
+	ModalInteraction     = 5
 )
 
 // Answers to interactions, with Discord's numbers.
@@ -422,6 +424,9 @@ const (
 	AnswerMessage       = 4
 	AnswerDeferred      = 5
 	AnswerDeferredEdit  = 6
+	AnswerEdit          = 7
+	AnswerChoices       = 8
+	AnswerModal         = 9
 	answerInTime        = 3 * time.Second
 	interactionLifetime = 15 * time.Minute
 )
@@ -456,7 +461,10 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 		d["guild_id"], d["guild_locale"] = g.ID, cmp.Or(g.Locale, "en-US")
 		d["member"] = memberWithPermissions{g.Member(it.User.ID), s.Permissions(it.Channel, it.User.ID)}
 	} else {
-		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, 1, map[string]string{"0": "0"}
+		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, contextOf(it.Channel, it.App.User.ID), map[string]string{"0": "0"}
+	}
+	if s.Permissions(it.Channel, it.App.User.ID) == 0 { // the bot is not there: the person has brought it along
+		d["authorizing_integration_owners"] = map[string]string{"1": it.User.ID}
 	}
 	if r := s.Messages[it.Target]; r != nil {
 		d["message"] = r.Message
@@ -505,8 +513,10 @@ func (s *hub) respond(c *RESTCall) (any, error) {
 
 // allowedAnswers says which answers fit which interactions.
 var allowedAnswers = map[int][]int{
-	CommandInteraction:   {AnswerMessage, AnswerDeferred},
-	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit},
+	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal},
+	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal},
+	CompleteInteraction:  {AnswerChoices},
+	ModalInteraction:     {AnswerMessage, AnswerDeferred},
 }
 
 func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
@@ -517,9 +527,16 @@ func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []Uploa
 	if len(b.Data) == 0 {
 		b.Data = []byte("{}")
 	}
-	if b.Type == AnswerDeferredEdit {
+	switch b.Type {
+	case AnswerDeferredEdit:
 		it.OriginalID = it.Target
 		return nil
+	case AnswerEdit:
+		return s.respondByEdit(it, b, files)
+	case AnswerModal:
+		return respondByModal(it, b)
+	case AnswerChoices:
+		return respondByChoices(it, b)
 	}
 	return s.respondByMessage(it, b, files)
 }
@@ -551,7 +568,7 @@ func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecor
 		r.Type = SlashCommandMessage
 	}
 	if body.Flags != nil {
-		r.Flags = *body.Flags & (FlagEphemeral | FlagSuppressEmbeds)
+		r.Flags = *body.Flags & (FlagEphemeral | FlagSuppressEmbeds | FlagComponentsV2)
 	}
 	if r.Flags&FlagEphemeral != 0 {
 		r.ViewerID = it.User.ID
@@ -679,6 +696,9 @@ type Interaction struct {
 	Original *Message
 	// Followups are the further messages, oldest first.
 	Followups []Message
+	// Modal is the form that answers, nil when none does; Choices are those that complete what somebody types.
+	Modal   *Modal
+	Choices []OptionChoice
 }
 
 // Text returns what the original answer says now.
@@ -742,10 +762,10 @@ func (s *hub) setCommands(c *RESTCall) (any, error) {
 	names := map[string]bool{}
 	for i := range list {
 		checkCommand(&f, strconv.Itoa(i), &list[i])
-		if names[list[i].Name] {
+		if key := fmt.Sprint(list[i].Type, list[i].Name); names[key] {
 			f.Add(ErrorPath("", i, "name")[1:], "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique")
 		}
-		names[list[i].Name] = true
+		names[fmt.Sprint(list[i].Type, list[i].Name)] = true
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -754,7 +774,7 @@ func (s *hub) setCommands(c *RESTCall) (any, error) {
 		command := &list[i]
 		command.ID, command.ApplicationID, command.Version = s.NewID(), c.Bot.User.ID, s.NewID()
 		for _, old := range c.Bot.Commands {
-			if old.Name == command.Name {
+			if old.Name == command.Name && old.Type == command.Type {
 				command.ID = old.ID
 			}
 		}

@@ -33,6 +33,7 @@ type Account struct {
 	Token     string
 	Forbidden Intents // privileged intents that are off in the portal
 	Commands  []Command
+	Installed map[string]bool // people who have installed the application for themselves
 
 	shards, atOnce int               // what is recommended; 0 stands for 1
 	fewestShards   int               // with which the bot may connect
@@ -66,6 +67,7 @@ const (
 	TextChannel   ChannelType = 0
 	DirectMessage ChannelType = 1
 	VoiceChannel  ChannelType = 2
+	GroupMessage  ChannelType = 3
 	PublicThread  ChannelType = 11
 )
 
@@ -262,7 +264,7 @@ func (p Permissions) MarshalJSON() ([]byte, error) {
 // for the member. A stranger has none.
 func (w *World) Permissions(ch *Channel, user string) Permissions {
 	if ch.GuildID == "" {
-		if ch.BotID == user || (len(ch.Recipients) > 0 && ch.Recipients[0].ID == user) {
+		if ch.BotID == user || slices.ContainsFunc(ch.Recipients, func(u User) bool { return u.ID == user }) {
 			return Everyday
 		}
 		return 0
