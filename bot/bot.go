@@ -238,17 +238,23 @@ func (b *Bot) Err() error {
 // not be called before Open.
 func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gateway.Send(ctx, op, d) }
 
-// ConnectionState is how the connections to Discord stand.
-type ConnectionState struct {
-	Shards  []discord.GatewayState
-	Limited bool // Discord hides what is said without mentioning the bot
+// Connections returns how the connections stand now, by shard. It must not be called before Open.
+func (b *Bot) Connections() []discord.GatewayState { return b.gateway.States() }
+
+// ShardOf returns the number of the connection that hears of a server.
+func (b *Bot) ShardOf(guild string) int { return b.gateway.Of(guild) }
+
+// Limited reports whether Discord hides what is said without mentioning the bot.
+func (b *Bot) Limited() bool {
+	return slices.ContainsFunc(b.Connections(), func(s discord.GatewayState) bool { return s.Limited })
 }
 
-// Connections returns how the connections stand now. It must not be called before Open.
-func (b *Bot) Connections() ConnectionState {
-	c := ConnectionState{Shards: b.gateway.States()}
-	c.Limited = slices.ContainsFunc(c.Shards, func(s discord.GatewayState) bool { return s.Limited })
-	return c
+// Guilds returns the servers that the bot is on, by name.
+func (b *Bot) Guilds() []discord.Named { return b.guilds.Guilds() }
+
+// GuildParts returns the channels and roles of a server, by name.
+func (b *Bot) GuildParts(guild string) (channels, roles []discord.Named) {
+	return b.guilds.Parts(guild)
 }
 
 // UserID returns the bot's own id; empty before Open.

@@ -330,7 +330,7 @@ func forbiddenIntents(t *testing.T) {
 	s.plainBrain()
 	s.ForbidIntents(s.account, discordtest.MessageContent)
 	s.open()
-	if !s.bot.Connections().Limited {
+	if !s.bot.Limited() {
 		t.Error("it does not know what is hidden from it")
 	}
 	it, k := s.lamps()
@@ -345,6 +345,19 @@ func forbiddenIntents(t *testing.T) {
 		k.done("done " + what)
 		s.message(in, "done "+what)
 	}
+	it, k = s.lamps()
+	k.ID = "t1"
+	k.step("look", nil)
+	shown := s.message(s.room, "look")
+	s.replyTo(shown, s.ada, "and chairs")
+	s.message(s.room, "No task here") // it was heard
+	check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", fmt.Sprintf(`{"id":"902","type":19,"guild_id":%q,"channel_id":%q,
+		"author":{"id":%q,"username":"ada"},"content":"","referenced_message":{"id":%q,"author":{"id":%q},
+		"components":[{"type":1,"components":[{"type":2,"style":4,"custom_id":%q}]}]}}`,
+		s.guild.ID, s.room.ID, s.ada.ID, shown.ID, s.account.ID, shown.Buttons()[0].CustomID)))
+	s.message(s.room, "Discord hides from me") // its mention was off
+	s.press(it, s.ada)
+	s.stopped(k, "ada")
 }
 
 func untellableWorkStops(t *testing.T) {

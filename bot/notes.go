@@ -69,7 +69,7 @@ func (s *progressByWork) task(work string) string {
 func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person) bool {
 	text := b.withoutMention(m.Content)
 	task := b.activeProgress.task(b.workShown(m.ReferencedMessage))
-	if task == "" || text == "" {
+	if task == "" || text == "" && !b.Limited() {
 		return false
 	}
 	b.runShort(base, func(ctx context.Context) {
@@ -91,6 +91,10 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 	})
 	if why := b.disabled(ctx, from); why != "" {
 		return discord.AsSentence(who.locale.Text(why))
+	}
+	if text == "" {
+		return who.locale.T("Discord hides from me what a reply says that does not mention me. " +
+			"Please turn the mention on beside your reply, or use the buttons.")
 	}
 	_, err := b.Tasks.SendNote(ctx, task, from, text)
 	if errors.Is(err, sessions.ErrNotOwner) && m.GuildID != "" {

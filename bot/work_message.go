@@ -108,12 +108,12 @@ func (p *workMessage) replace(ctx context.Context, v messageContent) error {
 	return nil
 }
 
-// refusedAnswerText stands in place of an answer that Discord does not take as it is.
-const refusedAnswerText = "Discord did not accept this answer as a message, so it is in the attached file."
-
 // asFile returns the words alone, as a file: for a message that Discord does not take.
-func (v messageContent) asFile() messageContent {
-	return messageContent{content: refusedAnswerText, files: []discord.File{{Name: "answer.md", MediaType: markdownType, Data: []byte(v.content)}}}
+func (v messageContent) asFile(loc i18n.Locale) messageContent {
+	return messageContent{
+		content: loc.T("Discord did not accept this answer as a message, so it is in the attached file."),
+		files:   []discord.File{{Name: "answer.md", MediaType: markdownType, Data: []byte(v.content)}},
+	}
 }
 
 // change edits the message, or writes it if it is not there yet.
@@ -239,7 +239,7 @@ func (p *workMessage) finish(ctx context.Context, parts []messageContent) error 
 		}
 		err := show(v)
 		if discord.IsCode(err, discord.CodeInvalidForm) {
-			err = show(v.asFile())
+			err = show(v.asFile(p.locale))
 		}
 		if err != nil {
 			return fmt.Errorf("show part %d of %d of an answer: %w", i+1, len(parts), err)

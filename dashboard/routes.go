@@ -64,6 +64,7 @@ func (s *Server) routes() []route {
 		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},
 
+		{"GET /api/discord", accessSignedIn, s.discord},
 		{"GET /api/weaknesses", accessSignedIn, s.weaknesses},
 
 		{"GET /api/budget", accessSignedIn, s.budget},

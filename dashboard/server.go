@@ -46,9 +46,11 @@ type Server struct {
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.
 	Weaknesses func(ctx context.Context) []api.Weakness
-	Secret     func(name string) bool // whether the secret of that name is present
-	IsStop     func(message string) bool
-	Logger     *slog.Logger
+	// Discord tells how clank stands with Discord; nil: it has nothing to do with it.
+	Discord func() api.Discord
+	Secret  func(name string) bool // whether the secret of that name is present
+	IsStop  func(message string) bool
+	Logger  *slog.Logger
 
 	codes     loginCodes
 	presence  presence

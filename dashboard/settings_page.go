@@ -16,6 +16,7 @@ const runtimeKey = "agentStack.overrides.browserRuntime"
 type settingsData struct {
 	Version string
 	Groups  []settingsGroup
+	Discord api.Discord
 }
 
 type settingsGroup struct {
@@ -38,7 +39,7 @@ type settingInput struct {
 
 func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
 	view := s.settingsView()
-	data := settingsData{Version: view.Version}
+	data := settingsData{Version: view.Version, Discord: s.discordStatus()}
 	for i, v := range view.Settings {
 		if n := len(data.Groups); n == 0 || data.Groups[n-1].Name != v.Group {
 			data.Groups = append(data.Groups, settingsGroup{Name: v.Group})

@@ -141,6 +141,18 @@ func (s *Server) weaknesses(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Weaknesses(r.Context()))
 }
 
+// discord serves how clank stands with Discord.
+func (s *Server) discord(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.discordStatus())
+}
+
+func (s *Server) discordStatus() api.Discord {
+	if s.Discord == nil {
+		return api.Discord{}
+	}
+	return s.Discord()
+}
+
 // pictureTypes are the media types that are served as pictures. A picture comes
 // from pages nobody vouches for, so nothing else is.
 var pictureTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}

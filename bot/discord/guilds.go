@@ -1,7 +1,10 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bwmarrin/discordgo"
@@ -15,15 +18,64 @@ type GuildCache struct {
 }
 
 type guildInfo struct {
+	name     string
 	owner    string
-	locale   string           // preferred_locale
-	roles    map[string]int64 // permission bits
+	locale   string // preferred_locale
+	roles    map[string]roleInfo
 	channels map[string]channelInfo
 }
 
+type roleInfo struct {
+	name string
+	bits int64 // permissions
+}
+
 type channelInfo struct {
+	name       string
+	kind       discordgo.ChannelType
 	parent     string // of a thread: its permissions are those of the parent
 	overwrites []*discordgo.PermissionOverwrite
+}
+
+// Named is a server, channel or role with what people call it.
+type Named struct{ ID, Name string }
+
+// Guilds returns the servers that are known, by name.
+func (c *GuildCache) Guilds() []Named {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []Named
+	for id, g := range c.guilds {
+		list = append(list, Named{id, g.name})
+	}
+	return byName(list)
+}
+
+// Parts returns the channels of a server in which people write, without threads, and its roles, by name; none where it
+// is not known.
+func (c *GuildCache) Parts(guild string) (channels, roles []Named) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[guild]
+	if g == nil {
+		return nil, nil
+	}
+	for id, ch := range g.channels {
+		if ch.parent == "" && ch.kind != discordgo.ChannelTypeGuildCategory {
+			channels = append(channels, Named{id, ch.name})
+		}
+	}
+	for id, r := range g.roles {
+		if id != guild { // which is everybody's
+			roles = append(roles, Named{id, r.name})
+		}
+	}
+	return byName(channels), byName(roles)
+}
+
+func byName(list []Named) []Named {
+	slices.SortFunc(list, func(a, b Named) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID)) })
+	return list
 }
 
 // Update learns from a dispatch; those that are not about guilds, or cannot be
@@ -81,7 +133,7 @@ func (c *GuildCache) updateRole(data json.RawMessage) {
 	switch {
 	case g == nil:
 	case r.Role != nil:
-		g.roles[r.Role.ID] = r.Role.Permissions
+		g.roles[r.Role.ID] = roleInfo{r.Role.Name, r.Role.Permissions}
 	default:
 		delete(g.roles, r.RoleID)
 	}
@@ -94,10 +146,12 @@ func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 	if c.guilds == nil {
 		c.guilds = make(map[string]*guildInfo)
 	}
-	info := &guildInfo{owner: g.OwnerID, locale: g.PreferredLocale, roles: make(map[string]int64), channels: make(map[string]channelInfo)}
+	info := &guildInfo{
+		name: g.Name, owner: g.OwnerID, locale: g.PreferredLocale, roles: make(map[string]roleInfo), channels: make(map[string]channelInfo),
+	}
 	for _, r := range g.Roles {
 		if r != nil {
-			info.roles[r.ID] = r.Permissions
+			info.roles[r.ID] = roleInfo{r.Name, r.Permissions}
 		}
 	}
 	if old := c.guilds[g.ID]; old != nil && !whole {
@@ -164,7 +218,7 @@ func ThreadParent(ch *discordgo.Channel) string {
 }
 
 func newChannelInfo(ch *discordgo.Channel) channelInfo {
-	return channelInfo{parent: ThreadParent(ch), overwrites: ch.PermissionOverwrites}
+	return channelInfo{name: ch.Name, kind: ch.Type, parent: ThreadParent(ch), overwrites: ch.PermissionOverwrites}
 }
 
 // Permissions returns the bits that a member with these roles has in a channel. known
@@ -181,9 +235,9 @@ func (c *GuildCache) Permissions(guild, channel, user string, roles []string) (b
 	if user != "" && user == g.owner {
 		return discordgo.PermissionAll, true
 	}
-	bits = g.roles[guild]
+	bits = g.roles[guild].bits
 	for _, r := range roles {
-		bits |= g.roles[r]
+		bits |= g.roles[r].bits
 	}
 	if bits&discordgo.PermissionAdministrator != 0 {
 		return discordgo.PermissionAll, true

@@ -122,6 +122,24 @@ func (c *REST) Gateway(ctx context.Context) (GatewayInfo, error) {
 	return GatewayInfo{URL: u.String(), Shards: max(1, g.Shards), AtOnce: max(1, g.Starts.AtOnce)}, nil
 }
 
+// Application is the bot's entry in Discord's developer portal.
+type Application struct {
+	ID, Name string
+	Flags    int
+}
+
+// HearsEverything reports whether the portal lets the bot read messages that do not mention it.
+func (a Application) HearsEverything() bool {
+	const messageContent, messageContentLimited = 1 << 18, 1 << 19
+	return a.Flags&(messageContent|messageContentLimited) != 0
+}
+
+// Application returns the application of the bot.
+func (c *REST) Application(ctx context.Context) (a Application, err error) {
+	err = c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/@me", out: &a})
+	return a, err
+}
+
 // Send writes a message into a channel. A repeated try does not post it twice.
 func (c *REST) Send(ctx context.Context, channel string, m OutgoingMessage) (id string, err error) {
 	p := m.payload()

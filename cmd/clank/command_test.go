@@ -587,6 +587,7 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 		commandStep{"config set " + presetKey + " claude_api", exitDone, "not ready yet: local_browser_agent with the model anthropic:", ""},
 		commandStep{"config get " + presetKey, exitDone, "claude_api\n", ""},
 		commandStep{"browse hello", exitFailed, "set ANTHROPIC_API_KEY", ""},
+		commandStep{"setup discord", exitDone, "permissions=274881170432", ""},
 		commandStep{"doctor", exitFailed, "✓  budget", ""},
 		commandStep{"doctor --json", exitFailed, `"name": "search"`, ""},
 		commandStep{"config --json", exitDone, `"value": "claude_api"`, ""},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"clank/browsermgr/chrome"
 	"clank/dashboard/api"
@@ -83,6 +84,11 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 			}
 			list = append(list, s)
 		}
+		connection, err := discordStandings(ctx, e)
+		if err != nil {
+			return err
+		}
+		list = append(list, connection...)
 		found, err := findWeaknesses(ctx, e, v.Live.Current())
 		weaknesses = found
 		return err
@@ -106,6 +112,29 @@ func sharingStandings(ctx context.Context, e *commandEnv) (map[string]standing, 
 		tested[c.Name] = standing{Name: c.Name, Ready: c.Ready, Detail: c.Detail}
 	}
 	return tested, err
+}
+
+// discordStandings says how the server that runs stands with Discord, and each of several connections.
+func discordStandings(ctx context.Context, e *commandEnv) (list []standing, err error) {
+	_, running, err := findServer(e)
+	if err != nil || running == nil {
+		return nil, err
+	}
+	d, err := running.Discord(ctx)
+	if err != nil || d.Status == "" {
+		return nil, err
+	}
+	list = append(list, standing{Name: "discord", Ready: len(d.Shards) > 0 && !d.Limited, Detail: d.Status})
+	for _, s := range d.Shards {
+		one := standing{Name: fmt.Sprintf("discord: shard %d of %d", s.Number, len(d.Shards)), Ready: s.Connected, Detail: s.Problem}
+		if s.Connected {
+			one.Detail = fmt.Sprintf("connected since %s, %d servers", s.Since.Format(time.DateTime), s.Servers)
+		}
+		if len(d.Shards) > 1 || !s.Connected {
+			list = append(list, one)
+		}
+	}
+	return list, nil
 }
 
 // findWeaknesses asks the server that runs, or looks here, for what the installation protects less than it could.

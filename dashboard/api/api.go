@@ -286,3 +286,26 @@ func NewWatchView(w watches.Watch) WatchView {
 	}
 	return v
 }
+
+// Discord is how clank stands with Discord.
+type Discord struct {
+	Status  string          `json:"status"`            // in words
+	Limited bool            `json:"limited,omitempty"` // Discord hides what is said without mentioning the bot
+	Shards  []DiscordShard  `json:"shards,omitempty"`
+	Servers []DiscordServer `json:"servers,omitempty"`
+}
+
+// DiscordShard is one of the connections to Discord.
+type DiscordShard struct {
+	Number    int       `json:"number"`
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since,omitzero"`
+	Problem   string    `json:"problem,omitempty"` // why it is not connected
+	Servers   int       `json:"servers"`
+}
+
+// DiscordServer is a server that the bot is on.
+type DiscordServer struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}

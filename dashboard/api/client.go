@@ -111,6 +111,11 @@ func (c *Client) Weaknesses(ctx context.Context) ([]Weakness, error) {
 	return fetch[[]Weakness](ctx, c, http.MethodGet, "/api/weaknesses", nil)
 }
 
+// Discord says how the server stands with Discord.
+func (c *Client) Discord(ctx context.Context) (Discord, error) {
+	return fetch[Discord](ctx, c, http.MethodGet, "/api/discord", nil)
+}
+
 // ChangeSettings changes settings, all or none of them, and returns how they are then.
 func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodPut, "/api/settings", change)

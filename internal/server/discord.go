@@ -5,12 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"clank/bot"
 	"clank/bot/discord"
 	"clank/browsermgr/chrome"
 	"clank/cancel"
+	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/sessions"
 )
@@ -35,14 +37,25 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	d := &discordConnector{states: make(chan string, 1), done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
-		for last := ""; ; {
+		last := ""
+		tell := func(how string) {
+			a.Web.discord.Store(&how)
+			if how == last {
+				return
+			}
+			last = how
+			select {
+			case d.states <- how:
+			case <-ctx.Done():
+			}
+		}
+		for {
 			how, again := a.ConnectBot(ctx, token)
-			if how != last {
-				select {
-				case d.states <- how:
-				case <-ctx.Done():
+			tell(how)
+			if b := a.Web.bot.Load(); b != nil && !again {
+				if how, again = awaitRefusal(ctx, b); how != "" {
+					tell(how)
 				}
-				last = how
 			}
 			if !again {
 				return
@@ -56,6 +69,51 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	}()
 	return d, nil
 }
+
+// awaitRefusal waits until Discord refuses a bot that was connected, and says why and whether it is worth another try.
+func awaitRefusal(ctx context.Context, b *bot.Bot) (how string, again bool) {
+	select {
+	case <-ctx.Done():
+		return "", false
+	case <-b.Done():
+	}
+	err := b.Err()
+	if err == nil {
+		return "", false
+	}
+	refused, _ := errors.AsType[*discord.GatewayRefusedError](err)
+	again = refused != nil && refused.Code == discord.CloseShardingRequired
+	return "not connected: " + err.Error(), again
+}
+
+// discordState tells how clank stands with Discord.
+func (a *Server) discordState() api.Discord {
+	var v api.Discord
+	if how := a.Web.discord.Load(); how != nil {
+		v.Status = strings.ToUpper((*how)[:1]) + (*how)[1:] + "."
+	}
+	b := a.Web.bot.Load()
+	if b == nil {
+		return v
+	}
+	v.Limited = b.Limited()
+	for _, s := range b.Connections() {
+		shard := api.DiscordShard{Number: s.Shard, Connected: s.Connected, Since: s.Since}
+		if s.Err != nil {
+			shard.Problem = s.Err.Error()
+		}
+		v.Shards = append(v.Shards, shard)
+	}
+	for _, g := range b.Guilds() {
+		v.Servers = append(v.Servers, api.DiscordServer{ID: g.ID, Name: g.Name})
+		v.Shards[b.ShardOf(g.ID)].Servers++
+	}
+	return v
+}
+
+// limitedText says what is missing without the privileged intent.
+const limitedText = "; Discord hides messages that do not mention it: switch on Message Content Intent at " +
+	"https://discord.com/developers/applications, Bot, then restart clank"
 
 // firstState returns how it stands after a short while.
 func (d *discordConnector) firstState(ctx context.Context) string {
@@ -139,7 +197,11 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		if err := b.CommandError(); err != nil {
 			return "connected as " + b.UserName() + ", but without its commands: " + err.Error(), false
 		}
-		return "connected as " + b.UserName(), false
+		how = "connected as " + b.UserName()
+		if b.Limited() {
+			how += limitedText
+		}
+		return how, false
 	}
 	if closing := b.Close(ctx); closing != nil {
 		a.logger.Debug("close a bot that never connected", "error", closing)
@@ -148,4 +210,17 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		return "not connected: " + err.Error(), false
 	}
 	return "not connected, trying again: " + err.Error(), true
+}
+
+// DiscordPermissions returns what the bot needs on a server for what the settings switch on.
+func DiscordPermissions(s settings.Settings) int64 { return bot.Permissions(s.Voice.Enabled) }
+
+// DiscordApplication asks Discord which application the token of the environment is for.
+func DiscordApplication(ctx context.Context, getenv func(string) string) (discord.Application, error) {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", getenv)
+	if err != nil || !token.IsSet() {
+		return discord.Application{}, err
+	}
+	rest := discord.REST{Token: token.Reveal(), Base: getenv("CLANK_DISCORD_API")}
+	return rest.Application(ctx)
 }

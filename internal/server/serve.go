@@ -70,6 +70,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		LocalSecret:  a.LocalSecret,
 		Version:      a.version,
 		Weaknesses:   a.weaknesses,
+		Discord:      a.discordState,
 		Manager:      a.Sessions,
 		Scopes:       &a.scopes,
 		Questions:    a.Approver.Approvals,

@@ -28,6 +28,7 @@ type WebServices struct {
 	searcher *web.Searcher
 	Watches  *watches.Runner
 	bot      atomic.Pointer[bot.Bot] // nil until it is connected
+	discord  atomic.Pointer[string]  // how it stands with Discord; nil before that is known
 }
 
 // OpenWeb makes the parts ready. No page is looked at by itself before [app.watch].

@@ -28,7 +28,7 @@ func (s *hub) endpoints() map[Route]endpoint {
 		RouteTyping: s.postTyping, RouteListMessages: s.listMessages,
 		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage,
 		RouteDeleteMessage: s.deleteMessage, RouteDeleteResponse: s.deleteResponse,
-		RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
+		RouteApplication: s.getApplication, RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
 		RouteRespond: s.respond, RouteFollowup: s.followup, RouteEditResponse: s.editResponse,
 		RouteStreamPreview: s.postPreview, RouteStartThread: s.startThread,
 	}
@@ -187,6 +187,7 @@ const (
 	RouteCreateMessage  Route = "POST /channels/{channel}/messages"
 	RouteEditMessage    Route = "PATCH /channels/{channel}/messages/{message}"
 	RouteDeleteMessage  Route = "DELETE /channels/{channel}/messages/{message}"
+	RouteApplication    Route = "GET /applications/@me"
 	RouteListCommands   Route = "GET /applications/{app}/commands"
 	RouteSetCommands    Route = "PUT /applications/{app}/commands"
 	RouteRespond        Route = "POST /interactions/{interaction}/{token}/callback"

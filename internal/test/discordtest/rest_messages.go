@@ -318,6 +318,14 @@ func (s *hub) getGatewayBot(c *RESTCall) (any, error) {
 	}, nil
 }
 
+func (s *hub) getApplication(c *RESTCall) (any, error) {
+	flags := 0
+	if c.Bot.Forbidden&MessageContent == 0 {
+		flags = 1 << 19
+	}
+	return map[string]any{"id": c.Bot.User.ID, "name": c.Bot.User.Username, "flags": flags}, nil
+}
+
 // guildFor finds the guild of the request; the bot must be in it.
 func (s *hub) guildFor(c *RESTCall) (*GuildState, error) {
 	g := s.Guilds[c.PathValue("guild")]
