@@ -80,6 +80,17 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			nil,
 		},
 		{
+			"lanes without a name", `<section><h2>To do</h2><div class=drop style="height: 9px"><p draggable=true>Card</p></div></section>
+			<section><b>Done</b><ul class=drop style="height: 9px"></ul></section><div class=drop><h3>Later</h3><p draggable=true>Nap</p></div>`,
+			[]string{`- generic [ref] [drop] [in "To do"]:`, `- list [ref] [drop] [in "Done"]`, `- generic [ref] [drop] [in "Later"]:`},
+			[]string{`- generic "Card" [ref] [drop]`, `- list [ref] [drop] [in "Done"]`, `- generic "Later Nap" [ref] [drop]`},
+		},
+		{
+			"lanes where nothing can be dragged", `<div class=drop>Drop your files here</div><div class="drop l">Or click</div>`,
+			[]string{"- text: Drop your files here\n- generic \"Or click\" [ref] [listener]"},
+			[]string{`- generic "Or click" [ref] [listener]`},
+		},
+		{
 			"marks of frameworks and states", `<div jsaction=click:x>A</div><div aria-expanded=false>B</div><span data-bs-toggle=dropdown>C</span><i style=cursor:col-resize>D</i><div aria-haspopup=false>E</div>`,
 			[]string{`- generic "A" [ref] [jsaction]`, `- generic "B" [expanded=false] [ref] [aria-expanded]`, `- generic "C" [ref] [data-bs-toggle]`, `- generic "D" [ref] [cursor:col-resize]`},
 			nil,

@@ -18,7 +18,7 @@ const hears = (element) => heard.has(element) && element.localName !== 'body' &&
 // heardAlone says that nothing else would give a ref to an element.
 function heardAlone(element) {
   if (!attached(element) || !element.checkVisibility(SEEN)) return false;
-  if (dropping.has(element) || element.ownerSVGElement) return true;
+  if (drops(element) || element.ownerSVGElement) return true;
   const tag = element.localName;
   if (tag === 'a' && !element.hasAttribute('href')) return true; // it is a link now
   const role = roleOf(element, tag);
@@ -33,6 +33,7 @@ function heardAlone(element) {
 FUNCTIONS.listen = ([all, fresh, ...elements]) => {
   const before = listening;
   listening = new Map();
+  dragging = new Map();
   for (const number of all) {
     if (before.has(number)) listening.set(number, before.get(number));
   }

@@ -71,7 +71,19 @@ const delegates = (element, role) => heard.has(element) && DELEGATES.has(role) &
 const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'main', 'navigation', 'region', 'search', 'tabpanel']
   .filter((role) => role !== 'generic'));
 
-const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true]';
+const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true], [ondragstart], .ui-draggable';
+
+// dragging knows of which documents and shadow roots something can be dragged, for one look at the page.
+let dragging = new Map();
+function drags(root) {
+  if (!dragging.has(root)) dragging.set(root, root.querySelector(DRAGGED) !== null);
+  return dragging.get(root);
+}
+
+// drops says that something on the page can be dropped on an element: where nothing can be dragged, it takes a person's own files
+// at best. jQuery UI drops on what has this class, by listeners of the document.
+const drops = (element) => (dropping.has(element) || element.classList.contains('ui-droppable')) &&
+  (drags(element.ownerDocument) || drags(element.getRootNode()));
 
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
 const pointsAt = (cursor, around) => cursor !== around && CURSORS.test(cursorName(cursor));
@@ -85,8 +97,7 @@ function promotion(element, tag, cursor, parentCursor, inside, part) {
   if (element.matches(MARKED)) marksOf(element, reasons);
   if (part && !heard.has(element)) reasons.push('item');
   if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
-  // jQuery UI drops on what has this class, by listeners of the document.
-  if (dropping.has(element) || element.classList.contains('ui-droppable')) reasons.push('drop');
+  if (drops(element)) reasons.push('drop');
   return reasons.join(', ');
 }
 
@@ -160,6 +171,7 @@ class Walk {
     this.bare = [];
     this.owned = null;
     this.muted = false;
+    dragging = new Map();
   }
 
   // A scope collects the text that flows directly in a node until something with a line of its own interrupts it.
@@ -276,7 +288,7 @@ class Walk {
     const control = isControl(role, tag);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.
-      this.node(element, tag, role, scope, 'pointer', inside, true, dropping.has(element) ? 'drop' : '');
+      this.node(element, tag, role, scope, 'pointer', inside, true, drops(element) ? 'drop' : '');
       return;
     }
     const style = getComputedStyle(element);
@@ -413,12 +425,14 @@ class Walk {
     const value = valueOf(subject, subject.localName, role);
     if (value) text = squeeze(value);
     else if (reasons.includes('contenteditable') && name !== text) text ||= squeeze(contentText(element));
+    const lane = name || !reasons.includes('drop') ? '' : laneName(element);
     if (this.interactive) {
       text = value ? text : '';
-      this.elements[at] = element;
+      if (!lane) this.elements[at] = element;
     }
     const parent = this.lines.length > at + 1 && !this.interactive;
-    this.lines[at] = this.line(at, element, subject, role, name, reasons, control, depth, text, parent);
+    const marks = lane ? `${reasons}] [in ${quote(lane)}` : reasons;
+    this.lines[at] = this.line(at, element, subject, role, name, marks, control, depth, text, parent);
     this.count(this.lines[at].length + 1);
     if (role === 'Iframe') this.frame(element, at, depth);
   }
@@ -496,8 +510,7 @@ class Walk {
   refers(role, name) {
     if (!name || CONTENT.has(role)) return name !== '';
     if (!HOLDERS.has(role)) return false;
-    this.drags ??= document.querySelector(DRAGGED) !== null;
-    return this.drags;
+    return drags(document);
   }
 
   // hasActions says that lines from an index on have something that can be acted on.
@@ -586,6 +599,11 @@ class Walk {
   }
 }
 
+// laneName tells what is dropped on from others like it, by its heading or by what is around it.
+const laneName = (element) => inBrackets(element.querySelector('h1, h2, h3, h4, h5, h6, [role=heading]')?.textContent ?? '') || surroundings(element);
+
+const inBrackets = (text) => clip(squeeze(text), SURROUNDINGS).replace(/[[\]]/g, ' ').trim();
+
 // surroundings names what an element is in: the group, row or card around it, or the nearest text that is not its own.
 const SURROUNDINGS = 60;
 function surroundings(element) {
@@ -595,7 +613,7 @@ function surroundings(element) {
     if (n.nodeType !== Node.ELEMENT_NODE) continue;
     const named = authorName(n) || (n.localName === 'label' ? '' : hostName(n));
     const text = named || squeeze(n.textContent.slice(0, 600));
-    if (text && text !== own) return clip(text.replaceAll(own, '').trim() || text, SURROUNDINGS).replace(/[[\]]/g, ' ').trim();
+    if (text && text !== own) return inBrackets(text.replaceAll(own, '').trim() || text);
   }
   return '';
 }
