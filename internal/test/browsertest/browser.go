@@ -22,10 +22,10 @@ const Patience = 45 * time.Second
 type Shared struct {
 	Args []string // flags beside those that every browser of ours gets
 
-	mu       sync.Mutex
-	process  *chrome.Process
-	err      error
-	idleTabs []string // targets of tabs that tests have left, see [Shared.Page]
+	mu      sync.Mutex
+	process *chrome.Process
+	err     error
+	idleTab string // target of a tab that a test has left, see [Shared.Page]
 }
 
 // Run runs the tests and then ends the browser. It returns the exit code for [os.Exit].

@@ -129,17 +129,16 @@ type forgetHistory struct{}
 
 func (forgetHistory) ProtoReq() string { return "Page.resetNavigationHistory" }
 
-// takeIdleTab takes the tab that was left last.
+// takeIdleTab takes the tab that a test has left, if there is one.
 func (s *Shared) takeIdleTab() (target string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.idleTabs); n > 0 {
-		target, s.idleTabs = s.idleTabs[n-1], s.idleTabs[:n-1]
-	}
+	target, s.idleTab = s.idleTab, ""
 	return target
 }
 
-// keepIdleTab keeps a tab for later tests, unless its page stands still or has opened others.
+// keepIdleTab keeps a tab for a later test, unless its page stands still or has opened others, or one is kept already:
+// each connection attaches to all tabs.
 func (s *Shared) keepIdleTab(b *page.Browser, tab *page.Tab) bool {
 	for _, other := range b.Tabs() {
 		if other.Opener() == tab {
@@ -153,6 +152,9 @@ func (s *Shared) keepIdleTab(b *page.Browser, tab *page.Tab) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idleTabs = append(s.idleTabs, tab.TargetID())
+	if s.idleTab != "" {
+		return false
+	}
+	s.idleTab = tab.TargetID()
 	return true
 }
