@@ -34,6 +34,13 @@ type TaskRunner interface {
 	// Sessions returns those that q asks for, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
 
+	// Session returns a session, and Task a task, or [sessions.ErrNotFound].
+	Session(ctx context.Context, id string) (sessions.Session, error)
+	Task(ctx context.Context, id string) (sessions.TaskRecord, error)
+
+	// CloseSession ends a session, and what runs in it.
+	CloseSession(ctx context.Context, id string, by cancel.Actor) error
+
 	// SendNote tells a task that runs or waits something; see [sessions.Manager.SendNote].
 	SendNote(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
@@ -101,6 +108,9 @@ type Bot struct {
 
 	// Choices are completed while somebody types; nil offers no choice of a model.
 	Choices Choices
+
+	// Pages show and keep what tasks did; nil offers neither.
+	Pages Pages
 
 	// Window says that the browser's window can be shown, to operators.
 	Window bool

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "stop":
 		b.stopCommand(base, i, who)
 	case "sessions":
-		b.runShort(base, func(ctx context.Context) { say(b.sessionList(ctx, originOf(i, who)))(ctx) })
+		b.runShort(base, func(ctx context.Context) { b.sessionsCommand(ctx, i, who, "") })
 	case "budget":
 		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
 	case "clip":
@@ -67,6 +66,7 @@ type browseOptions struct {
 	steps           int
 	budget          float64 // in US dollars
 	private, headed bool
+	again           bool // a task that was done before: not typed for this one
 }
 
 // readBrowse reads the options; those of another type than registered count as
@@ -149,11 +149,11 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
-		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Typed: true,
+		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Typed: !o.again,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
-	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
+	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)})
 	b.forgetOpen(ctx, work.ID)
 }
 
@@ -227,31 +227,6 @@ func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) 
 	if err := where.finish(ctx, composeMessages(where.locale, c)); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)
 	}
-}
-
-// sessionList returns the answer of /clank sessions.
-func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
-	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
-	defer cancel()
-	list, err := b.Tasks.Sessions(ctx, sessions.SessionQuery{
-		Of: &from, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}, Limit: 10,
-	})
-	if err != nil {
-		b.logger().Error("sessions not listed", "error", err)
-		return from.Locale.T("Your sessions cannot be listed just now. Please try again.")
-	}
-	if len(list) == 0 {
-		return from.Locale.T("You have no session here. /clank browse starts one.")
-	}
-	lines := make([]string, len(list))
-	for n, s := range list {
-		page := strings.Trim(strings.TrimSpace(discord.EscapeLine(s.Title, 60)+" · "+discord.EscapeLine(s.URL, 80)), " ·")
-		lines[n] = fmt.Sprintf("`%s` (%s, <t:%d:R>) %s", s.ID, from.Locale.Text(string(s.State)), s.LastUsed.Unix(), page)
-	}
-	for discord.MessageLength(strings.Join(lines, "\n")) > discord.MaxMessageLength {
-		lines = lines[:len(lines)-1]
-	}
-	return strings.Join(lines, "\n")
 }
 
 // workLabel returns the label under which a piece of work is listed.

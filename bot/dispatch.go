@@ -145,6 +145,8 @@ func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
 	switch data := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
 		b.onButton(base, i, data, who)
+	case discordgo.ModalSubmitInteractionData:
+		b.onForm(base, i, data, who)
 	case discordgo.ApplicationCommandInteractionData:
 		if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
 			b.onTyping(base, i, data, who)

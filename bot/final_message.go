@@ -10,6 +10,8 @@ import (
 	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 const (
@@ -26,6 +28,7 @@ type finalMessage struct {
 	text, footer string
 	images       []llm.Image // what was chosen to be shown
 	page         *llm.Image  // how the page looked last; shown where no image is
+	rows         []discordgo.MessageComponent
 }
 
 // composeMessages makes the messages of a conclusion: text over as many as it needs, or
@@ -63,7 +66,7 @@ func composeMessages(loc i18n.Locale, c finalMessage) []messageContent {
 		views[i].content = p
 	}
 	last := &views[len(views)-1]
-	last.files = files
+	last.files, last.rows = files, c.rows
 	if bare {
 		last.picture = c.page
 	}

@@ -187,6 +187,8 @@ type tasks struct {
 
 	mu       sync.Mutex
 	sessions []sessions.Session
+	records  []sessions.TaskRecord
+	closed   []cancel.Actor // who has closed a session
 	say      func(id string, from sessions.Origin, text string) (string, error)
 }
 
@@ -249,6 +251,40 @@ func (f *tasks) Sessions(_ context.Context, q sessions.SessionQuery) ([]sessions
 		}
 	}
 	return list, nil
+}
+
+func (f *tasks) Session(_ context.Context, id string) (sessions.Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		if s.ID == id {
+			return s, nil
+		}
+	}
+	return sessions.Session{}, fmt.Errorf("no such session: %w", sessions.ErrNotFound)
+}
+
+func (f *tasks) Task(_ context.Context, id string) (sessions.TaskRecord, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.records {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return sessions.TaskRecord{}, fmt.Errorf("no such task: %w", sessions.ErrNotFound)
+}
+
+func (f *tasks) CloseSession(_ context.Context, id string, by cancel.Actor) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = append(f.closed, by)
+	for i := range f.sessions {
+		if f.sessions[i].ID == id {
+			f.sessions[i].State = sessions.SessionClosed
+		}
+	}
+	return nil
 }
 
 // next returns the next task that has begun.

@@ -83,11 +83,12 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
 	defer b.forgetOpen(ctx, work.ID)
+	rows := b.answerRows(who.locale, p.lastRecord())
 	if err != nil {
-		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, who.locale, err), page: p.page()})
+		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, who.locale, err), page: p.page(), rows: rows})
 		return
 	}
-	b.conclude(ctx, where, finalMessage{text: answer.Text, images: answer.Images, page: answer.View})
+	b.conclude(ctx, where, finalMessage{text: answer.Text, images: answer.Images, page: answer.View, rows: rows})
 }
 
 // failure says why there is no answer.

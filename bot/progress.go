@@ -150,6 +150,16 @@ func (p *progress) page() *llm.Image {
 	return p.picture
 }
 
+// lastRecord returns what became of the last browse; the zero value if there was none.
+func (p *progress) lastRecord() sessions.TaskRecord {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.browses) == 0 {
+		return sessions.TaskRecord{}
+	}
+	return p.browses[len(p.browses)-1].record
+}
+
 // view returns the message as it should be now.
 func (p *progress) view() messageContent {
 	p.mu.Lock()

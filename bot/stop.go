@@ -113,7 +113,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	return bits
 }
 
-// onButton stops one piece of work, shows it live, or answers a question.
+// onButton takes the use of a button or a menu.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
 	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
 		b.onAnswer(base, i, answer, who)
@@ -124,6 +124,9 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 		return
 	}
 	id, ours := strings.CutPrefix(data.CustomID, stopPrefix)
+	if !ours && b.onAction(base, i, data, who) {
+		return
+	}
 	if !ours {
 		b.logger().Info("button of somebody else", "custom_id", data.CustomID)
 		return

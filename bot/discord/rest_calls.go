@@ -29,13 +29,14 @@ type OutgoingMessage struct {
 	Files     []File // replace all files of a message that is edited
 	KeepFiles bool   // when editing: leave the files as they are; Files is not used
 	Rows      []discordgo.MessageComponent
+	Layout    bool   // Rows are all there is: texts, too
 	ReplyTo   string // id of the message it replies to; new messages only
 	Private   bool   // for the one who used the command only; answers to interactions only
 	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
 }
 
 type messagePayload struct {
-	Content         string                           `json:"content"`
+	Content         *string                          `json:"content,omitempty"`
 	Components      []discordgo.MessageComponent     `json:"components"`
 	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
 	Flags           discordgo.MessageFlags           `json:"flags"`
@@ -52,10 +53,13 @@ type messageReference struct {
 
 func (m OutgoingMessage) payload() messagePayload {
 	p := messagePayload{
-		Content:         m.Content,
+		Content:         &m.Content,
 		Components:      m.Rows,
 		AllowedMentions: discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}},
 		Flags:           discordgo.MessageFlagsSuppressEmbeds,
+	}
+	if m.Layout {
+		p.Content, p.Flags = nil, p.Flags|discordgo.MessageFlagsIsComponentsV2
 	}
 	if p.Components == nil {
 		p.Components = []discordgo.MessageComponent{}
@@ -72,7 +76,7 @@ func (m OutgoingMessage) payload() messagePayload {
 // edited returns the payload that changes an existing message into m.
 func (m OutgoingMessage) edited() (messagePayload, []*discordgo.File) {
 	p := m.payload()
-	p.Flags = discordgo.MessageFlagsSuppressEmbeds
+	p.Flags &^= discordgo.MessageFlagsEphemeral
 	if m.KeepFiles {
 		return p, nil
 	}
@@ -203,6 +207,36 @@ func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Ch
 type Choice struct {
 	Name  string `json:"name"` // as people read it, at most 100 characters
 	Value string `json:"value"`
+}
+
+// Form is a window with fields for a person to fill in.
+type Form struct {
+	ID, Title string // Title has 45 characters at most
+	Fields    []FormField
+}
+
+// FormField is a field of a [Form].
+type FormField struct {
+	ID, Label, Hint, Value string // Label has 45 characters at most, Hint 100
+	Long                   bool   // several lines
+	Max                    int    // characters, 4000 at most
+}
+
+// OpenForm answers an interaction with a form.
+func (c *REST) OpenForm(ctx context.Context, i *discordgo.Interaction, f Form) error {
+	rows := make([]discordgo.MessageComponent, len(f.Fields))
+	for n, x := range f.Fields {
+		style := discordgo.TextInputShort
+		if x.Long {
+			style = discordgo.TextInputParagraph
+		}
+		rows[n] = discordgo.ActionsRow{Components: []discordgo.MessageComponent{discordgo.TextInput{
+			CustomID: x.ID, Label: x.Label, Placeholder: x.Hint, Value: x.Value, Style: style, Required: true, MaxLength: x.Max,
+		}}}
+	}
+	return c.callback(ctx, i, map[string]any{
+		"type": discordgo.InteractionResponseModal, "data": map[string]any{"custom_id": f.ID, "title": f.Title, "components": rows},
+	})
 }
 
 // callback answers an interaction for the first time.

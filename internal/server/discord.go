@@ -175,6 +175,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Watches:       a.Web.Watches,
 		Runtimes:      settings.Runtimes(),
 		Choices:       DiscordChoices{a},
+		Pages:         DiscordPages{a},
 		Window:        chrome.HasDisplay() && a.Settings.Current().Access.Operators != "",
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
