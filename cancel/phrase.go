@@ -13,69 +13,83 @@ import (
 const maxPhrase = 120
 
 // language holds the words of which a stop phrase is made: any number of
-// openers, one stop, any number of tails. Words are folded as [foldCase] does it.
-// A phrase of several words is written with single spaces.
+// openers, a stop, which may be repeated, any number of tails. Words are folded as [foldCase] does it.
+// A phrase of several words is written with single spaces; one that must be followed by a pause ends with a comma.
 type language struct {
-	openers, stops, tails []string
+	openers, stops, tails []string // of two that begin alike, the longer one comes first
 }
 
 // languages are English, Spanish, German, French, Portuguese and Japanese.
 //
 // They are never mixed within one message: "stop la" is not a stop phrase.
 // The addressing words that any language may begin or end with are in names.
+// "no para" and "não pare" mean the contrary: there, "no" is an opener with a pause behind it alone.
 var languages = []language{
 	{
 		openers: []string{"ok", "okay", "oh", "actually", "just", "please", "yeah", "hey", "no", "wait", "can you", "could you"},
 		stops: []string{
 			"stop", "cancel", "never mind", "nevermind", "nvm", "forget it", "forgetit", "forget about it",
 			"abort", "quit", "stop searching", "stop browsing", "stop looking", "stop working", "cancel the task", "stop the task",
+			"stop the search", "that's enough",
 		},
-		tails: []string{"it", "that", "this", "please", "now", "everything", "thanks", "thank you"},
+		tails: []string{"it", "that", "this", "please", "now", "right now", "already", "everything", "thanks", "thank you"},
 	},
 	{
-		openers: []string{"ok", "vale", "oye", "por favor", "no", "bueno", "mejor", "ya"},
+		openers: []string{"ok", "vale", "oye", "por favor", "no,", "bueno", "mejor", "ya", "espera"},
 		stops: []string{
-			"para", "parar", "paralo", "pare", "parad", "detente", "deten", "detenlo", "cancela", "cancelar", "cancelalo", "cancele",
-			"alto", "olvidalo", "dejalo", "aborta", "basta", "stop",
+			"para", "parar", "paralo", "parate", "pare", "parad", "detente", "deten", "detenlo", "detengase", "cancela", "cancelar",
+			"cancelalo", "cancele", "alto", "olvidalo", "dejalo", "deja eso", "deja de buscar", "para de buscar", "no sigas", "aborta",
+			"basta", "stop",
 		},
-		tails: []string{"ya", "eso", "esto", "todo", "por favor", "ahora", "gracias"},
+		tails: []string{"ya", "eso", "esto", "todo", "por favor", "ahora", "ahi", "gracias"},
 	},
 	{
-		openers: []string{"ok", "okay", "ach", "bitte", "hey", "doch", "nein", "ja", "warte"},
+		openers: []string{"ok", "okay", "ach", "bitte", "hey", "doch", "nein", "ja", "warte", "alles"},
 		stops: []string{
-			"stop", "stopp", "stoppe", "halt", "halt an", "hor auf", "hore auf", "aufhoren", "abbrechen", "brich ab", "brich das ab",
-			"abbruch", "vergiss es", "lass es", "lass das", "lass gut sein", "schluss", "egal",
+			"stop", "stopp", "stoppe", "stoppen", "stop mal", "stopp mal", "halt", "halt an", "halt mal", "halt mal an", "anhalten",
+			"hor auf", "hore auf", "hor mal auf", "hor bitte auf", "hor auf zu suchen", "aufhoren", "abbrechen", "brich ab",
+			"brich das ab", "brich bitte ab", "abbruch", "beenden", "vergiss es", "lass es", "lass das", "lass gut sein",
+			"lass es gut sein", "schluss", "egal", "genug", "das reicht",
 		},
 		tails: []string{"das", "es", "bitte", "jetzt", "sofort", "damit", "danke", "alles"},
 	},
 	{
-		openers: []string{"ok", "oh", "bon", "non", "s'il te plait", "s'il vous plait", "stp", "svp", "en fait", "attends", "allez"},
+		openers: []string{"ok", "oh", "bon", "non", "s'il te plait", "s'il vous plait", "stp", "svp", "en fait", "attends", "allez", "on"},
 		stops: []string{
-			"stop", "stoppe", "arrete", "arretez", "arreter", "annule", "annulez", "annuler", "laisse tomber", "laissez tomber",
-			"oublie", "oublie ca", "oubliez", "abandonne", "ca suffit", "arrete ca", "arrete tout",
+			"stop", "stoppe", "stoppez", "arrete", "arrete-toi", "arretez", "arretez-vous", "arreter", "arrete de chercher",
+			"arretez de chercher", "annule", "annulez", "annuler", "laisse tomber", "laissez tomber", "oublie", "oublie ca", "oubliez",
+			"abandonne", "ca suffit", "arrete ca", "arrete tout",
 		},
-		tails: []string{"ca", "cela", "tout", "maintenant", "s'il te plait", "s'il vous plait", "stp", "svp", "merci"},
+		tails: []string{"ca", "cela", "la", "tout de suite", "tout", "maintenant", "s'il te plait", "s'il vous plait", "stp", "svp", "merci"},
 	},
 	{
-		openers: []string{"ok", "por favor", "ei", "nao", "bom", "na verdade", "espera"},
+		openers: []string{"ok", "por favor", "ei", "nao,", "bom", "na verdade", "espera", "ja"},
 		stops: []string{
-			"para", "pare", "parar", "parem", "pode parar", "cancela", "cancelar", "cancele", "esquece", "esqueca", "esquece isso",
-			"esqueca isso", "deixa", "deixa pra la", "deixa para la", "aborta", "aborte", "chega", "stop",
+			"para", "para com isso", "para de procurar", "para de buscar", "pare", "pare com isso", "pare de procurar", "pare de buscar",
+			"parar", "parem", "pode parar", "cancela", "cancelar", "cancele", "esquece", "esqueca", "esquece isso", "esqueca isso", "deixa",
+			"deixa quieto", "deixa pra la", "deixa para la", "interrompa", "aborta", "aborte", "chega", "stop",
 		},
 		tails: []string{"isso", "isto", "tudo", "agora", "ja", "por favor", "obrigado", "obrigada"},
 	},
 	{
-		openers: []string{"ちょっと", "もう", "あ", "いや", "ねえ", "お願い", "ok", "すみません"},
-		stops: []string{
-			"ストップ", "止めて", "とめて", "止めろ", "止まって", "とまって", "止まれ", "やめて", "やめろ", "やめる", "辞めて", "中止", "中止して",
-			"キャンセル", "キャンセルして", "もういい", "もういいよ", "停止", "停止して", "中断", "中断して", "忘れて", "stop",
+		openers: []string{
+			"ちょっと", "もう", "あ", "いや", "ねえ", "お願い", "ok", "すみません", "やっぱり", "やっぱ", "今すぐ", "すぐに", "全部", "すべて",
+			"それを", "それ", "これを", "これ", "検索を", "作業を", "タスクを",
 		},
-		tails: []string{"ください", "下さい", "くれ", "お願い", "お願いします", "今すぐ", "すぐ", "よ", "ね", "それ"},
+		stops: []string{
+			"ストップ", "ストップして", "止めて", "とめて", "止めろ", "止まって", "とまって", "止まれ", "止めといて", "やめて", "やめろ", "やめる",
+			"やめといて", "辞めて", "中止", "中止して", "キャンセル", "キャンセルして", "もういい", "もういいよ", "停止", "停止して", "中断",
+			"中断して", "忘れて", "stop",
+		},
+		tails: []string{
+			"ください", "下さい", "くれ", "もらえますか", "くれますか", "ほしい", "欲しい", "お願いします", "お願い", "今すぐ", "すぐ", "です", "よ",
+			"ね", "それ",
+		},
 	},
 }
 
 // botNames are how people address the program beside a stop phrase.
-var botNames = []string{"clank", "@clank", "bot", "clanker"}
+var botNames = []string{"clank", "@clank", "bot", "clanker", "クランク"}
 
 // IsStop reports whether a whole message says "stop" and nothing else, in
 // English, Spanish, German, French, Portuguese or Japanese. It may be polite
@@ -86,37 +100,54 @@ func IsStop(message string) bool {
 	if len(message) > maxPhrase {
 		return false
 	}
-	words := strings.Fields(foldCase(message))
-	for i, w := range words {
-		words[i] = strings.Trim(w, "-")
+	var words []string
+	for w := range strings.FieldsSeq(foldCase(message)) {
+		bare := strings.Trim(w, "-,")
+		switch {
+		case bare == "":
+		case strings.HasSuffix(w, ","):
+			words = append(words, bare+",")
+		default:
+			words = append(words, bare)
+		}
 	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	return slices.ContainsFunc(languages, func(l language) bool { return l.match(words) })
 }
 
-// match tries to read words as openers, one stop and tails, and falls back to
+// match tries to read words as openers, stops and tails, and falls back to
 // the unspaced reading that Japanese needs.
 func (l language) match(words []string) bool {
 	words = skipPhrases(words, l.openers)
-	for _, stop := range l.stops {
-		rest, ok := cutPhrase(words, stop)
-		if ok && len(skipPhrases(rest, l.tails)) == 0 {
-			return true
-		}
+	return slices.ContainsFunc(l.stops, func(stop string) bool { return l.matchStop(words, stop) }) ||
+		len(words) == 1 && l.matchUnspaced(strings.TrimSuffix(words[0], ","))
+}
+
+// matchStop tries to read words as a stop, tails, and after a pause, or if it is the same, another stop and so on.
+func (l language) matchStop(words []string, stop string) bool {
+	rest, ok := cutPhrase(words, stop)
+	if !ok {
+		return false
 	}
-	return len(words) == 1 && l.matchUnspaced(words[0])
+	rest = skipPhrases(rest, l.tails)
+	paused := len(rest) < len(words) && strings.HasSuffix(words[len(words)-len(rest)-1], ",")
+	return len(rest) == 0 || l.matchStop(rest, stop) || paused && l.match(rest)
 }
 
 // matchUnspaced reads one run of letters without spaces, as Japanese is
-// written. It applies only to words in scripts other than Latin.
+// written. It applies only to words with letters that are not Latin.
 func (l language) matchUnspaced(s string) bool {
+	s = stripPhrases(s, botNames)
 	if s == "" || s[0] < 0x80 {
 		return false
 	}
-	s = stripPhrases(s, l.openers)
+	bare := stripPhrases(s, l.openers)
 	return slices.ContainsFunc(l.stops, func(stop string) bool {
-		rest, ok := strings.CutPrefix(s, stop)
-		return ok && stripPhrases(rest, l.tails) == ""
+		for _, s := range []string{s, bare} {
+			if rest, ok := strings.CutPrefix(s, stop); ok && stripPhrases(rest, l.tails) == "" {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -139,7 +170,7 @@ func skipPhrases(words, phrases []string) []string {
 // cutPhrase removes the words of phrase from the front of words.
 func cutPhrase(words []string, phrase string) (rest []string, ok bool) {
 	for p := range strings.FieldsSeq(phrase) {
-		if len(words) == 0 || words[0] != p {
+		if len(words) == 0 || words[0] != p && strings.TrimSuffix(words[0], ",") != p {
 			return nil, false
 		}
 		words = words[1:]
@@ -162,7 +193,7 @@ func stripPhrases(s string, parts []string) string {
 
 // foldCase brings a message into the form the tables are in: compatibility
 // composed, case folded, accents of Latin letters dropped, chat mentions and
-// punctuation turned into spaces. Apostrophes and hyphens stay, as they join
+// punctuation turned into spaces, after a comma where it marks a pause. Apostrophes and hyphens stay, as they join
 // words: "non-stop" is no stop.
 func foldCase(s string) string {
 	s = dropMentions(s)
@@ -178,6 +209,8 @@ func foldCase(s string) string {
 		case unicode.Is(unicode.Cf, r):
 		case r == '’' || r == '\'':
 			b.WriteByte('\'')
+		case strings.ContainsRune(",.!;:…、。", r):
+			b.WriteString(", ")
 		case r == '@' || r == 'ー' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
 		default:
