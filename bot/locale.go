@@ -40,3 +40,43 @@ func sentence(loc i18n.Locale, reason string, n int) string {
 // timestamp returns t as Discord's apps write it in the language of each reader: 'R' is how long until then, 'D' a date,
 // 't' a time of day.
 func timestamp(t time.Time, style rune) string { return fmt.Sprintf("<t:%d:%c>", t.Unix(), style) }
+
+// localize gives a command, and all in it, its names and descriptions in other languages.
+func localize(c *discordgo.ApplicationCommand) {
+	if names := translations(nameKey + c.Name); len(names) > 0 {
+		c.NameLocalizations = &names
+	}
+	if texts := translations(c.Description); len(texts) > 0 {
+		c.DescriptionLocalizations = &texts
+	}
+	localizeOptions(c.Options)
+}
+
+func localizeOptions(list []*discordgo.ApplicationCommandOption) {
+	for _, o := range list {
+		o.NameLocalizations, o.DescriptionLocalizations = translations(nameKey+o.Name), translations(o.Description)
+		for _, c := range o.Choices {
+			c.NameLocalizations = translations(nameKey + c.Name)
+		}
+		localizeOptions(o.Options)
+	}
+}
+
+// nameKey comes before the names of commands, options and choices among the texts of package i18n.
+const nameKey = "name:"
+
+// translations returns an English text by the locales of Discord's apps, of which two speak Spanish; nil if there is none.
+func translations(english string) map[discordgo.Locale]string {
+	var by map[discordgo.Locale]string
+	for l, text := range i18n.Translations(english) {
+		if by == nil {
+			by = make(map[discordgo.Locale]string)
+		}
+		if l == "es" {
+			by["es-ES"], by["es-419"] = text, text
+		} else {
+			by[discordgo.Locale(l)] = text
+		}
+	}
+	return by
+}

@@ -1,8 +1,10 @@
 package bot_test
 
 import (
+	"context"
 	"testing"
 
+	"clank/bot"
 	"clank/internal/i18n"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -53,4 +55,42 @@ func TestTheSettingForAServerComesBeforeWhatItPrefers(t *testing.T) {
 	k.step("open", nil)
 	s.answer(it, "Étape 1 : open")
 	k.done("")
+}
+
+func TestEveryCommandHasItsNamesAndDescriptionsInEveryLanguage(t *testing.T) {
+	s := newStage(t)
+	s.bot.Calls, s.bot.Links, s.bot.Watches, s.bot.Runtimes = phone{}, phone{}, &watched{}, []string{"one", "two"}
+	s.bot.Clip = func(context.Context, sessions.Origin, int64) ([]byte, error) { return nil, nil }
+	s.bot.Budgets = func(context.Context, sessions.Origin, bool) (bot.Budgets, error) { return bot.Budgets{}, nil }
+	s.open() // Discord has checked them
+	complete := func(what string, by map[string]string) {
+		for _, locale := range []string{"de", "fr", "es-ES", "es-419", "pt-BR", "ja"} {
+			if by[locale] == "" {
+				t.Errorf("%s is not there in %s", what, locale)
+			}
+		}
+	}
+	var walk func(path string, options []discordtest.CommandOption)
+	walk = func(path string, options []discordtest.CommandOption) {
+		for _, o := range options {
+			at := path + " " + o.Name
+			complete("the name of"+at, o.Names)
+			complete("the description of"+at, o.Descriptions)
+			for _, c := range o.Choices {
+				if o.Name != "runtime" && o.Name != "model" { // names of programs
+					complete("the choice "+c.Name+" of"+at, c.Names)
+				}
+			}
+			walk(at, o.Options)
+		}
+	}
+	for _, c := range s.Commands(s.account) {
+		if c.Name != "clank" {
+			complete("the name of "+c.Name, c.Names)
+		}
+		if c.Description != "" {
+			complete("the description of "+c.Name, c.Descriptions)
+		}
+		walk("", c.Options)
+	}
 }

@@ -107,14 +107,18 @@ func SameCommands(a, b []*discordgo.ApplicationCommand) bool {
 // comparableForm returns the relevant parts of commands as text, without what Discord adds.
 func comparableForm(cmds []*discordgo.ApplicationCommand) string {
 	type command struct {
-		Name, Description string
-		Type              discordgo.ApplicationCommandType
-		Options           []comparableOption
+		Name, Description   string
+		Names, Descriptions *map[discordgo.Locale]string
+		Type                discordgo.ApplicationCommandType
+		Options             []comparableOption
 	}
 	out := make([]command, 0, len(cmds))
 	for _, c := range cmds {
 		if c != nil {
-			out = append(out, command{c.Name, c.Description, cmp.Or(c.Type, discordgo.ChatApplicationCommand), comparableOptions(c.Options)})
+			out = append(out, command{
+				c.Name, c.Description, c.NameLocalizations, c.DescriptionLocalizations,
+				cmp.Or(c.Type, discordgo.ChatApplicationCommand), comparableOptions(c.Options),
+			})
 		}
 	}
 	text, err := json.Marshal(out)
@@ -126,6 +130,7 @@ func comparableForm(cmds []*discordgo.ApplicationCommand) string {
 
 type comparableOption struct {
 	Name, Description string
+	Texts             []map[discordgo.Locale]string // names, descriptions, and names of the choices
 	Type              discordgo.ApplicationCommandOptionType
 	Required          bool
 	Autocomplete      bool
@@ -146,6 +151,7 @@ func comparableOptions(list []*discordgo.ApplicationCommandOption) []comparableO
 		x := comparableOption{
 			Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required,
 			MaxValue: o.MaxValue, MaxLength: o.MaxLength, Options: comparableOptions(o.Options), Autocomplete: o.Autocomplete,
+			Texts: []map[discordgo.Locale]string{o.NameLocalizations, o.DescriptionLocalizations},
 		}
 		if o.MinValue != nil {
 			x.MinValue = *o.MinValue
@@ -158,6 +164,7 @@ func comparableOptions(list []*discordgo.ApplicationCommandOption) []comparableO
 				x.Choices = make(map[string]any)
 			}
 			x.Choices[c.Name] = c.Value
+			x.Texts = append(x.Texts, c.NameLocalizations)
 		}
 		out = append(out, x)
 	}
@@ -216,6 +223,9 @@ func (b *Bot) registerCommands(ctx context.Context) error {
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
 		Clip: b.Clip != nil, Models: b.Choices != nil, Window: b.Window,
 	})}
+	for _, c := range want {
+		localize(c)
+	}
 	app := b.identity().app
 	have, err := b.rest.Commands(ctx, app)
 	if err != nil {

@@ -326,7 +326,7 @@ func (c *REST) Member(ctx context.Context, guild, user string) (*discordgo.Membe
 // Commands returns the commands of the application that exist everywhere.
 func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
 	var cmds []*discordgo.ApplicationCommand
-	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/" + app + "/commands", out: &cmds})
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/" + app + "/commands?with_localizations=true", out: &cmds})
 	return cmds, err
 }
 

@@ -47,6 +47,17 @@ func (l Locale) Text(english string) string {
 	return english
 }
 
+// Translations returns a text without verbs in the languages other than English that have it.
+func Translations(english string) map[Locale]string {
+	by := make(map[Locale]string)
+	for _, l := range Languages()[1:] {
+		if d := l.dictionary(); d.known[english] {
+			by[l] = d.printer.Sprintf(english)
+		}
+	}
+	return by
+}
+
 // dictionary is one language.
 type dictionary struct {
 	printer *message.Printer

@@ -16,19 +16,25 @@ import (
 type room struct {
 	*discordtest.Server
 	channel discordtest.Channel
+	app     string
 }
 
 func newRoom(tb testing.TB) room {
 	tb.Helper()
 	s := discordtest.StartTest(tb, discordtest.Config{})
-	guild := s.CreateGuild("home", s.CreateBot("clank", "secret").User)
-	return room{s, s.CreateChannel(guild, "general")}
+	app := s.CreateBot("clank", "secret").User
+	return room{s, s.CreateChannel(s.CreateGuild("home", app), "general"), app.ID}
 }
 
 // post sends a body to the messages of the room and returns status and answer.
 func post(t *testing.T, w room, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", w.URL+"/api/v9/channels/"+w.channel.ID+"/messages", strings.NewReader(body))
+	return send(t, "POST", w.URL+"/api/v9/channels/"+w.channel.ID+"/messages", body)
+}
+
+func send(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	check.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bot secret")
@@ -81,19 +87,64 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 		"wrong inner type": {`{"components":[{"type":true}]}`, "components.type", "BASE_TYPE_CONVERT"},
 	} {
 		status, answer := post(t, w, c.body)
-		var e struct {
-			Code   int            `json:"code"`
-			Errors map[string]any `json:"errors"`
-		}
-		if err := json.Unmarshal([]byte(answer), &e); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got := complaint(e.Errors, c.field); status != 400 || e.Code != 50035 || got != c.code {
+		if got := firstComplaint(t, answer, c.field); status != 400 || got != c.code {
 			t.Errorf("%s: got HTTP %d %s, want %s at %s", name, status, answer, c.code, c.field)
 		}
 	}
 	if got := w.Messages(w.channel); len(got) != 0 {
 		t.Errorf("got %d messages, want none", len(got))
+	}
+}
+
+// firstComplaint returns the first error code of an answer at a dotted path.
+func firstComplaint(t *testing.T, answer, path string) string {
+	t.Helper()
+	var e struct {
+		Code   int            `json:"code"`
+		Errors map[string]any `json:"errors"`
+	}
+	check.Must(t, json.Unmarshal([]byte(answer), &e))
+	if e.Code != 50035 {
+		return fmt.Sprint(e.Code)
+	}
+	return complaint(e.Errors, path)
+}
+
+func TestTranslationsOfCommandsAreCheckedAsTheOriginals(t *testing.T) {
+	w := newRoom(t)
+	url := w.URL + "/api/v9/applications/" + w.app + "/commands"
+	long := strings.Repeat("x", 101)
+	for name, c := range map[string]struct{ parts, field, code string }{
+		"capitals":    {`"name_localizations":{"de":"Suche"}`, "name_localizations.de", "APPLICATION_COMMAND_INVALID_NAME"},
+		"a space":     {`"name_localizations":{"fr":"deux mots"}`, "name_localizations.fr", "APPLICATION_COMMAND_INVALID_NAME"},
+		"a long name": {`"name_localizations":{"fr":"` + long[:33] + `"}`, "name_localizations.fr", "APPLICATION_COMMAND_INVALID_NAME"},
+		"a locale":    {`"name_localizations":{"es":"x"}`, "name_localizations.es", "BASE_TYPE_CHOICES"},
+		"a long description": {
+			`"description_localizations":{"ja":"` + long + `"}`, "description_localizations.ja", "BASE_TYPE_BAD_LENGTH",
+		},
+		"a name twice": {
+			`"options":[{"type":3,"name":"a","description":"d","name_localizations":{"de":"x"}},` +
+				`{"type":3,"name":"b","description":"d","name_localizations":{"de":"x"}}]`,
+			"options.1.name_localizations.de", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID",
+		},
+		"a choice": {
+			`"options":[{"type":3,"name":"a","description":"d","choices":[{"name":"c","value":"v","name_localizations":{"de":""}}]}]`,
+			"options.0.choices.0.name_localizations.de", "BASE_TYPE_REQUIRED",
+		},
+	} {
+		status, answer := send(t, "PUT", url, `[{"name":"a","description":"d",`+c.parts+`}]`)
+		if got := firstComplaint(t, answer, "0."+c.field); status != 400 || got != c.code {
+			t.Errorf("%s: got HTTP %d %s, want %s at %s", name, status, answer, c.code, c.field)
+		}
+	}
+	if status, answer := send(t, "PUT", url, `[{"name":"a","description":"d","name_localizations":{"ja":"あ","es-419":"ñ"}}]`); status != 200 {
+		t.Fatalf("got HTTP %d %s", status, answer)
+	}
+	if _, bare := send(t, "GET", url, ""); strings.Contains(bare, "あ") {
+		t.Errorf("translations that nobody asked for: %s", bare)
+	}
+	if _, whole := send(t, "GET", url+"?with_localizations=true", ""); !strings.Contains(whole, "あ") {
+		t.Errorf("no translations: %s", whole)
 	}
 }
 

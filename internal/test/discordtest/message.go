@@ -357,8 +357,10 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 	}
 	checkName(f, path+".name", c.Name)
 	f.Length(path+".description", c.Description, 1, 100)
+	c.check(f, path)
 	checkOptions(f, path+".options", c.Options, 0)
-	if commandText(CommandOption{Name: c.Name, Description: c.Description, Options: c.Options}) > maxCommandText {
+	whole := CommandOption{Name: c.Name, Description: c.Description, Localizations: c.Localizations, Options: c.Options}
+	if commandText(whole) > maxCommandText {
 		f.Add(path, "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (8000)")
 	}
 }
@@ -366,6 +368,10 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 // checkMenuCommand looks at a command of the menu of messages or people.
 func checkMenuCommand(f *FormErrors, path string, c *Command) {
 	f.Length(path+".name", c.Name, 1, 32)
+	for locale, name := range c.Names {
+		checkLocale(f, path+".name_localizations."+locale, locale)
+		f.Length(path+".name_localizations."+locale, name, 1, 32)
+	}
 	if c.Type != UserCommand && c.Type != MessageCommand {
 		f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1, 2, 3, 4).")
 	}
@@ -383,6 +389,44 @@ func checkName(f *FormErrors, path, name string) {
 	}
 }
 
+// Localizations are names and descriptions by locale.
+type Localizations struct {
+	Names        map[string]string `json:"name_localizations,omitempty"`
+	Descriptions map[string]string `json:"description_localizations,omitempty"`
+}
+
+// locales are the languages of Discord's apps.
+var locales = strings.Fields("id da de en-GB en-US es-ES es-419 fr hr it lt hu nl no pl pt-BR ro fi sv-SE vi tr cs el bg ru uk hi th " +
+	"zh-CN ja zh-TW ko")
+
+func (l Localizations) check(f *FormErrors, path string) {
+	for locale, name := range l.Names {
+		at := path + ".name_localizations." + locale
+		checkLocale(f, at, locale)
+		checkName(f, at, name)
+	}
+	for locale, text := range l.Descriptions {
+		at := path + ".description_localizations." + locale
+		checkLocale(f, at, locale)
+		f.Length(at, text, 1, 100)
+	}
+}
+
+func checkLocale(f *FormErrors, path, locale string) {
+	if !slices.Contains(locales, locale) {
+		f.Add(path, "BASE_TYPE_CHOICES", "Value must be one of the locales of Discord.")
+	}
+}
+
+// longest returns how many characters text has, or the longest of its translations.
+func longest(text string, by map[string]string) int {
+	n := len([]rune(text))
+	for _, other := range by {
+		n = max(n, len([]rune(other)))
+	}
+	return n
+}
+
 // checkOptions looks at the options at one depth: 0 of the command, 1 of a subcommand.
 func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 	f.Count(path, len(list), 0, 25)
@@ -395,6 +439,14 @@ func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 			f.Add(here+".name", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")
 		}
 		names[o.Name] = true
+		o.check(f, here)
+		for locale, name := range o.Names {
+			if key := locale + " " + name; names[key] {
+				f.Add(here+".name_localizations."+locale, "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")
+			} else {
+				names[key] = true
+			}
+		}
 		switch {
 		case o.Type == SubCommand && depth == 0:
 			nested++
@@ -422,6 +474,10 @@ func checkChoices(f *FormErrors, path string, o CommandOption) {
 	for i, c := range o.Choices {
 		here := ErrorPath(path+".choices", i)
 		f.Length(here+".name", c.Name, 1, 100)
+		for locale, name := range c.Names {
+			checkLocale(f, here+".name_localizations."+locale, locale)
+			f.Length(here+".name_localizations."+locale, name, 1, 100)
+		}
 		switch v := c.Value.(type) {
 		case string:
 			f.Length(here+".value", v, 1, 100)
@@ -439,9 +495,9 @@ func checkChoices(f *FormErrors, path string, o CommandOption) {
 }
 
 func commandText(o CommandOption) int {
-	n := len([]rune(o.Name)) + len([]rune(o.Description))
+	n := longest(o.Name, o.Names) + longest(o.Description, o.Descriptions)
 	for _, c := range o.Choices {
-		n += len([]rune(c.Name))
+		n += longest(c.Name, c.Names)
 		if v, ok := c.Value.(string); ok {
 			n += len([]rune(v))
 		}
@@ -482,6 +538,7 @@ type Command struct {
 	// IntegrationTypes say where it is offered: 0 in servers that have the bot, 1 to people who have installed it.
 	IntegrationTypes []int   `json:"integration_types,omitempty"`
 	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // permissions, as a number
+	Localizations
 }
 
 // A CommandOption is a parameter, a subcommand or a group of those.
@@ -498,12 +555,14 @@ type CommandOption struct {
 	MaxLength   *int            `json:"max_length,omitempty"`
 	// Autocomplete has Discord ask the bot for choices while somebody types.
 	Autocomplete bool `json:"autocomplete,omitempty"`
+	Localizations
 }
 
 // An OptionChoice is a value that a person may pick.
 type OptionChoice struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
+	Name  string            `json:"name"`
+	Names map[string]string `json:"name_localizations,omitempty"`
+	Value any               `json:"value"`
 }
 
 // Contexts of interactions, with Discord's numbers.

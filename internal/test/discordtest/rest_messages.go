@@ -753,7 +753,25 @@ func (s *hub) listCommands(c *RESTCall) (any, error) {
 	if err := s.checkApplication(c); err != nil {
 		return nil, err
 	}
-	return append([]Command{}, c.Bot.Commands...), nil
+	list := append([]Command{}, c.Bot.Commands...)
+	if c.Request.URL.Query().Get("with_localizations") != "true" {
+		for i := range list {
+			list[i].Localizations, list[i].Options = Localizations{}, withoutLocalizations(list[i].Options)
+		}
+	}
+	return list, nil
+}
+
+func withoutLocalizations(options []CommandOption) []CommandOption {
+	options = slices.Clone(options)
+	for i := range options {
+		o := &options[i]
+		o.Localizations, o.Options, o.Choices = Localizations{}, withoutLocalizations(o.Options), slices.Clone(o.Choices)
+		for n := range o.Choices {
+			o.Choices[n].Names = nil
+		}
+	}
+	return options
 }
 
 // setCommands replaces all commands. Those that keep their name keep their id.
