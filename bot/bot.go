@@ -66,6 +66,9 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
+	// Files keeps what people attach; nil takes no files.
+	Files Files
+
 	// Messages keeps where work is shown, for the run after one that was killed; nil keeps nothing.
 	Messages MessageStore
 

@@ -43,7 +43,9 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	}
 	switch sub.Name {
 	case "browse":
-		b.startWork(base, func(ctx context.Context) { b.browseCommand(ctx, i, readBrowse(sub.Options), who) }, say(who.locale.T(busyText)))
+		o := readBrowse(sub.Options)
+		o.files = attachedFiles(data, sub.Options)
+		b.startWork(base, func(ctx context.Context) { b.browseCommand(ctx, i, o, who) }, say(who.locale.T(busyText)))
 	case "stop":
 		b.stopCommand(base, i, who)
 	case "sessions":
@@ -67,6 +69,7 @@ type browseOptions struct {
 	budget          float64 // in US dollars
 	private, headed bool
 	again           bool // a task that was done before: not typed for this one
+	files           []*discordgo.MessageAttachment
 }
 
 // readBrowse reads the options; those of another type than registered count as
@@ -146,14 +149,21 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		b.conclude(ctx, where, finalMessage{text: sentence(from.Locale, err.Error(), 500)})
 		return
 	}
+	files, err := b.receiveFiles(ctx, from.Locale, o.files)
+	if err != nil {
+		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, o.task)})
+		return
+	}
+	defer b.discardFiles(files)
 	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
-		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Typed: !o.again,
+		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.again,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
-	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)})
+	end := finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)}
+	b.conclude(ctx, where, b.withDownloads(from.Locale, end, where, rec.Downloads))
 	b.forgetOpen(ctx, work.ID)
 }
 

@@ -29,6 +29,7 @@ type finalMessage struct {
 	images       []llm.Image // what was chosen to be shown
 	page         *llm.Image  // how the page looked last; shown where no image is
 	rows         []discordgo.MessageComponent
+	downloads    [][]discord.File // what pages offered, as messages of their own
 }
 
 // composeMessages makes the messages of a conclusion: text over as many as it needs, or
@@ -69,6 +70,9 @@ func composeMessages(loc i18n.Locale, c finalMessage) []messageContent {
 	last.files, last.rows = files, c.rows
 	if bare {
 		last.picture = c.page
+	}
+	for _, batch := range c.downloads {
+		views = append(views, messageContent{files: batch})
 	}
 	return views
 }

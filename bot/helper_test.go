@@ -72,7 +72,7 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 // newBot returns a bot that is not connected yet.
 func (s *stage) newBot() *bot.Bot {
 	return &bot.Bot{
-		Token: "secret", Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
+		Token: "secret", Files: &shelf{dir: s.t.TempDir()}, Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
 		Base: s.URL, HTTPClient: &http.Client{Transport: s.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{s.t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}

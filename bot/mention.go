@@ -43,7 +43,8 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
-	if b.noteByReply(base, m, who) || m.GuildID != "" && !mentions(m, me) {
+	// What comes with files is a task of its own.
+	if len(m.Attachments) == 0 && b.noteByReply(base, m, who) || m.GuildID != "" && !mentions(m, me) {
 		return
 	}
 	busy := func(ctx context.Context) {
@@ -78,7 +79,16 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		return
 	}
 	b.noteRequest(ctx, from)
-	turn := assistant.Turn{Origin: from, Lines: b.conversation(ctx, m, who), Typed: true}
+	files, notes, err := b.messageFiles(ctx, from.Locale, m)
+	if err != nil {
+		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, b.withoutMention(m.Content))})
+		return
+	}
+	defer b.discardFiles(files)
+	line := assistant.ChatLine{
+		Speaker: who.name, SpeakerID: who.id, Text: b.withoutMention(m.Content), Images: b.pictures(files), Notes: notes,
+	}
+	turn := assistant.Turn{Origin: from, Lines: append(b.conversation(ctx, m), line), Typed: true, Files: files}
 	p := b.startProgress(ctx, where, work.ID, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
@@ -88,7 +98,8 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, who.locale, err), page: p.page(), rows: rows})
 		return
 	}
-	b.conclude(ctx, where, finalMessage{text: answer.Text, images: answer.Images, page: answer.View, rows: rows})
+	end := finalMessage{text: answer.Text, images: answer.Images, page: answer.View, rows: rows}
+	b.conclude(ctx, where, b.withDownloads(from.Locale, end, where, answer.Files))
 }
 
 // failure says why there is no answer.
@@ -135,9 +146,8 @@ func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
 	}
 }
 
-// conversation returns the latest messages, ending with m. Where the bot may not read the earlier ones, it
-// returns m alone.
-func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person) []assistant.ChatLine {
+// conversation returns the latest messages before m; none where the bot may not read them.
+func (b *Bot) conversation(ctx context.Context, m *discordgo.Message) []assistant.ChatLine {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	before, err := b.rest.Messages(ctx, m.ChannelID, m.ID, historyLines)
@@ -158,8 +168,7 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 	for _, e := range before {
 		lines = b.appendLine(lines, e)
 	}
-	images, notes := b.pictures(ctx, m.Attachments)
-	return append(lines, assistant.ChatLine{Speaker: who.name, SpeakerID: who.id, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
+	return lines
 }
 
 // appendLine appends what e says, if a person or the bot itself said it. Its

@@ -208,54 +208,6 @@ func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
 	s.message(s.room, "Tell me what to do")
 }
 
-func TestAttachedPicturesReachTheBrain(t *testing.T) {
-	s := newStage(t)
-	turns := s.answering("ok")
-	s.open()
-	_, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " find this", Files: []discordtest.File{
-		{Name: "lamp.png", ContentType: "image/png", Data: picture(9).Data},
-		{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
-		{Name: "paper.pdf", ContentType: "application/pdf", Data: []byte("%PDF-1.7")},
-	}})
-	check.Must(t, err)
-	got := s.turn(turns).Lines[0]
-	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Images); diff != "" {
-		t.Error(diff)
-	}
-	want := []string{`lie.png is attached and could not be looked at`, `paper.pdf is attached; only pictures can be looked at`}
-	if diff := cmp.Diff(want, got.Notes); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
-	s := newStage(t)
-	turns := s.answering("ok")
-	s.open()
-	asked := make(chan string, 1)
-	inner := s.bot.HTTPClient.Transport
-	s.bot.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-		if strings.Contains(r.URL.Host, "evil") {
-			asked <- r.URL.String()
-		}
-		return inner.RoundTrip(r)
-	})
-	for i, where := range []string{"http://evil.example/a.png", "https://cdn.discordapp.com.evil.example/a.png", "https://user@evil.example/cdn.discordapp.com/a.png", "file:///etc/passwd", "::"} {
-		event := fmt.Sprintf(`{"id":"%d","type":0,"channel_id":%q,"content":"x","author":{"id":%q,"username":"ada"},
-			"attachments":[null,{"filename":"a.png","content_type":"image/png","size":1,"url":%q}]}`, i+1, s.OpenDM(s.ada, s.account).ID, s.ada.ID, where)
-		check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", event))
-		lines := s.turn(turns).Lines
-		if got := lines[len(lines)-1]; len(got.Images) != 0 || len(got.Notes) != 1 {
-			t.Errorf("line = %+v", got)
-		}
-	}
-	select {
-	case u := <-asked:
-		t.Errorf("asked for %s", u)
-	default:
-	}
-}
-
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -21,6 +21,7 @@ type CommandOptions struct {
 	Runtimes []string // the choices of the runtime; with fewer than two there is no such option
 	Models   bool     // a model can be chosen
 	Window   bool     // the browser's window can be shown
+	Files    bool     // browsing takes files
 	Watches  bool
 	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
 	Budget   bool
@@ -88,7 +89,7 @@ func browseOptionList(o CommandOptions) []*discordgo.ApplicationCommandOption {
 			Type: yesNo, Name: "headed", Description: "Show the browser's window where clank runs; for operators",
 		})
 	}
-	return options
+	return append(options, fileOptions(o.Files)...)
 }
 
 // sessionOption returns the option that names a session of the person's.
@@ -221,7 +222,7 @@ func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
-		Clip: b.Clip != nil, Models: b.Choices != nil, Window: b.Window,
+		Clip: b.Clip != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window,
 	})}
 	for _, c := range want {
 		localize(c)

@@ -21,6 +21,7 @@ type guildInfo struct {
 	name     string
 	owner    string
 	locale   string // preferred_locale
+	tier     discordgo.PremiumTier
 	roles    map[string]roleInfo
 	channels map[string]channelInfo
 }
@@ -147,7 +148,8 @@ func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 		c.guilds = make(map[string]*guildInfo)
 	}
 	info := &guildInfo{
-		name: g.Name, owner: g.OwnerID, locale: g.PreferredLocale, roles: make(map[string]roleInfo), channels: make(map[string]channelInfo),
+		name: g.Name, owner: g.OwnerID, locale: g.PreferredLocale, tier: g.PremiumTier, roles: make(map[string]roleInfo),
+		channels: make(map[string]channelInfo),
 	}
 	for _, r := range g.Roles {
 		if r != nil {
@@ -186,6 +188,21 @@ func (c *GuildCache) Parent(guild, channel string) string {
 		return ""
 	}
 	return g.channels[channel].parent
+}
+
+// UploadLimit returns how many bytes a file may have in a guild, by its boosts; "" stands for a direct message.
+func (c *GuildCache) UploadLimit(guild string) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.guilds[guild]; g != nil {
+		switch g.tier {
+		case discordgo.PremiumTier2:
+			return 50 << 20
+		case discordgo.PremiumTier3:
+			return 100 << 20
+		}
+	}
+	return 10 << 20
 }
 
 // GuildOf returns the guild that a channel is part of; empty if the channel is not known.

@@ -180,6 +180,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
 		Messages:      a.Db,
+		Files:         a.Inbox,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,

@@ -237,6 +237,16 @@ func (s *Server) CloseDMs(user User) {
 	s.hub.ClosedDMs[user.ID] = true
 }
 
+// SetBoostTier gives a guild the tier of its boosts, 0 to 3, and tells its members.
+func (s *Server) SetBoostTier(of Guild, tier int) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[of.ID]
+	g.BoostTier = tier
+	s.hub.DispatchGuild(g, "GUILD_UPDATE", GuildObject(g))
+	s.hub.Notify()
+}
+
 // ForgetInteraction makes Discord know the interaction no longer: each answer to
 // it fails with 10062 or 10015.
 func (s *Server) ForgetInteraction(id string) {
@@ -265,6 +275,8 @@ func checkArgument(o CommandOption, v any) error {
 	switch v := v.(type) {
 	case string:
 		fits = fits && o.Type == StringOption && within(len([]rune(v)), o.MinLength, o.MaxLength)
+	case givenFile:
+		fits = o.Type == AttachmentOption
 	case bool:
 		fits = fits && o.Type == BooleanOption
 	case int:

@@ -3,6 +3,7 @@ package discordtest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,11 +44,15 @@ func (s *Server) typeCommand(in Channel, user User, path string, args Args, typi
 	if err != nil {
 		return Interaction{}, err
 	}
+	args, given := s.giveFiles(in, args)
 	options, err := nestOptions(command.Options, words[1:], args, typing)
 	if err != nil {
 		return Interaction{}, fmt.Errorf("use /%s: %w", path, err)
 	}
 	data := map[string]any{"id": command.ID, "name": command.Name, "type": ChatCommand}
+	if len(given) > 0 {
+		data["resolved"] = map[string]any{"attachments": given}
+	}
 	if len(options) > 0 {
 		data["options"] = options
 	}
@@ -55,6 +60,22 @@ func (s *Server) typeCommand(in Channel, user User, path string, args Args, typi
 		it.Type = CompleteInteraction
 	}
 	return s.hub.Interact(it, data), nil
+}
+
+// givenFile is the id of a file that was given as an argument.
+type givenFile string
+
+// giveFiles stores the files among args, and returns args with their ids in place of them.
+func (s *Server) giveFiles(in Channel, args Args) (Args, map[string]Attachment) {
+	args, given := maps.Clone(args), map[string]Attachment{}
+	for name, v := range args {
+		if f, ok := v.(File); ok {
+			a := s.hub.NewAttachment(in.ID, UploadedFile{Name: f.Name, ContentType: f.ContentType, Data: f.Data})
+			given[a.ID], args[name] = a, givenFile(a.ID)
+		}
+	}
+	maps.Copy(s.hub.Given, given)
+	return args, given
 }
 
 // beginCommand makes the interaction of a command that the person may use in the channel.

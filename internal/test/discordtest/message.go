@@ -1,6 +1,8 @@
 package discordtest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -220,6 +222,11 @@ func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error 
 	if err := b.AllowedMentions.check(); err != nil {
 		return err
 	}
+	for _, f := range files {
+		if len(f.Data) > s.fileLimit(r.GuildID) {
+			return ErrTooLarge
+		}
+	}
 	s.fillFiles(&m, b.Attachments, files)
 	s.fillMentions(&m, r.GuildID, b.AllowedMentions)
 	if m.Components == nil {
@@ -268,11 +275,21 @@ var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
 // NewAttachment stores a file.
 func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	id, name := s.NewID(), unsafeName.ReplaceAllString(f.Name, "_")
-	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name
+	until := strconv.FormatInt(s.Now().Add(attachmentLife).Unix(), 16)
+	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name + "?ex=" + until + "&is=0&hm=" + signAttachment(id, until) + "&"
 	return Attachment{
 		ID: id, Filename: name, ContentType: f.ContentType, Size: len(f.Data),
 		URL: url, Data: f.Data,
 	}
+}
+
+// attachmentLife is how long Discord's signed addresses of files work.
+const attachmentLife = 24 * time.Hour
+
+// signAttachment returns what an address of a file ends with, so that none can be made up.
+func signAttachment(id, until string) string {
+	sum := sha256.Sum256([]byte(id + " " + until))
+	return hex.EncodeToString(sum[:])
 }
 
 var (
@@ -451,7 +468,7 @@ func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 		case o.Type == SubCommand && depth == 0:
 			nested++
 			checkOptions(f, here+".options", o.Options, depth+1)
-		case o.Type < StringOption || o.Type > NumberOption:
+		case o.Type < StringOption || o.Type > AttachmentOption:
 			f.Add(here+".type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types cannot be used here")
 		default:
 			if o.Required && optional {
@@ -515,6 +532,8 @@ const (
 	IntegerOption = 4
 	BooleanOption = 5
 	NumberOption  = 10
+
+	AttachmentOption = 11
 )
 
 // Types of commands, with Discord's numbers.

@@ -248,8 +248,17 @@ type UploadedFile struct {
 	Data                     []byte
 }
 
-// maxFileSize is what Discord takes from an account without a subscription.
-const maxFileSize = 10 << 20
+// fileLimit returns how large a file may be in a guild, by its boosts: Discord's reference, "Uploading Files".
+func (s *hub) fileLimit(guild string) int {
+	g := s.Guilds[guild]
+	switch {
+	case g != nil && g.BoostTier == 2:
+		return 50 << 20
+	case g != nil && g.BoostTier == 3:
+		return 100 << 20
+	}
+	return 10 << 20
+}
 
 // fileField matches the names of file parts; "file" is the old form.
 var fileField = regexp.MustCompile(`^files?\[\d+\]$|^file\d*$`)
@@ -292,9 +301,6 @@ func (c *RESTCall) parseParts(parts *multipart.Reader) error {
 		case p.FormName() == "payload_json":
 			c.Body = data
 		case p.FileName() != "" && fileField.MatchString(p.FormName()):
-			if len(data) > maxFileSize {
-				return ErrTooLarge
-			}
 			c.Files = append(c.Files, UploadedFile{p.FormName(), p.FileName(), p.Header.Get("Content-Type"), data})
 		}
 	}

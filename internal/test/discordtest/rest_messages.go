@@ -254,11 +254,14 @@ func pageMessages(list []*MessageRecord, query url.Values, limit int) []*Message
 
 // download serves a file, as Discord's content network does.
 func (s *hub) download(w http.ResponseWriter, r *http.Request) {
+	id, query := r.PathValue("attachment"), r.URL.Query()
 	s.Mu.Lock()
-	file, ok := s.attachment(r.PathValue("attachment"))
+	file, ok := s.attachment(id)
+	now := s.Now().Unix()
 	s.Mu.Unlock()
-	if !ok {
-		http.NotFound(w, r)
+	until, err := strconv.ParseInt(query.Get("ex"), 16, 64)
+	if !ok || err != nil || until <= now || query.Get("hm") != signAttachment(id, query.Get("ex")) {
+		http.Error(w, "This content is no longer available.", http.StatusNotFound)
 		return
 	}
 	if file.ContentType != "" {
@@ -269,6 +272,9 @@ func (s *hub) download(w http.ResponseWriter, r *http.Request) {
 
 // attachment finds a file of a message, also of an earlier version.
 func (s *hub) attachment(id string) (Attachment, bool) {
+	if a, ok := s.Given[id]; ok {
+		return a, true
+	}
 	for _, r := range s.Messages {
 		if r.Deleted {
 			continue
@@ -464,6 +470,7 @@ func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 		"channel_id": it.Channel.ID, "channel": it.Channel, "locale": cmp.Or(it.User.Locale, "en-US"), "data": data,
 		"app_permissions": s.Permissions(it.Channel, it.App.User.ID), "entitlements": []any{},
 		"authorizing_integration_owners": map[string]string{"0": it.Channel.GuildID}, "context": 0,
+		"attachment_size_limit": s.fileLimit(it.Channel.GuildID),
 	}
 	if g := s.Guilds[it.Channel.GuildID]; g != nil {
 		d["guild_id"], d["guild_locale"] = g.ID, cmp.Or(g.Locale, "en-US")

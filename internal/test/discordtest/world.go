@@ -113,6 +113,7 @@ type GuildState struct {
 	Channels []string
 	Voice    map[string]VoiceState
 
+	BoostTier     int    // 0 to 3
 	VoiceEndpoint string // where calls are; empty while that is not known
 }
 
@@ -150,7 +151,8 @@ type World struct {
 	Messages     map[string]*MessageRecord
 	MessagesOf   map[string][]string // message ids of each channel, oldest first
 	Interactions map[string]*InteractionExchange
-	ClosedDMs    map[string]bool // people who take no direct messages
+	ClosedDMs    map[string]bool       // people who take no direct messages
+	Given        map[string]Attachment // arguments of commands, by id
 	Typing       []Typing
 }
 
@@ -165,6 +167,7 @@ func NewWorld() World {
 		MessagesOf:   map[string][]string{},
 		Interactions: map[string]*InteractionExchange{},
 		ClosedDMs:    map[string]bool{},
+		Given:        map[string]Attachment{},
 	}
 }
 
@@ -198,7 +201,7 @@ func GuildObject(g *GuildState) map[string]any {
 		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,
 		"emojis": []any{}, "stickers": []any{}, "features": []string{}, "preferred_locale": cmp.Or(g.Locale, "en-US"),
 		"verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
-		"mfa_level": 0, "premium_tier": 0, "nsfw_level": 0, "afk_timeout": 300, "system_channel_flags": 0,
+		"mfa_level": 0, "premium_tier": g.BoostTier, "nsfw_level": 0, "afk_timeout": 300, "system_channel_flags": 0,
 	}
 }
 

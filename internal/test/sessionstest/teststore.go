@@ -67,7 +67,7 @@ func aTask(id, session string) sessions.TaskRecord {
 			Origin: aSession(session).Origin, Files: []sessions.File{{ID: "f", Name: "cv ü.pdf", Type: "application/pdf", Size: 3, Path: "/a/b"}},
 		},
 		Downloads: []sessions.File{{ID: "d", Name: "setup.exe", Size: 1 << 40, Executable: true}},
-		State: sessions.TaskDone, Answer: "here", Reason: "none", Closed: true, Steps: 4,
+		State:     sessions.TaskDone, Answer: "here", Reason: "none", Closed: true, Steps: 4,
 		Images: []llm.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}}, {MediaType: "image/webp", Data: []byte{4}}},
 		Usage:  llm.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
 	}

@@ -1,0 +1,259 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/bot/discord"
+	"clank/cancel"
+	"clank/internal/i18n"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/agent"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Files keeps what people attach to what they ask for.
+type Files interface {
+	// Receive writes down a file, whose name is made harmless. Its error is told to the person.
+	Receive(ctx context.Context, name string, r io.Reader) (sessions.File, error)
+	// Discard removes files that were received.
+	Discard(files ...sessions.File) error
+}
+
+const (
+	maxAttachment     = 100 << 20 // bytes of a file that is taken
+	attachmentTimeout = 2 * time.Minute
+	maxPictures       = 4       // of a message that the brain looks at
+	maxPictureBytes   = 8 << 20 // of each
+	maxOptionFiles    = 4       // that /clank browse takes: an option each
+)
+
+// fileOptions returns the options for files, if they are taken.
+func fileOptions(taken bool) (options []*discordgo.ApplicationCommandOption) {
+	if !taken {
+		return nil
+	}
+	for n := range maxOptionFiles {
+		name, about := "file", "A file for the task, such as one to upload"
+		if n > 0 {
+			name, about = fmt.Sprintf("file%d", n+1), "One more file"
+		}
+		options = append(options, &discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionAttachment, Name: name, Description: about,
+		})
+	}
+	return options
+}
+
+// attachedFiles returns the files among the options of a command.
+func attachedFiles(
+	data discordgo.ApplicationCommandInteractionData, options []*discordgo.ApplicationCommandInteractionDataOption,
+) (list []*discordgo.MessageAttachment) {
+	for _, o := range options {
+		if o == nil || o.Type != discordgo.ApplicationCommandOptionAttachment || data.Resolved == nil {
+			continue
+		}
+		id, _ := o.Value.(string)
+		if a := data.Resolved.Attachments[id]; a != nil {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// messageFiles takes the files of a message, and of the one that it replies to, unless that is the bot's own. notes say
+// which of the latter are not there.
+func (b *Bot) messageFiles(
+	ctx context.Context, loc i18n.Locale, m *discordgo.Message,
+) (list []sessions.File, notes []string, err error) {
+	if list, err = b.receiveFiles(ctx, loc, m.Attachments); err != nil {
+		return nil, nil, err
+	}
+	to := m.ReferencedMessage
+	if to == nil || to.Author != nil && to.Author.ID == b.identity().user {
+		return list, nil, nil
+	}
+	for _, a := range to.Attachments {
+		if a == nil || len(list) == sessions.MaxTaskFiles {
+			continue
+		}
+		more, err := b.receiveFiles(ctx, "", []*discordgo.MessageAttachment{a})
+		if err != nil {
+			notes = append(notes, "of the message that this replies to: "+err.Error())
+		}
+		list = append(list, more...)
+	}
+	return list, notes, nil
+}
+
+// receiveFiles takes all of the files, or none. The error is for the person, in their language.
+func (b *Bot) receiveFiles(ctx context.Context, loc i18n.Locale, attached []*discordgo.MessageAttachment) (list []sessions.File, err error) {
+	attached = slices.DeleteFunc(slices.Clone(attached), func(a *discordgo.MessageAttachment) bool { return a == nil })
+	switch {
+	case len(attached) == 0:
+		return nil, nil
+	case b.Files == nil:
+		return nil, errors.New(loc.T("Files cannot be taken here."))
+	case len(attached) > sessions.MaxTaskFiles:
+		return nil, errors.New(loc.T("%d files are attached; %d can be taken at once.", len(attached), sessions.MaxTaskFiles))
+	}
+	ctx, end := context.WithTimeoutCause(ctx, attachmentTimeout, errAttachmentLate)
+	defer end()
+	for _, a := range attached {
+		f, err := b.receiveFile(ctx, loc, a)
+		if err != nil {
+			b.discardFiles(list)
+			if c := cancel.CauseOf(ctx, nil); c != nil {
+				return nil, c
+			}
+			if ctx.Err() != nil {
+				err = errors.New(loc.T("Discord did not send it in time. Try again."))
+			}
+			return nil, errors.New(loc.T("The file %s could not be taken: %s", discord.EscapeLine(a.Filename, 80), err.Error()))
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+var errAttachmentLate = errors.New("an attachment did not come in time")
+
+// receiveFile takes a file from Discord's own hosts.
+func (b *Bot) receiveFile(ctx context.Context, loc i18n.Locale, a *discordgo.MessageAttachment) (f sessions.File, err error) {
+	if a.Size > maxAttachment {
+		return f, errors.New(loc.T("It has %s; a file may have %s.", agent.FormatSize(int64(a.Size)), agent.FormatSize(maxAttachment)))
+	}
+	u, err := url.Parse(a.URL)
+	if err != nil || !b.discordFile(u) {
+		return f, errors.New(loc.T("Its address is not Discord's."))
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL, nil)
+	if err != nil {
+		return f, fmt.Errorf("fetch an attachment: %w", err)
+	}
+	client := b.httpClient()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := client.Do(req)
+	if err != nil {
+		b.logger().Info("attachment not fetched", "error", err)
+		return f, errors.New(loc.T("Discord cannot be reached. Try again."))
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusForbidden, http.StatusGone:
+		return f, errors.New(loc.T("Discord does not have it any more. Attach it again."))
+	default:
+		return f, errors.New(loc.T("Discord answered with status %s. Try again.", strconv.Itoa(resp.StatusCode)))
+	}
+	if f, err = b.Files.Receive(ctx, a.Filename, io.LimitReader(resp.Body, int64(a.Size)+1)); err != nil {
+		return f, err
+	}
+	if f.Size != int64(a.Size) {
+		b.discardFiles([]sessions.File{f})
+		return f, errors.New(loc.T("It did not come whole. Try again."))
+	}
+	return f, nil
+}
+
+// discordFile reports whether u is where Discord keeps attachments, or on the host that stands in for Discord.
+func (b *Bot) discordFile(u *url.URL) bool {
+	if base, err := url.Parse(b.Base); err == nil && b.Base != "" && u.Host == base.Host && u.Scheme == base.Scheme {
+		return true
+	}
+	return u.Scheme == "https" && (u.Host == "cdn.discordapp.com" || u.Host == "media.discordapp.net")
+}
+
+func (b *Bot) discardFiles(list []sessions.File) {
+	if len(list) == 0 {
+		return
+	}
+	if err := b.Files.Discard(list...); err != nil {
+		b.logger().Warn("attachments not removed", "error", err)
+	}
+}
+
+// filesRefused says why nothing was begun, and what was asked, so that it can be sent again.
+func filesRefused(loc i18n.Locale, err error, task string) string {
+	if c, stopped := errors.AsType[*cancel.Cause](err); stopped {
+		return sentence(loc, c.Error(), 500)
+	}
+	return discord.AsSentence(err.Error()) + " " + loc.T("Nothing was done. You asked:") + "\n> " + discord.EscapeLine(task, 1500)
+}
+
+// pictures returns those of the files that the brain looks at.
+func (b *Bot) pictures(list []sessions.File) (images []llm.Image) {
+	for _, f := range list {
+		known := slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, f.Type)
+		if !known || f.Size > maxPictureBytes || len(images) == maxPictures {
+			continue
+		}
+		data, err := os.ReadFile(f.Path)
+		if err != nil {
+			b.logger().Warn("an attached picture is not looked at", "error", err)
+			continue
+		}
+		images = append(images, llm.Image{MediaType: f.Type, Data: data})
+	}
+	return images
+}
+
+// maxGiven is how many files of pages are attached to an answer.
+const maxGiven = 10
+
+// withDownloads adds to the end of work what pages offered: the files that fit here, and the names of all.
+func (b *Bot) withDownloads(loc i18n.Locale, c finalMessage, where *workMessage, list []sessions.File) finalMessage {
+	guild := where.guild
+	if where.direct {
+		guild = ""
+	}
+	limit := b.guilds.UploadLimit(guild)
+	var lines []string
+	var batch []discord.File
+	given, total := 0, int64(0)
+	for _, f := range list {
+		line := "📎 " + discord.EscapeLine(f.Name, 80) + " (" + agent.FormatSize(f.Size) + ")"
+		var data []byte
+		kept := " " + loc.T("Whoever runs clank finds its files on the dashboard.")
+		why := loc.T("It is larger than Discord takes here.") + kept
+		switch {
+		case given == maxGiven:
+			why = loc.T("No more than %d files come with an answer.", maxGiven) + kept
+		case f.Size <= limit:
+			var err error
+			if data, err = os.ReadFile(f.Path); err != nil {
+				b.logger().Warn("a download cannot be given", "error", err)
+				why = loc.T("It is not there any more.")
+			}
+		}
+		if data == nil {
+			lines = append(lines, line+": "+why)
+			continue
+		}
+		if given++; total+f.Size > limit {
+			c.downloads, batch, total = append(c.downloads, batch), nil, 0
+		}
+		total += f.Size
+		batch = append(batch, discord.File{Name: f.Name, MediaType: cmp.Or(f.Type, "application/octet-stream"), Data: data})
+		lines = append(lines, line)
+	}
+	if len(batch) > 0 {
+		c.downloads = append(c.downloads, batch)
+	}
+	if len(lines) > 0 {
+		c.text = strings.TrimSpace(c.text + "\n\n" + strings.Join(lines, "\n"))
+	}
+	return c
+}
