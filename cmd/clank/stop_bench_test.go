@@ -144,8 +144,11 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	if r.model, err = llmtest.Open(); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(r.model.Close)
-	r.model.SetFallback(r.nextTurn)
+	claude, gemini := llmtest.OpenAnthropic(), llmtest.OpenGemini()
+	for _, model := range []*llmtest.Server{r.model, claude, gemini} {
+		tb.Cleanup(model.Close)
+		model.SetFallback(r.nextTurn)
+	}
 	r.bot = r.discord.CreateBot("clank", "secret")
 	r.ada = r.discord.CreateUser("ada")
 	r.guild = r.discord.CreateGuild("home", r.ada)
@@ -155,7 +158,10 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	dir, _ := newTestHome(tb)
 	vars := map[string]string{
 		"CLANK_HOME": dir, "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
-		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
+		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey,
+		"ANTHROPIC_BASE_URL": claude.BaseURL(), "ANTHROPIC_API_KEY": "sk-ant-test-0123456789",
+		"GEMINI_BASE_URL": gemini.BaseURL(), "GEMINI_API_KEY": "AIzaTest0123456789",
+		server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
 	}
 	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
 	h, err := server.OpenHome(r.env.Getenv)
