@@ -27,6 +27,8 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/watches", ""},
 	{"GET", "/call", ""},
 	{"GET", "/api/weaknesses", ""},
+	{"GET", "/metrics", ""},
+	{"GET", "/api/records", ""},
 	{"POST", "/api/logout", "{}"},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},

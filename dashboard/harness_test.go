@@ -20,6 +20,7 @@ import (
 	"clank/internal/recording/video"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
+	"clank/internal/telemetry"
 	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -85,6 +86,8 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
 		Runs:  new(records), Watches: watching(store),
 		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
+		Telemetry:    &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
+		Ready:        func(context.Context) error { return nil },
 		Budgets:      &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
 		Secret:       func(name string) bool { return name == "OPENAI_API_KEY" },
 		Weaknesses:   func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/telemetry"
 	"clank/sessions/access"
 )
 
@@ -48,6 +49,18 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// requireMetricsToken lets those pass who may sign in, and programs with a token for metrics.
+func (s *Server) requireMetricsToken(next http.HandlerFunc) http.HandlerFunc {
+	signedIn := s.requireLogin(next)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.Tokens.Valid(bearer(r), access.ScopeMetrics) {
+			next(w, r)
+			return
+		}
+		signedIn(w, r)
+	}
+}
+
 func (s *Server) openingPage(w http.ResponseWriter, _ *http.Request) error {
 	return s.page(w, "open", pageData{Title: "clank"})
 }
@@ -65,13 +78,18 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	if !s.codes.use(in.Code) && !s.isToken(strings.TrimSpace(in.Token)) {
-		return refuse(http.StatusUnauthorized, "that does not open the page: each link works once")
+	with := "link"
+	if !s.codes.use(in.Code) {
+		with = "token"
+		if !s.isToken(strings.TrimSpace(in.Token)) {
+			return refuse(http.StatusUnauthorized, "that does not open the page: each link works once")
+		}
 	}
 	secret, err := s.Tokens.Issue("a browser", access.ScopeSignIn, loginLifetime)
 	if err != nil {
 		return failed("sign in", err)
 	}
+	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn}, map[string]any{"with": with, "from": r.RemoteAddr})
 	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
 }
 

@@ -11,6 +11,7 @@ type routeAccess int
 
 const (
 	accessSignedIn routeAccess = iota // with a token, or the key of a sign-in
+	accessMetrics                     // the same, or with a token for metrics
 	accessPublic                      // anybody who can reach it; it tells and changes nothing of worth
 )
 
@@ -30,6 +31,10 @@ func (s *Server) routes() []route {
 		{"GET /assets/{sum}/{name}", accessPublic, s.asset},
 		{"GET /favicon.ico", accessPublic, s.favicon},
 
+		{"GET /healthz", accessPublic, s.health},
+		{"GET /readyz", accessPublic, s.ready},
+		{"GET /metrics", accessMetrics, s.metrics},
+		{"GET /api/records", accessSignedIn, s.listRecords},
 		{"GET /api/health", accessPublic, s.health},
 		{"POST /api/login", accessPublic, s.login},
 		{"POST /api/logout", accessSignedIn, s.logout},
@@ -95,8 +100,12 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := s.answerWith(r.handle)
-		if r.requires == accessSignedIn {
+		switch r.requires {
+		case accessSignedIn:
 			h = s.requireLogin(h)
+		case accessMetrics:
+			h = s.requireMetricsToken(h)
+		case accessPublic:
 		}
 		mux.Handle(r.pattern, h)
 	}

@@ -35,6 +35,7 @@ func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
+	s.auditExport(r, t, "run")
 	if err := s.Runs.Export(w, t.ID); err != nil {
 		s.Logger.Warn("record is not sent whole", "task", t.ID, "err", err)
 		panic(http.ErrAbortHandler) // so that a part does not pass for the whole

@@ -16,6 +16,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/settings"
+	"clank/internal/telemetry"
 	"clank/internal/watches"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -40,8 +41,10 @@ type Server struct {
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
 	Links       Links
-	Call        http.Handler // answers the page of calls, below /api/call
-	Live        http.Handler // answers the WebSocket of a session's live pane, see liveview; nil = there is none
+	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
+	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything
+	Call        http.Handler                    // answers the page of calls, below /api/call
+	Live        http.Handler                    // answers the WebSocket of a session's live pane, see liveview; nil = there is none
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.

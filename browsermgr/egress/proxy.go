@@ -276,6 +276,16 @@ func (g *Proxy) RefusalCount(profile string) uint64 {
 	return d.refusals.Count()
 }
 
+// Refused returns how many requests of all profiles were refused since Open.
+func (g *Proxy) Refused() (n uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, d := range g.byProfile {
+		n += d.refusals.Count()
+	}
+	return n
+}
+
 // CheckWithoutDNS judges the http or https address of something that loads already by how it is written, without the
 // DNS, a question or a record, for those who may not wait.
 func (g *Proxy) CheckWithoutDNS(address string) error {

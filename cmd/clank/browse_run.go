@@ -31,7 +31,7 @@ func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	if running != nil {
 		return remoteRunner{running, e}, nil
 	}
-	opts := server.Options{Getenv: e.Getenv, Logger: e.newLogger("warn"), Version: version, AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr}
+	opts := server.Options{Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version, AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr}
 	switch err := h.Claim(); {
 	case errors.Is(err, server.ErrHomeClaimed):
 		opts.Ephemeral = true

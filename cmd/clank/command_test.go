@@ -167,7 +167,7 @@ func TestTokensAreMadeListedAndRemoved(t *testing.T) {
 		commandStep{"tokens give script", exitUsage, `no command "tokens give"`, ""},
 		commandStep{"tokens add", exitUsage, "<name> is missing", ""},
 		commandStep{"tokens add ../x", exitUsage, "give it one of letters", ""},
-		commandStep{"tokens add script --for everything", exitUsage, "--for takes control or page", ""},
+		commandStep{"tokens add script --for everything", exitUsage, "--for takes control, page, metrics", ""},
 		commandStep{"tokens add script --days -1", exitUsage, "a number from 0 up", ""},
 		commandStep{"tokens add page.1 --for page --days 2", exitDone, "", ""},
 		commandStep{"tokens list", exitDone, "page.1", ""},
@@ -303,7 +303,7 @@ func TestTheLogHasNoTimesAndKeepsItsLevel(t *testing.T) {
 		"info": "level=INFO msg=here\nlevel=WARN msg=there\n", "warn": "level=WARN msg=there\n", "nonsense": "level=WARN msg=there\n",
 	} {
 		var stderr bytes.Buffer
-		l := (&commandEnv{Stderr: &stderr}).newLogger(level)
+		l := (&commandEnv{Stderr: &stderr}).newLogger(level, logText)
 		l.Info("here")
 		l.Warn("there")
 		if got := stderr.String(); got != want {

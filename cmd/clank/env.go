@@ -18,11 +18,20 @@ type commandEnv struct {
 	AbortContext   context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 }
 
-// newLogger writes records of level and above to Stderr. A level that is none is "warn".
-func (e *commandEnv) newLogger(level string) *slog.Logger {
+// The formats of logs: for people, and for machines.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+// newLogger writes records of level and above to Stderr, as text or as JSON. A level that is none is "warn".
+func (e *commandEnv) newLogger(level, format string) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelWarn
+	}
+	if format == logJSON {
+		return slog.New(slog.NewJSONHandler(e.Stderr, &slog.HandlerOptions{Level: l}))
 	}
 	return slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: dropTimeAttr}))
 }

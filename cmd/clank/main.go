@@ -78,6 +78,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"tokens", "secrets for programs that use the control API or the page", newTokensCommand},
 		{"mcp", "offer the browser to programs that speak the Model Context Protocol", newMCPCommand},
 		{"sessions", "list sessions, tell a task something, show and replay runs, scripts", newSessionsCommand},
+		{"records", "list what happened, for programs and as an audit log", newRecordsCommand},
 		{"share", "make a link to the page of a session, live", newShareCommand},
 		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
 		{"budget", "show what was spent today, and what may be", newBudgetCommand},

@@ -52,7 +52,7 @@ func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
 	}
 	s := &browsertool.MCPServer{
 		Tool: tool, NewTool: place.newTool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller,
-		Version: version, Log: e.newLogger("warn"),
+		Version: version, Log: e.newLogger("warn", logText),
 	}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
@@ -164,7 +164,7 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 	}
 	p.tools = server.NewBrowserTools(h.Dir, found.URL, found.Token)
 	if remote, ok := r.(remoteRunner); ok {
-		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error")}
+		p.settings = &settings.Manager{Store: &remoteSettings{client: remote.client}, Log: e.newLogger("error", logText)}
 	}
 	p.tools.Settings = func() settings.Settings { return serverSettings(p.settings.Current()) }
 	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +19,18 @@ func newServeCommand(e *commandEnv) *cobra.Command {
 		OnDiscordChange: func(status string) { fmt.Fprintln(e.Stderr, "discord:", status) },
 		OnEnding:        func() { fmt.Fprintln(e.Stderr, "ending …") },
 	}
-	var shopAddr, logLevel string
+	var shopAddr, logLevel, logFormat string
 	c := newCommand("serve", "",
 		`Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
 bot. The browser starts with the first task. An interrupt ends everything; a second
 one does not wait.`, func(ctx context.Context, _ []string) error {
+			switch logFormat {
+			case logText:
+			case logJSON:
+				logLevel = cmp.Or(logLevel, "info") // with the records of what is done
+			default:
+				return usagef("--log-format takes text or json, not %q", logFormat)
+			}
 			h, err := server.OpenHome(e.Getenv)
 			if err != nil {
 				return err
@@ -31,7 +39,7 @@ one does not wait.`, func(ctx context.Context, _ []string) error {
 				return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
 			}
 			defer h.Release()
-			a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})
+			a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel, logFormat), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})
 			if err != nil {
 				return err
 			}
@@ -45,10 +53,12 @@ one does not wait.`, func(ctx context.Context, _ []string) error {
 	fs.StringVar(&f.NodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
 	fs.StringVar(&f.NodeCertFile, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
 	fs.StringVar(&f.NodeKeyFile, "node-key", "", "its private key `FILE`")
-	fs.StringVar(&logLevel, "log", "warn", "`LEVEL` of the log on Stderr: debug, info, warn, error")
+	fs.StringVar(&logLevel, "log", "", "`LEVEL` of the log on Stderr: debug, info, warn, error (default warn, with --log-format json info)")
+	fs.StringVar(&logFormat, "log-format", logText, "`FORMAT` of the log: text, or json with a record of each task and step")
 	completeFiles(c, "node-cert")
 	completeFiles(c, "node-key")
 	completeChoices(c, "log", "debug", "info", "warn", "error")
+	completeChoices(c, "log-format", logText, logJSON)
 	return c
 }
 

@@ -90,7 +90,7 @@ func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []
 		return recording.ReplaySummary{}, err
 	}
 	a, err := server.Open(ctx, h, server.Options{
-		Getenv: e.Getenv, Logger: e.newLogger("warn"), Version: version, AbortContext: e.AbortContext, Ephemeral: true, ShopAddr: server.DefaultShopAddr,
+		Getenv: e.Getenv, Logger: e.newLogger("warn", logText), Version: version, AbortContext: e.AbortContext, Ephemeral: true, ShopAddr: server.DefaultShopAddr,
 	})
 	if err != nil {
 		return recording.ReplaySummary{}, err

@@ -70,7 +70,7 @@ func openServer(t *testing.T, e *commandEnv, ephemeral bool) (a *server.Server, 
 	h, err := server.OpenHome(e.Getenv)
 	check.Must(t, err)
 	a, err = server.Open(t.Context(), h, server.Options{
-		Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), Ephemeral: ephemeral, ShopAddr: "127.0.0.1:0",
+		Getenv: e.Getenv, Logger: e.newLogger("error", logText), AbortContext: t.Context(), Ephemeral: ephemeral, ShopAddr: "127.0.0.1:0",
 	})
 	check.Must(t, err)
 	return a, func() {

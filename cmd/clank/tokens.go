@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,20 +18,23 @@ import (
 )
 
 const tokensHelp = `Makes secrets for programs of yours: for the browser's control API and for MCP over
-HTTP (control), or for the page and its API (page). A secret is printed once; what is
-kept is a digest. Commands of clank itself need none.
+HTTP (control), for the page and its API (page), or for Prometheus (metrics). A secret
+is printed once; what is kept is a digest. Commands of clank itself need none.
 
   curl -H "Authorization: Bearer $(clank tokens add my-script)" http://127.0.0.1:18791/tabs`
 
 var tokenNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+
+// tokenScopes are what a token may be for.
+var tokenScopes = []string{string(access.ScopeControl), string(access.ScopePage), string(access.ScopeMetrics)}
 
 func newTokensCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("tokens", "", tokensHelp, nil)
 	var scope string
 	var days int
 	add := newCommand("add <name>", "make a secret and print it", "", func(_ context.Context, args []string) error {
-		if scope != string(access.ScopeControl) && scope != string(access.ScopePage) {
-			return usagef("--for takes control or page, not %q", scope)
+		if !slices.Contains(tokenScopes, scope) {
+			return usagef("--for takes %s, not %q", strings.Join(tokenScopes, ", "), scope)
 		}
 		if days < 0 {
 			return usagef("--days takes a number from 0 up, not %d", days)
@@ -45,9 +50,9 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 			return err
 		})
 	})
-	add.Flags().StringVar(&scope, "for", string(access.ScopeControl), "`WHAT` it opens: control or page")
+	add.Flags().StringVar(&scope, "for", string(access.ScopeControl), "`WHAT` it opens: "+strings.Join(tokenScopes, ", "))
 	add.Flags().IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
-	completeChoices(add, "for", string(access.ScopeControl), string(access.ScopePage))
+	completeChoices(add, "for", tokenScopes...)
 	c.AddCommand(add, newCommand("list", "list them, without the secrets", "", func(context.Context, []string) error {
 		return withTokens(e, nil, func(store *access.TokenStore) error { return printTokens(e, store) })
 	}), newCommand("remove <name>", "make one invalid", "", func(_ context.Context, args []string) error {

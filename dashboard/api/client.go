@@ -11,10 +11,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"clank/internal/budget"
+	"clank/internal/telemetry"
 	"clank/llm"
 	"clank/sessions/approval"
 )
@@ -87,6 +89,23 @@ func (c *Client) Image(ctx context.Context, taskID string, i int) (llm.Image, er
 // Sessions returns the sessions of the page and of terminals, last used first.
 func (c *Client) Sessions(ctx context.Context) ([]SessionView, error) {
 	return fetch[[]SessionView](ctx, c, http.MethodGet, "/api/sessions", nil)
+}
+
+// Records returns what happened, the last first.
+func (c *Client) Records(ctx context.Context, q telemetry.Query) ([]telemetry.Record, error) {
+	v := url.Values{"guild": {q.Guild}, "task": {q.Task}}
+	for _, kind := range q.Kinds {
+		v.Add("kind", string(kind))
+	}
+	for name, at := range map[string]time.Time{"since": q.Since, "before": q.Before} {
+		if !at.IsZero() {
+			v.Set(name, at.Format(time.RFC3339Nano))
+		}
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return fetch[[]telemetry.Record](ctx, c, http.MethodGet, "/api/records?"+v.Encode(), nil)
 }
 
 // CloseSession closes a session for good.

@@ -82,6 +82,8 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Call:         a.CallService.CallPage(),
 		Live:         http.HandlerFunc(a.serveOperator),
 		Links:        a.CallService,
+		Telemetry:    a.telemetry,
+		Ready:        a.ready,
 		ModelAbility: a.models.Ability,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       cancel.IsStop,

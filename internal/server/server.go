@@ -30,6 +30,7 @@ import (
 	"clank/internal/recording/video"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
+	"clank/internal/telemetry"
 	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -59,6 +60,7 @@ type Server struct {
 	LocalSecret  string // secret of this run, for other programs of the same person
 	models       *ModelFinder
 	budget       *budget.Enforcer
+	telemetry    *telemetry.Recorder
 	Approver     *Approver
 	downloads    *DownloadApprover
 	Sessions     *sessions.Manager
@@ -112,6 +114,9 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if err := a.openDatabase(ctx); err != nil {
 		return nil, err
 	}
+	a.telemetry = &telemetry.Recorder{
+		Store: a.Db, Metrics: telemetry.NewMetrics(a.version, gauges{a}), Logger: a.logger,
+	}
 	a.LocalSecret = access.NewSecret()
 	if a.tokens, err = access.OpenTokens(a.Home.TokenFile(), nil); err != nil {
 		return nil, err
@@ -119,12 +124,13 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if err := a.openShop(ctx, opts.ShopAddr); err != nil {
 		return nil, err
 	}
-	if a.budget, err = OpenBudget(ctx, a.Db, a.Settings.Current, a.logger); err != nil {
+	if a.budget, err = OpenBudget(ctx, a.telemetry.Metrics.Ledger(a.Db), a.Settings.Current, a.logger); err != nil {
 		return nil, err
 	}
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
+	a.inBackground(ctx, func(ctx context.Context) { a.telemetry.FollowConsents(ctx, a.Approver.Approvals) })
 	a.downloads = &DownloadApprover{
 		Approver: a.Approver,
 		TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) },
@@ -158,6 +164,18 @@ func (a *Server) Close(hurry context.Context) error {
 }
 
 func (a *Server) onClose(f func(context.Context) error) { a.Closers = append(a.Closers, f) }
+
+// inBackground does something until the server closes.
+func (a *Server) inBackground(ctx context.Context, do func(context.Context)) {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	var work sync.WaitGroup
+	work.Go(func() { do(life) })
+	a.onClose(func(context.Context) error {
+		end()
+		work.Wait()
+		return nil
+	})
+}
 
 // openStateDir settles where the state lies: in the home, or in a directory that goes with this process.
 func (a *Server) openStateDir() error {
@@ -250,14 +268,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		Dir: a.StateDir, Limits: func() DiskLimits { return diskLimits(a.Settings.Current()) }, Free: freeBytes,
 		Running: a.recorder.Running, Logger: a.logger,
 	}
-	tidying, stopTidying := context.WithCancel(context.WithoutCancel(ctx))
-	var tidy sync.WaitGroup
-	tidy.Go(func() { a.disk.Run(tidying) })
-	a.onClose(func(context.Context) error {
-		stopTidying()
-		tidy.Wait()
-		return nil
-	})
+	a.inBackground(ctx, a.disk.Run)
 	a.Inbox = &FileInbox{
 		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error { return a.disk.Room("", "", bytes) },
 		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
@@ -340,7 +351,7 @@ func (a *Server) browserConfig() profile.Config {
 
 func (a *Server) openSessions(ctx context.Context) error {
 	a.Sessions = &sessions.Manager{
-		Store:          a.recorder.PruningStore(a.Db),
+		Store:          a.recorder.PruningStore(a.telemetry.SessionStore(a.Db)),
 		Backends:       a.backends(),
 		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,

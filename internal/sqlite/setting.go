@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/internal/settings"
+	"clank/internal/telemetry"
 	"clank/voice"
 )
 
@@ -48,6 +49,9 @@ func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessag
 		if settingsVersion(saves) != expectVersion {
 			return settings.ErrConflict
 		}
+		if err := auditSettings(ctx, tx, values); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM setting"); err != nil {
 			return err
 		}
@@ -64,6 +68,42 @@ func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessag
 		return "", err
 	}
 	return version, nil
+}
+
+// auditSettings keeps a record of what changes: by key, what was set before and is from now on; null is the default.
+func auditSettings(ctx context.Context, tx *transaction, values map[string]json.RawMessage) error {
+	type change struct {
+		From json.RawMessage `json:"from"`
+		To   json.RawMessage `json:"to"`
+	}
+	changes := make(map[string]change)
+	for key, value := range values {
+		changes[key] = change{To: value}
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT key, value FROM setting")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var key, value string
+		if err := rows.Scan(&key, &value); err != nil {
+			return err
+		}
+		if is, still := values[key]; still && string(is) == value {
+			delete(changes, key)
+			continue
+		}
+		changes[key] = change{From: json.RawMessage(value), To: values[key]}
+	}
+	if err := rows.Err(); err != nil || len(changes) == 0 {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"changes": changes})
+	if err != nil {
+		return err
+	}
+	return addRecord(ctx, tx, telemetry.Record{At: time.Now(), Kind: telemetry.KindSettings, Data: data})
 }
 
 // ListOptedOut implements [voice.PrivacyStore].

@@ -30,6 +30,7 @@ type Scope string
 const (
 	ScopeControl Scope = "control" // the browser's control API, and the browser over MCP
 	ScopePage    Scope = "page"    // the operator's page and its API
+	ScopeMetrics Scope = "metrics" // what Prometheus reads
 	ScopeSignIn  Scope = "browser" // a browser that is signed in to the page
 )
 

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/sessions"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// gauges are metrics that are read when somebody asks for them.
+type gauges struct{ server *Server }
+
+var (
+	tasksNow     = prometheus.NewDesc("clank_tasks", "Tasks that are not over, by state.", []string{"state"}, nil)
+	browsersNow  = prometheus.NewDesc("clank_browsers", "Browsers that run.", nil, nil)
+	browserBytes = prometheus.NewDesc("clank_browser_memory_bytes", "Memory of all browsers, shared pages counted once.", nil, nil)
+	refusals     = prometheus.NewDesc("clank_egress_refused_total", "Requests of pages that were refused.", nil, nil)
+	questionsNow = prometheus.NewDesc("clank_questions", "Questions that wait for a person.", nil, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (g gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{tasksNow, browsersNow, browserBytes, refusals, questionsNow} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (g gauges) Collect(to chan<- prometheus.Metric) {
+	a := g.server
+	gauge := func(d *prometheus.Desc, n float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, labels...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	open := map[sessions.TaskState]int{sessions.TaskQueued: 0, sessions.TaskRunning: 0}
+	list, err := a.Sessions.Tasks(ctx, sessions.TaskQuery{
+		States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}, Limit: 10_000,
+	})
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(tasksNow, err)
+	} else {
+		for _, t := range list {
+			open[t.State]++
+		}
+		for state, n := range open {
+			gauge(tasksNow, float64(n), string(state))
+		}
+	}
+	running, megabytes := 0, 0
+	for _, b := range a.Browsers.Status() {
+		if b.Running {
+			running, megabytes = running+1, megabytes+chrome.MemoryMB(b.PID)
+		}
+	}
+	gauge(browsersNow, float64(running))
+	gauge(browserBytes, float64(megabytes)*(1<<20))
+	gauge(questionsNow, float64(len(a.Approver.Approvals.Pending())))
+	to <- prometheus.MustNewConstMetric(refusals, prometheus.CounterValue, float64(a.gate.Refused()))
+}
+
+// ready returns why tasks cannot be done, or nil.
+func (a *Server) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	s := a.Settings.Current()
+	if _, err := a.Sessions.Sessions(ctx, sessions.SessionQuery{Limit: 1}); err != nil {
+		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	if !s.BrowserEnabled {
+		return errors.New("the browser is disabled in the settings")
+	}
+	if _, err := chrome.Find(ctx, s.BrowserPath); err != nil {
+		return err
+	}
+	return nil
+}

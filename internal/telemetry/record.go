@@ -1,0 +1,201 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// Kind says what a [Record] is of.
+type Kind string
+
+// The kinds of records. The first four are those of the contract, and made of tasks and steps; the rest is the audit
+// log: what people did to the installation.
+const (
+	KindBrowseCall   Kind = "browser_browse_call"        // a task was answered, limited or stopped
+	KindBrowseFailed Kind = "browser_browse_failed"      // a task failed, or clank ended under it
+	KindToolStep     Kind = "browser_tool_step"          // a tool was used
+	KindSessionTurn  Kind = "browser_agent_session_turn" // the local agent began with a task
+
+	KindSettings Kind = "settings_changed" // data: changes, by key from and to; made by the store of settings
+	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
+	KindSignIn   Kind = "signed_in"        // data: with ("link" or "token"), from (an address)
+	KindExport   Kind = "exported"         // data: what ("run")
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{
+	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindConsent, KindSignIn, KindExport,
+}
+
+// Record is one thing that happened. Data is a JSON object; that of a private task says nothing of pages and words.
+type Record struct {
+	At      time.Time       `json:"ts"`
+	Kind    Kind            `json:"kind"`
+	Guild   string          `json:"guild_id,omitempty"`
+	Channel string          `json:"channel_id,omitempty"`
+	User    string          `json:"user_id,omitempty"`
+	Session string          `json:"session,omitempty"`
+	Task    string          `json:"task,omitempty"`
+	Data    json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Query asks for records. Fields that are zero do not restrict it.
+type Query struct {
+	Kinds  []Kind
+	Guild  string
+	Task   string
+	Since  time.Time // then or later
+	Before time.Time
+	Limit  int // how many at most; 0 = [DefaultLimit]
+}
+
+// DefaultLimit is how many records a query returns that does not say, and MaxLimit how many it may ask for.
+const (
+	DefaultLimit = 100
+	MaxLimit     = 10_000
+)
+
+// Store keeps records. Package sqlite has one, which makes those of tasks and steps of these.
+type Store interface {
+	// AddRecord keeps a record of the audit log.
+	AddRecord(ctx context.Context, r Record) error
+	// Records returns those that q asks for, the last first.
+	Records(ctx context.Context, q Query) ([]Record, error)
+	// PruneRecords deletes those of the audit log before a time.
+	PruneRecords(ctx context.Context, before time.Time) error
+}
+
+// Recorder keeps and logs what happens. Its fields are set before its first use; its methods are safe for concurrent
+// use.
+type Recorder struct {
+	Store   Store
+	Metrics *Metrics
+	Logger  *slog.Logger // hears of each record at level Info, with its kind as the message
+
+	mu   sync.Mutex
+	open map[string]sessions.TaskState // tasks that are not final, by id
+}
+
+// Audit records what somebody did to the installation. A record that cannot be kept is logged all the same.
+func (r *Recorder) Audit(ctx context.Context, rec Record, data map[string]any) {
+	rec.At = time.Now()
+	rec.Data, _ = json.Marshal(data) // strings, numbers and truth always marshal
+	if err := r.Store.AddRecord(context.WithoutCancel(ctx), rec); err != nil {
+		r.Logger.Warn("a record of the audit log is not kept", "kind", rec.Kind, "err", err)
+	}
+	r.log(ctx, rec)
+}
+
+func (r *Recorder) log(ctx context.Context, rec Record) {
+	r.Logger.LogAttrs(ctx, slog.LevelInfo, string(rec.Kind),
+		slog.Time("ts", rec.At), slog.String("kind", string(rec.Kind)), slog.String("guild_id", rec.Guild),
+		slog.String("channel_id", rec.Channel), slog.String("user_id", rec.User), slog.String("session", rec.Session),
+		slog.String("task", rec.Task), slog.Any("metadata", rec.Data))
+}
+
+// SessionStore returns s with what becomes of tasks logged and counted.
+func (r *Recorder) SessionStore(s sessions.Store) sessions.Store { return &observedStore{s, r} }
+
+type observedStore struct {
+	sessions.Store
+	recorder *Recorder
+}
+
+func (s *observedStore) SaveTask(ctx context.Context, t sessions.TaskRecord, of sessions.Session) error {
+	err := s.Store.SaveTask(ctx, t, of)
+	if err == nil {
+		s.recorder.observeTask(ctx, t)
+	}
+	return err
+}
+
+func (s *observedStore) SaveStep(
+	ctx context.Context, t sessions.TaskRecord, of sessions.Session, step sessions.Step, views int,
+) error {
+	err := s.Store.SaveStep(ctx, t, of, step, views)
+	if err != nil {
+		return err
+	}
+	s.recorder.observeTask(ctx, t)
+	if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseDone {
+		s.recorder.logNew(ctx, Query{Kinds: []Kind{KindToolStep}, Task: t.ID, Limit: 1})
+	}
+	return nil
+}
+
+func (s *observedStore) Prune(ctx context.Context, before time.Time, keep, limit int) (int, error) {
+	if !before.IsZero() {
+		if err := s.recorder.Store.PruneRecords(ctx, before); err != nil {
+			return 0, err
+		}
+	}
+	return s.Store.Prune(ctx, before, keep, limit)
+}
+
+// FollowConsents keeps what becomes of the questions that people are asked, until ctx ends.
+func (r *Recorder) FollowConsents(ctx context.Context, q *approval.Queue) {
+	f := q.Follow(func(approval.Question) bool { return false })
+	defer f.Close()
+	for {
+		ev, err := f.Next(ctx)
+		if err != nil {
+			return
+		}
+		if ev.Resolved {
+			asked, a := ev.Question, ev.Answer
+			if asked.Private {
+				asked.Origin = ""
+			}
+			r.Audit(ctx, Record{
+				Kind: KindConsent, Guild: asked.Guild, Channel: asked.Channel, User: asked.User, Session: asked.Session,
+			}, map[string]any{
+				"source": asked.Source, "class": asked.Class, "origin": asked.Origin, "allowed": a.Allowed,
+				"forSession": a.ForSession, "by": a.By, "reason": a.Reason,
+			})
+		}
+	}
+}
+
+// observeTask logs and counts what a task has become.
+func (r *Recorder) observeTask(ctx context.Context, t sessions.TaskRecord) {
+	r.mu.Lock()
+	before, known := r.open[t.ID]
+	switch {
+	case !t.State.Final():
+		if r.open == nil {
+			r.open = make(map[string]sessions.TaskState)
+		}
+		r.open[t.ID] = t.State
+	case known:
+		delete(r.open, t.ID)
+	}
+	r.mu.Unlock()
+	switch {
+	case t.State == sessions.TaskRunning && before != sessions.TaskRunning:
+		r.logNew(ctx, Query{Kinds: []Kind{KindSessionTurn}, Task: t.ID, Limit: 1})
+	case t.State.Final() && known:
+		r.Metrics.endTask(t)
+		r.logNew(ctx, Query{Kinds: []Kind{KindBrowseCall, KindBrowseFailed}, Task: t.ID, Limit: 1})
+	}
+}
+
+// logNew logs the record that the store has just made, if anybody reads the log.
+func (r *Recorder) logNew(ctx context.Context, q Query) {
+	if !r.Logger.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	list, err := r.Store.Records(context.WithoutCancel(ctx), q)
+	if err != nil {
+		r.Logger.Warn("a record is not logged", "kinds", q.Kinds, "task", q.Task, "err", err)
+		return
+	}
+	for _, rec := range list {
+		r.log(ctx, rec)
+	}
+}
