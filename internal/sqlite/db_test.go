@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -357,5 +358,16 @@ func BenchmarkSaveStep(b *testing.B) {
 	for b.Loop() {
 		step.N++
 		check.Must(b, db.SaveStep(b.Context(), r, s, step, 20))
+	}
+}
+
+// TestMigrationsAreNumbered tests that two branches have not taken the same number: their order would be chance.
+func TestMigrationsAreNumbered(t *testing.T) {
+	names, err := sqlite.MigrationNames()
+	check.Must(t, err)
+	for i, name := range names {
+		if want := fmt.Sprintf("migrations/%04d_", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("%s has not the number %d", name, i+1)
+		}
 	}
 }

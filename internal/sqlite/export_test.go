@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"io/fs"
 )
 
 // LimitPages lets the file grow to so many pages at most, as a full disk would.
@@ -19,3 +20,6 @@ func (db *DB) Exec(ctx context.Context, statements string) error {
 
 // SavesSessionsPrepared says whether the statement that saves a session is read no more.
 func (db *DB) SavesSessionsPrepared() bool { return db.statements.lookup(saveSessionSQL) != nil }
+
+// MigrationNames returns the names of the migrations in the order in which they are applied.
+func MigrationNames() ([]string, error) { return fs.Glob(migrations, "migrations/*.sql") }
