@@ -76,7 +76,7 @@ type Store interface {
 type Recorder struct {
 	Store   Store
 	Metrics *Metrics
-	Logger  *slog.Logger // hears of each record at level Info, with its kind as the message
+	Logger  *slog.Logger // hears of each record at level Info
 
 	mu   sync.Mutex
 	open map[string]sessions.TaskState // tasks that are not final, by id
@@ -93,7 +93,7 @@ func (r *Recorder) Audit(ctx context.Context, rec Record, data map[string]any) {
 }
 
 func (r *Recorder) log(ctx context.Context, rec Record) {
-	r.Logger.LogAttrs(ctx, slog.LevelInfo, string(rec.Kind),
+	r.Logger.LogAttrs(ctx, slog.LevelInfo, "record",
 		slog.Time("ts", rec.At), slog.String("kind", string(rec.Kind)), slog.String("guild_id", rec.Guild),
 		slog.String("channel_id", rec.Channel), slog.String("user_id", rec.User), slog.String("session", rec.Session),
 		slog.String("task", rec.Task), slog.Any("metadata", rec.Data))
