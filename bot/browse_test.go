@@ -170,6 +170,8 @@ func TestNothingThatIsShownPings(t *testing.T) {
 
 func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 	s := openStage(t)
+	pictured := []llm.Image{picture(1), picture(2)}
+	pictured[1].Caption = "The *second* lamp"
 	for name, tc := range map[string]struct {
 		end  ending
 		want string
@@ -179,11 +181,14 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 		"failed":   {ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
 		"nothing":  {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
 		"silence":  {ending{}, "nobody knows why"},
-		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: []llm.Image{picture(1)}}}, "1 step"},
+		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: pictured}}, "1 step"},
 	} {
 		it := s.browse(s.ada, discordtest.Args{"task": name})
 		s.next().end <- tc.end
-		s.answer(it, tc.want)
+		got := s.answer(it, tc.want)
+		if a := got.Original.Attachments; name == "pictures" && (len(a) != 2 || a[0].Description != "" || a[1].Description != pictured[1].Caption) {
+			t.Errorf("the pictures are %+v", a)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func pictureFile(name string, im llm.Image) discord.File {
 	case "image/gif":
 		ext = ".gif"
 	}
-	return discord.File{Name: name + ext, MediaType: im.MediaType, Data: im.Data}
+	return discord.File{Name: name + ext, MediaType: im.MediaType, Data: im.Data, Description: im.Caption}
 }
 
 // outcomeText says in words what became of a browse. ctx is that of the work.

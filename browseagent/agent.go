@@ -64,6 +64,7 @@ var _ sessions.Backend = (*Agent)(nil)
 type sessionState struct {
 	history history
 	view    pageView
+	album   agent.Album
 }
 
 // Run implements [sessions.Backend].

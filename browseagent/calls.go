@@ -17,7 +17,6 @@ import (
 
 const (
 	maxCalls    = 10              // in one reply
-	maxShown    = 10              // pictures with one answer
 	viewTimeout = 3 * time.Second // for the picture that people see after a step
 )
 
@@ -173,7 +172,7 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restore
 func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	shot, err := p.Screenshot(ctx)
+	shot, err := p.Screenshot(ctx, "")
 	if err != nil {
 		r.log.Debug("no picture of the page", "err", err)
 		return nil
@@ -186,6 +185,9 @@ func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image 
 func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	o.view = &img
 	o.images = []llm.Image{img}
+	if !r.caps.Literal {
+		o.remarks = append(o.remarks, fmt.Sprintf("This is picture %d.", r.state.album.Add(img)))
+	}
 	switch {
 	case r.caps.Described:
 		o.remarks = append(o.remarks, "Another model describes the picture.")
@@ -203,8 +205,8 @@ func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	switch {
 	case r.seen[sum]:
 		o.remarks = append(o.remarks, "The same picture is already shown with the answer.")
-	case len(r.shown) == maxShown:
-		o.remarks = append(o.remarks, fmt.Sprintf("It is not shown: the answer has %d pictures already.", maxShown))
+	case len(r.shown) == agent.MaxPictures:
+		o.remarks = append(o.remarks, fmt.Sprintf("It is not shown: the answer has %d pictures already.", agent.MaxPictures))
 	default:
 		r.seen[sum] = true
 		r.shown = append(r.shown, *o.view)

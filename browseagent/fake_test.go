@@ -102,7 +102,10 @@ func (p *page) Text(_ context.Context, ref string) (string, error) {
 	return "text of " + p.title + ref, nil
 }
 
-func (p *page) Screenshot(context.Context) (sessions.Screenshot, error) {
+func (p *page) Screenshot(_ context.Context, ref string) (sessions.Screenshot, error) {
+	if ref == "e404" {
+		return sessions.Screenshot{}, errors.New("no element e404")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pictures++
@@ -110,7 +113,7 @@ func (p *page) Screenshot(context.Context) (sessions.Screenshot, error) {
 		data, err := p.shot(p.pictures)
 		return jpegShot(data), err
 	}
-	return jpegShot([]byte("picture of " + p.url)), nil
+	return jpegShot([]byte("picture of " + p.url + ref)), nil
 }
 
 func jpegShot(data []byte) sessions.Screenshot {

@@ -44,7 +44,7 @@ func TestTheModelIsToldWhatItNeeds(t *testing.T) {
 			t.Errorf("the system prompt lacks %q", want)
 		}
 	}
-	if len(req.Tools) != 22 || req.EndUser == "" || strings.Contains(req.EndUser, "42") || req.MaxTokens != 4096 {
+	if len(req.Tools) != 23 || req.EndUser == "" || strings.Contains(req.EndUser, "42") || req.MaxTokens != 4096 {
 		t.Errorf("got %d tools, end user %q, %d tokens", len(req.Tools), req.EndUser, req.MaxTokens)
 	}
 	for _, tool := range req.Tools {

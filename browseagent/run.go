@@ -109,6 +109,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	r.system = agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
 	r.seen = make(map[[sha256.Size]byte]bool)
+	r.state.album.Begin()
 	if unread != nil {
 		r.log.Warn("conversation is not readable", "err", unread)
 		if err := r.notice(ctx, "what was said before in this session could not be read and is left out"); err != nil {
@@ -208,7 +209,8 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	v := &r.state.view
 	err := r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
-		Text: r.fullAnswer(end.Text), Images: r.shown, Failed: end.Failed, Limit: end.Limit, Closed: r.closed, URL: v.url, Title: v.title,
+		Text: r.fullAnswer(end.Text), Images: r.state.album.Chosen(r.shown), Failed: end.Failed, Limit: end.Limit,
+		Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
 		r.agent.cache.Drop(r.session.ID)
@@ -262,7 +264,7 @@ How to work
 - browser_type replaces what the field contains. browser_select chooses from a closed list.
 - browser_upload hands over files that came with the request, or files of the uploads folder. What a page offers is saved by itself; a note says where.
 - Where a state was cut or folded, browser_snapshot with after shows what follows. Where there is no ref, as on a canvas, browser_click_at and browser_drag_at take points of a screenshot.
-- Use browser_extract for longer texts and browser_links for addresses. Take a screenshot when looks matter. With show=true the person gets to see it.
+- Use browser_extract for longer texts and browser_links for addresses. Take a screenshot when looks matter. With show=true the person gets to see it; with show_pictures you choose at the end what they get.
 - If something does not work twice, try another way. If you cannot go on (a login, a captcha, a payment you were not asked to make), stop and say what is in the way.
 - The person may say more while you work, in a message that begins with their name in square brackets: it adds to the task or changes it.
 - Do exactly what the person asked for. Do not buy, send, delete or publish anything unless they asked for it.

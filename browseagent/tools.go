@@ -100,6 +100,16 @@ var toolTable = append(actionTools(), []tool{
 		label: func(toolArgs, elementNames) string { return "take a screenshot" },
 	},
 	{
+		name: agent.ToolShowPictures, about: agent.ShowPicturesAbout, run: choosePictures, reads: true,
+		fields: []actiontable.Param{
+			{Name: "pictures", Type: actiontable.Texts, About: agent.ShowPicturesNames},
+			{Name: "captions", Type: actiontable.VerbatimTexts, About: agent.ShowPicturesCaptions},
+		},
+		label: func(a toolArgs, _ elementNames) string {
+			return agent.LabelPictures(len(actiontable.Values(a).Texts("pictures")))
+		},
+	},
+	{
 		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
 		fields: []actiontable.Param{
 			{Name: "entry", About: "name of the login", Required: true},
@@ -255,7 +265,7 @@ func listLinks(ctx context.Context, r *run, p sessions.Page, _ toolArgs) callOut
 }
 
 func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
-	shot, err := p.Screenshot(ctx)
+	shot, err := p.Screenshot(ctx, "")
 	if err != nil {
 		return failedOutcome(err)
 	}
@@ -266,6 +276,19 @@ func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) ca
 	}
 	r.addScreenshot(&o, shot.Image, a.flag("show"))
 	return o
+}
+
+func choosePictures(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
+	in := actiontable.Values(a)
+	take := func(ctx context.Context, ref string) (llm.Image, error) {
+		shot, err := p.Screenshot(ctx, ref)
+		return shot.Image, err
+	}
+	told, err := r.state.album.Choose(ctx, in.Texts("pictures"), in.Texts("captions"), take)
+	if err != nil {
+		return failedOutcome(err)
+	}
+	return callOutcome{remarks: []string{told}}
 }
 
 func closeBrowser(ctx context.Context, r *run, _ sessions.Page, _ toolArgs) callOutcome {

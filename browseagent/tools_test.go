@@ -10,6 +10,8 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // on makes a page with handlers.
@@ -322,6 +324,59 @@ func TestABlindModelIsNotGivenPicturesOfASeeingOne(t *testing.T) {
 		t.Errorf("%d pictures and %d results are in the conversation, want the result without its picture", n, len(results(ms)))
 	}
 }
+
+func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
+	open := call("open", `{"url":"http://shop.test/"}`)
+	shows := func(captions ...string) []llm.Image {
+		var all []llm.Image
+		for _, c := range captions {
+			data, caption, _ := strings.Cut(c, "|")
+			all = append(all, llm.Image{MediaType: "image/jpeg", Data: []byte("picture of http://shop.test/" + data), Caption: caption})
+		}
+		return all
+	}
+	shot, shown := call("screenshot", `{}`), call("screenshot", `{"show":true}`)
+	for name, tt := range map[string]struct {
+		replies []func(context.Context, llm.Request) (llm.Reply, error)
+		told    string
+		want    []llm.Image
+	}{
+		"by number, the page now, and an element, in order": {
+			append(replies{open, shot}, named("show_pictures", `{"pictures":["e7",1,"now"],"captions":["the\nprice ","the shop"]}`)),
+			"The answer shows e7, 1, now.", shows("e7|the price", "|the shop", "|"),
+		},
+		"instead of what it has shown before": {
+			append(replies{open, shown}, named("show_pictures", `{"pictures":["e7"]}`)), "shows e7", shows("e7|"),
+		},
+		"none": {append(replies{open, shown}, named("show_pictures", `{"pictures":[]}`)), "shows no pictures", nil},
+		"some that are not there, and one twice": {
+			append(replies{open, shot}, named("show_pictures", `{"pictures":["1","9","e404","1"]}`)),
+			`Left out: "9" (there is no such picture); "e404" (no element e404)`, shows("|"),
+		},
+		"nothing that is there": {
+			append(replies{open, shown}, named("show_pictures", `{"pictures":["9","e404"]}`)), "nothing was chosen", shows("|"),
+		},
+		"more than an answer shows": {
+			append(replies{open}, named("show_pictures", `{"pictures":["e1","e2","e3","e4","e5","e6","e7","e8","e9","e10","e11"]}`)),
+			`"e11" (an answer shows 10)`, shows("e1|", "e2|", "e3|", "e4|", "e5|", "e6|", "e7|", "e8|", "e9|", "e10|"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(append(tt.replies, say("here"))...)
+			answer, _ := b.answer(t)
+			if d := cmp.Diff(tt.want, answer.Images); d != "" && len(tt.want)+len(answer.Images) > 0 {
+				t.Error(d)
+			}
+			rs := results(b.model.asked(t, -1).Messages)
+			if last := rs[len(rs)-1].Text; !strings.Contains(last, tt.told) {
+				t.Errorf("told %q, want %q", last, tt.told)
+			}
+		})
+	}
+}
+
+// replies are what a model says, in order.
+type replies = []func(context.Context, llm.Request) (llm.Reply, error)
 
 func TestAModelIsToldHowItComesToKnowWhatAPictureShows(t *testing.T) {
 	for want, caps := range map[string]llm.Caps{

@@ -82,7 +82,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	for what, err := range map[string]error{
 		"snapshot":   check.Err(w.Snapshot(t.Context(), sessions.SnapshotOptions{})),
 		"act":        check.Err(w.Act(t.Context(), "click", map[string]any{"ref": ask})),
-		"screenshot": check.Err(w.Screenshot(t.Context())),
+		"screenshot": check.Err(w.Screenshot(t.Context(), "")),
 		"tab":        check.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})),
 		"picture":    check.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{})),
 	} {
@@ -223,7 +223,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	if want := base + "/#"; !strings.HasPrefix(address, want) {
 		t.Errorf("address %q, want %q…", address, want)
 	}
-	shot, err := w.Screenshot(t.Context())
+	shot, err := w.Screenshot(t.Context(), "")
 	check.Must(t, err)
 	img, err := jpeg.Decode(bytes.NewReader(shot.Data))
 	check.Must(t, err)

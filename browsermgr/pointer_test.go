@@ -196,7 +196,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 	for _, factor := range []float64{0, 1.5, 2} {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
-			shot, err := w.Screenshot(t.Context())
+			shot, err := w.Screenshot(t.Context(), "")
 			check.Must(t, err)
 			size, err := jpeg.DecodeConfig(bytes.NewReader(shot.Data))
 			if err != nil || shot.MediaType != "image/jpeg" {
@@ -233,11 +233,11 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
-	if _, err := w.Screenshot(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
+	if _, err := w.Screenshot(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "Sure?") {
 		t.Errorf("got %v, want the dialog", err)
 	}
 	act(t, w, "dialog", map[string]any{"accept": true})
-	if shot, err := w.Screenshot(t.Context()); err != nil || shot.Width != 1280 || shot.Height != 720 {
+	if shot, err := w.Screenshot(t.Context(), ""); err != nil || shot.Width != 1280 || shot.Height != 720 {
 		t.Errorf("got %v×%v, %v", shot.Width, shot.Height, err)
 	}
 }

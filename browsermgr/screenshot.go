@@ -14,15 +14,15 @@ import (
 	"clank/sessions"
 )
 
-// Screenshot takes a picture of the current viewport. Coordinates are counted from its upper left corner. The picture
+// Screenshot takes a picture of the current viewport, or of the element with this ref. Coordinates are counted from its upper left corner. The picture
 // has device scale factor times pinch as many pixels in a row. CSS zoom is the page's own business and changes neither.
 // Chromium draws nothing while a dialog is open: that is a [*page.DialogError].
-func (w *Window) Screenshot(ctx context.Context) (shot sessions.Screenshot, err error) {
+func (w *Window) Screenshot(ctx context.Context, ref string) (shot sessions.Screenshot, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
 		if open := tab.Dialogs().Pending; len(open) > 0 {
 			return &page.DialogError{Dialog: open[0]}
 		}
-		data, err := tab.Screenshot(ctx, page.ScreenshotOptions{Format: "jpeg"})
+		data, err := tab.Screenshot(ctx, page.ScreenshotOptions{Format: "jpeg", Ref: ref})
 		if err != nil {
 			return err
 		}

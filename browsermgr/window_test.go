@@ -27,7 +27,7 @@ func TestWindowActsAndLooks(t *testing.T) {
 	if err != nil || !strings.Contains(text, "clicked") {
 		t.Errorf("text %q, %v", text, err)
 	}
-	shot, err := w.Screenshot(t.Context())
+	shot, err := w.Screenshot(t.Context(), "")
 	if err != nil || shot.MediaType != "image/jpeg" || !strings.HasPrefix(string(shot.Data), "\xff\xd8") {
 		t.Errorf("screenshot: %d bytes of %q, %v", len(shot.Data), shot.MediaType, err)
 	}

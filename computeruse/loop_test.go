@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -442,6 +443,34 @@ func TestAConversationThatCannotGoOnBeginsAnew(t *testing.T) {
 	answer, steps := b.answer(t)
 	if answer.Text != "one" || steps[0].Kind != sessions.StepNotice {
 		t.Errorf("got %q after %+v, want a notice and an answer", answer.Text, steps[0])
+	}
+}
+
+func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		input, told string
+		want        []string // captions
+	}{
+		"by number and ref": {`{"pictures":[1,"e3","1"],"captions":["the start","a part"]}`, "shows 1, e3", []string{"the start", "a part"}},
+		"none of them":      {`{"pictures":["7"]}`, "nothing was chosen", []string{""}},
+		"garbage":           {`{"pictures":7}`, "does not have the form", []string{""}},
+	} {
+		shot := do(computeruse.Action{Kind: computeruse.ActScreenshot})
+		b := newBench(t, shot, use("show_pictures", tt.input), say("here"))
+		answer, _ := b.answer(t)
+		var got []string
+		for _, image := range answer.Images {
+			got = append(got, image.Caption)
+		}
+		if !slices.Equal(got, tt.want) || answer.Text != "here" {
+			t.Errorf("%s: %q with %q, want %q", name, answer.Text, got, tt.want)
+		}
+		if told := b.told(t, 2).Results[0].Text; !strings.Contains(told, tt.told) {
+			t.Errorf("%s: told %q, want %q", name, told, tt.told)
+		}
+		if n := b.told(t, 0).Shot.N; n != 1 {
+			t.Errorf("%s: the first picture has the number %d", name, n)
+		}
 	}
 }
 

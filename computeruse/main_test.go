@@ -91,7 +91,7 @@ func (b *realBrowser) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shot, err := window.Screenshot(ctx)
+	shot, err := window.Screenshot(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"image"
+	"strconv"
 	"strings"
 
 	"clank/internal/untrusted"
@@ -81,6 +82,7 @@ type Screenshot struct {
 	Image llm.Image
 	Size  image.Point
 	URL   string // of the page
+	N     int    // by which the model can name it; 0 = it has none
 }
 
 // maxURL is how many characters of a page's address are told.
@@ -94,10 +96,14 @@ func (s Screenshot) Note() string {
 		}
 		return r
 	}, s.URL)
-	if at == "" {
-		return "The screen now:"
+	note := "The screen now"
+	if s.N > 0 {
+		note += " (picture " + strconv.Itoa(s.N) + ")"
 	}
-	return "The screen now, at " + untrusted.ShortenLine(at, maxURL) + ":"
+	if at != "" {
+		note += ", at " + untrusted.ShortenLine(at, maxURL)
+	}
+	return note + ":"
 }
 
 // CallResult is what became of a [Call]. A call without error was done whole.

@@ -72,6 +72,7 @@ type sessionState struct {
 	url, title string
 	pointer    CSSPoint     // where it was last seen
 	releases   []screenMove // what lets go of the keys and buttons that are held down
+	album      agent.Album
 }
 
 // Run implements [sessions.Backend].
@@ -210,6 +211,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	r.model = mind
 	r.seen = make(map[[sha256.Size]byte]bool)
+	r.state.album.Begin()
 	m := &r.state.memory
 	notice := ""
 	if unread != nil {
@@ -285,7 +287,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	in := next.drain()
 	in.Final = final
 	if r.screenshot.Known() {
-		in.Shot = &Screenshot{Image: r.screenshot.image, Size: r.screenshot.Picture, URL: r.state.url}
+		in.Shot = &Screenshot{Image: r.screenshot.image, Size: r.screenshot.Picture, URL: r.state.url, N: r.screenshot.n}
 	}
 	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.model.Name(), modelTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, modelTimeout, late)
@@ -384,7 +386,7 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	r.state.memory.setAnswer(end.Text)
 	return r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
-		Text: end.Text, Images: r.shown, Failed: end.Failed, Limit: end.Limit, URL: r.state.url, Title: r.state.title,
+		Text: end.Text, Images: r.state.album.Chosen(r.shown), Failed: end.Failed, Limit: end.Limit, URL: r.state.url, Title: r.state.title,
 	})
 }
 
@@ -427,6 +429,7 @@ How to work
 - The person may say more while you work, in a message that begins with their name in square brackets: it adds to the task or changes it.
 - Do exactly what the person asked for. Do not buy, send, delete or publish anything unless they asked for it.
 - Leave the page open, so that the person can go on with it.
+- Each picture has a number. With show_pictures you choose those that the person gets with your answer, where they should see something; refs of elements are in read_page.
 - When you know enough, answer without an action: short, in the person's language, with the facts they asked for and the addresses they need. Say honestly what you did not find.
 - Older pictures may be replaced by a small grey one.
 

@@ -21,6 +21,7 @@ import (
 // modelScreenshot is a picture of the screen and what a model gets to see of it.
 type modelScreenshot struct {
 	sum   [sha256.Size]byte // of the picture as it was taken
+	n     int               // its number in the album
 	raw   []byte
 	image llm.Image // in the size that the model wants
 	ScreenGeometry
@@ -39,7 +40,10 @@ func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
 	if err != nil {
 		return err
 	}
-	r.screenshot = modelScreenshot{sum: sum, raw: shot.Data, image: img, ScreenGeometry: ScreenGeometry{Picture: size, Width: shot.Width, Height: shot.Height}}
+	r.screenshot = modelScreenshot{
+		sum: sum, n: r.state.album.Add(img), raw: shot.Data, image: img,
+		ScreenGeometry: ScreenGeometry{Picture: size, Width: shot.Width, Height: shot.Height},
+	}
 	return nil
 }
 
@@ -54,7 +58,7 @@ func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	if at, title, _, err := s.State(ctx); err == nil {
 		r.state.url, r.state.title = at, title
 	}
-	shot, err := s.Screenshot(ctx)
+	shot, err := s.Screenshot(ctx, "")
 	if err == nil {
 		err = r.prepareScreenshot(shot)
 	}

@@ -55,6 +55,9 @@ type toolInput struct {
 	Runtime     string `json:"runtime"`
 	Brief       string `json:"brief"`
 	Reason      string `json:"reason"`
+
+	Pictures agent.PictureNames `json:"pictures"`
+	Captions []string           `json:"captions"`
 }
 
 func newTool(name, about, properties string, required ...string) llm.Tool {
@@ -87,6 +90,7 @@ func offeredTools(set Settings, takeOver bool) []llm.Tool {
 			all = append(all, llm.Tool{Name: pagePrefix + spec.Tool, Description: spec.About, Schema: schema})
 		}
 	}
+	all = append(all, agent.ShowPicturesTool(agent.ShowPicturesNames))
 	if takeOver {
 		const reason = `"reason":{"type":"string","description":"` + agent.TakeOverReason + `"}`
 		all = append(all, newTool(agent.ToolTakeOver, agent.TakeOverAbout, reason, "reason"))
@@ -134,7 +138,7 @@ func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 		return in, missing("url", in.URL)
 	case ToolSelectTab:
 		return in, missing("tab", in.Tab)
-	case ToolReadText, ToolReadPage, ToolListTabs, ToolOpenTab, ToolCloseTab, ToolDialog:
+	case ToolReadText, ToolReadPage, ToolListTabs, ToolOpenTab, ToolCloseTab, ToolDialog, agent.ToolShowPictures:
 		return in, ""
 	case agent.ToolTakeOver:
 		return in, missing("reason", in.Reason)
@@ -205,6 +209,8 @@ func (in toolInput) label(name string) string {
 			return "accept the dialog"
 		}
 		return "dismiss the dialog"
+	case agent.ToolShowPictures:
+		return agent.LabelPictures(len(in.Pictures))
 	case agent.ToolTakeOver:
 		return "ask a person to take over: " + agent.Shorten(in.Reason, 200)
 	case ToolHandOver:
@@ -298,6 +304,17 @@ func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name s
 	}
 	looking, cancel := context.WithTimeout(ctx, r.set.StepTimeout)
 	defer cancel()
+	if name == agent.ToolShowPictures {
+		r.screenshotCurrent = false // an element may have been scrolled into view
+		for i, caption := range in.Captions {
+			in.Captions[i] = r.state.memory.secrets.Redact(caption, maskForPeople)
+		}
+		d.remark, d.err = r.state.album.Choose(looking, in.Pictures, in.Captions, func(ctx context.Context, ref string) (llm.Image, error) {
+			shot, err := s.Screenshot(ctx, ref)
+			return shot.Image, err
+		})
+		return d
+	}
 	d.body, d.err = in.read(looking, s, name, maxTextChars)
 	return d
 }

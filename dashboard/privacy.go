@@ -56,7 +56,7 @@ func publicSteps(of sessions.TaskRecord, steps []sessions.Step) []sessions.Step 
 func withoutImageData(images []llm.Image) []llm.Image {
 	var out []llm.Image
 	for _, im := range images {
-		out = append(out, llm.Image{MediaType: im.MediaType})
+		out = append(out, llm.Image{MediaType: im.MediaType, Caption: im.Caption})
 	}
 	return out
 }

@@ -31,9 +31,11 @@ type Part struct {
 }
 
 // Image is a picture: its bytes as they are on disk, and their media type ("image/png", "image/jpeg", "image/webp").
+// Caption says what it shows, for people who cannot see it; models are not told it.
 type Image struct {
 	MediaType string `json:"media_type"`
 	Data      []byte `json:"data"`
+	Caption   string `json:"caption,omitempty"`
 }
 
 // ToolCall is a model's wish to use a tool. Input is always a JSON object; a

@@ -52,8 +52,8 @@ type Page interface { //nolint:interfacebloat // all that both loops do with one
 	Snapshot(ctx context.Context, o SnapshotOptions) (text string, err error)
 	// Text returns the readable text of the element with this ref, or of the whole page if ref is "".
 	Text(ctx context.Context, ref string) (string, error)
-	// Screenshot takes a picture of the viewport.
-	Screenshot(ctx context.Context) (Screenshot, error)
+	// Screenshot takes a picture of the element with this ref, or of the viewport if ref is "".
+	Screenshot(ctx context.Context, ref string) (Screenshot, error)
 	// State says where the page is. Each tab is one line that begins with the id that tabSelect and tabClose take.
 	State(ctx context.Context) (url, title string, tabs []string, err error)
 }
@@ -65,8 +65,8 @@ type SnapshotOptions struct {
 	MaxChars    int    // upper bound of the text; 0 = none
 }
 
-// Screenshot is a picture of a viewport and its size in CSS pixels, in which
-// the coordinates of actions are counted. The picture may have more pixels.
+// Screenshot is a picture of a viewport, or of an element, and its size in CSS pixels, in which the coordinates of
+// actions are counted. The picture may have more pixels.
 type Screenshot struct {
 	llm.Image
 

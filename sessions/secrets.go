@@ -11,6 +11,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"clank/llm"
 )
 
 // SecretMask stands for a password wherever people can read it, and in what is stored.
@@ -206,6 +208,7 @@ func (s Secrets) MaskSession(of Session) Session {
 func (s Secrets) MaskTask(r TaskRecord) TaskRecord {
 	r.Prompt, r.Answer, r.Reason = s.Mask(r.Prompt), s.Mask(r.Answer), s.Mask(r.Reason)
 	r.Files, r.Downloads = s.maskFiles(r.Files), s.maskFiles(r.Downloads)
+	r.Images = s.maskCaptions(r.Images)
 	return r
 }
 
@@ -213,7 +216,17 @@ func (s Secrets) MaskTask(r TaskRecord) TaskRecord {
 func (s Secrets) MaskStep(of Step) Step {
 	of.Label, of.Text, of.Title, of.Limit = s.Mask(of.Label), s.Mask(of.Text), s.Mask(of.Title), s.Mask(of.Limit)
 	of.URL, of.Input, of.Memory, of.Secrets = s.maskURL(of.URL), s.MaskJSON(of.Input), s.MaskJSON(of.Memory), nil
+	of.Images = s.maskCaptions(of.Images)
 	return of
+}
+
+// maskCaptions returns images whose captions are without the secrets.
+func (s Secrets) maskCaptions(images []llm.Image) []llm.Image {
+	out := slices.Clone(images)
+	for i := range out {
+		out[i].Caption = s.Mask(out[i].Caption)
+	}
+	return out
 }
 
 // passwordPhrases find passwords in instructions: group 1 or 2 is one. Those that are likely words are not taken.

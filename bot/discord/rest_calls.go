@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"clank/internal/untrusted"
+
 	"github.com/bwmarrin/discordgo"
 )
 
@@ -20,6 +22,7 @@ import (
 type File struct {
 	Name, MediaType string
 	Data            []byte
+	Description     string // what a picture shows, for people who cannot see it; may be empty
 }
 
 // OutgoingMessage is what a message shall be. Nobody is ever pinged by it, and links do
@@ -40,10 +43,17 @@ type messagePayload struct {
 	Components      []discordgo.MessageComponent     `json:"components"`
 	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
 	Flags           discordgo.MessageFlags           `json:"flags"`
-	Attachments     *[]discordgo.MessageAttachment   `json:"attachments,omitempty"`
+	Attachments     *[]attachment                    `json:"attachments,omitempty"`
 	Reference       *messageReference                `json:"message_reference,omitempty"`
 	Nonce           string                           `json:"nonce,omitempty"`
 	EnforceNonce    bool                             `json:"enforce_nonce,omitempty"`
+}
+
+// attachment is a file that comes with the request, by its number there.
+type attachment struct {
+	ID          int    `json:"id"`
+	Filename    string `json:"filename"`
+	Description string `json:"description,omitempty"`
 }
 
 type messageReference struct {
@@ -60,6 +70,9 @@ func (m OutgoingMessage) payload() messagePayload {
 	}
 	if m.Layout {
 		p.Content, p.Flags = nil, p.Flags|discordgo.MessageFlagsIsComponentsV2
+	}
+	if !m.KeepFiles {
+		p.Attachments = list(m.Files)
 	}
 	if p.Components == nil {
 		p.Components = []discordgo.MessageComponent{}
@@ -80,8 +93,25 @@ func (m OutgoingMessage) edited() (messagePayload, []*discordgo.File) {
 	if m.KeepFiles {
 		return p, nil
 	}
-	p.Attachments = &[]discordgo.MessageAttachment{}
+	if p.Attachments == nil {
+		p.Attachments = &[]attachment{} // the files that were there go
+	}
 	return p, attachments(m.Files)
+}
+
+// maxDescription is how many characters of a description Discord takes.
+const maxDescription = 1024
+
+// list returns what a request says of its files.
+func list(fs []File) *[]attachment {
+	if len(fs) == 0 {
+		return nil
+	}
+	out := make([]attachment, len(fs))
+	for i, f := range fs {
+		out[i] = attachment{i, f.Name, untrusted.ShortenLine(f.Description, maxDescription-1)}
+	}
+	return &out
 }
 
 func attachments(fs []File) []*discordgo.File {

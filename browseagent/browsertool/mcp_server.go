@@ -163,7 +163,10 @@ func mcpResult(r Result) *mcp.CallToolResult {
 
 func mcpContent(text string, images []llm.Image) []mcp.Content {
 	list := []mcp.Content{&mcp.TextContent{Text: text}}
-	for _, image := range images {
+	for i, image := range images {
+		if image.Caption != "" {
+			list = append(list, &mcp.TextContent{Text: fmt.Sprintf("Picture %d: %s", i+1, untrusted.Wrap(image.Caption))})
+		}
 		list = append(list, &mcp.ImageContent{Data: image.Data, MIMEType: image.MediaType})
 	}
 	return list

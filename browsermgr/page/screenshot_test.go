@@ -252,7 +252,7 @@ func (a agentTab) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (str
 	return snap.Text, err
 }
 
-func (a agentTab) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
+func (a agentTab) Screenshot(ctx context.Context, _ string) (sessions.Screenshot, error) {
 	data, err := a.Tab.Screenshot(ctx, page.ScreenshotOptions{})
 	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}}, err
 }

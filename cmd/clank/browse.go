@@ -68,7 +68,7 @@ func newBrowseCommand(e *commandEnv) *cobra.Command {
 	})
 	f.add(c)
 	fs := c.Flags()
-	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE` (.png, .jpg)")
+	fs.StringVar(&f.screenshot, "screenshot", "", "write the pictures of the answer, or else the last view of the page, to `FILE` (.png, .jpg), FILE-2, …")
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` ("+strings.Join(settings.Runtimes(), ", ")+")")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, compatible:<name>")
 	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")

@@ -19,31 +19,50 @@ import (
 	"clank/sessions"
 )
 
-// saveScreenshot writes the picture the answer shows last, or else the last view.
+// saveScreenshot writes the pictures that the answer shows, in order, or else the last view.
 func (f browseFlags) saveScreenshot(ctx context.Context, r taskRunner, rec sessions.TaskRecord, lastView int) error {
 	if f.screenshot == "" {
 		return nil
 	}
-	var img llm.Image
+	images := rec.Images
 	switch {
-	case len(rec.Images) > 0:
-		img = rec.Images[len(rec.Images)-1]
+	case len(images) > 0:
 	case lastView > 0:
-		var err error
-		if img, err = r.View(ctx, rec.ID, lastView); err != nil {
+		img, err := r.View(ctx, rec.ID, lastView)
+		if err != nil {
 			return fmt.Errorf("fetch the picture of step %d: %w", lastView, err)
 		}
+		images = []llm.Image{img}
 	default:
 		return errors.New("--screenshot: no picture was taken, since no page was reached")
 	}
-	data, err := encodeForFile(img, f.screenshot)
-	if err == nil {
-		err = os.WriteFile(f.screenshot, data, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("write the screenshot: %w", err)
+	for i, img := range images {
+		name := f.screenshot
+		if i > 0 {
+			ext := filepath.Ext(name)
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), i+1, ext)
+		}
+		data, err := encodeForFile(img, name)
+		if err == nil {
+			err = os.WriteFile(name, data, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("write the screenshot: %w", err)
+		}
 	}
 	return nil
+}
+
+// captionsOf returns what the pictures of an answer show, one for each; nil if that is said of none.
+func captionsOf(rec sessions.TaskRecord) []string {
+	captions, said := make([]string, len(rec.Images)), false
+	for i, img := range rec.Images {
+		captions[i], said = img.Caption, said || img.Caption != ""
+	}
+	if !said {
+		return nil
+	}
+	return captions
 }
 
 // encodeForFile returns the picture in the format that the file's name promises. Names
@@ -75,6 +94,7 @@ type browseOutcome struct {
 	SessionID string             `json:"session_id,omitempty"` // empty once the session is closed
 	Steps     int                `json:"steps"`
 	Images    int                `json:"images"`
+	Captions  []string           `json:"captions,omitempty"` // of the images, in order
 	Usage     llm.Usage          `json:"usage"`
 	Seconds   float64            `json:"seconds"`
 }
@@ -87,13 +107,16 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error 
 	if f.json {
 		return printJSON(e.Stdout, browseOutcome{
 			State: rec.State, Answer: rec.Answer, Reason: rec.Reason, TaskID: rec.ID, SessionID: session,
-			Steps: rec.Steps, Images: len(rec.Images), Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
+			Steps: rec.Steps, Images: len(rec.Images), Captions: captionsOf(rec), Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
 		})
 	}
 	if rec.Answer != "" {
 		if _, err := fmt.Fprintln(e.Stdout, rec.Answer); err != nil {
 			return fmt.Errorf("print the answer: %w", err)
 		}
+	}
+	for i, caption := range captionsOf(rec) {
+		fmt.Fprintf(e.Stderr, "picture %d: %s\n", i+1, cmp.Or(caption, "(without a caption)"))
 	}
 	if rec.Steps > 0 || rec.State == sessions.TaskDone {
 		printTaskSummary(e.Stderr, rec, session)

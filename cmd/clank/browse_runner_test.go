@@ -23,6 +23,8 @@ import (
 	"clank/internal/test/check"
 	"clank/llm"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // exitCodeOf returns the code with which an error ends the program.
@@ -111,14 +113,17 @@ func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 	begin := time.Unix(100, 0)
 	r := fakeTaskRunner{rec: sessions.TaskRecord{
 		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
-		Steps: 2, Closed: true, Asked: begin, Ended: begin.Add(1500 * time.Millisecond),
+		Images: []llm.Image{{Caption: "the cart"}, {}},
+		Steps:  2, Closed: true, Asked: begin, Ended: begin.Add(1500 * time.Millisecond),
 	}}
 	check.Must(t, check.Err((browseFlags{json: true}).runAndPrint(t.Context(), e, r, sessions.Task{})))
 	var got browseOutcome
 	check.Must(t, json.Unmarshal(stdout.Bytes(), &got))
-	want := browseOutcome{State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5}
-	if got != want {
-		t.Errorf("outcome = %+v, want %+v", got, want)
+	want := browseOutcome{State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5, Images: 2,
+		Captions: []string{"the cart", ""},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -130,7 +135,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 		r    fakeTaskRunner
 		want string
 	}{
-		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []llm.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "b"},
+		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []llm.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "a|b"},
 		"view":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}, events: seen, image: view}, "view"},
 		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
 	} {
@@ -141,8 +146,11 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 			if got := err == nil; got != (tc.want != "") {
 				t.Fatalf("error = %v", err)
 			}
-			if got, _ := os.ReadFile(file); string(got) != tc.want {
-				t.Errorf("file = %q, want %q", got, tc.want)
+			first, second, _ := strings.Cut(tc.want, "|")
+			for name, want := range map[string]string{file: first, file + "-2": second} {
+				if got, _ := os.ReadFile(name); string(got) != want {
+					t.Errorf("%s = %q, want %q", name, got, want)
+				}
 			}
 		})
 	}

@@ -72,8 +72,11 @@ func toolResult(req llmtest.Request) string {
 
 // ferryTurns returns what the model does to find out about the ferry on the first page.
 func ferryTurns(url string) []llmtest.Turn {
-	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, answering("The %s.", `ferry at 10:40`)}
+	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, showFirstPicture, answering("The %s.", `ferry at 10:40`)}
 }
+
+// showFirstPicture chooses what the answer shows.
+var showFirstPicture = llmtest.Use("show_pictures", `{"pictures":["1","e999"],"captions":["The ferries"]}`)
 
 // testDeadline returns a context for one wait.
 func testDeadline(tb testing.TB) context.Context {
@@ -179,17 +182,20 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			r.updateSettings(map[string]any{keyModel: tc.model})
 			script := ferryTurns(r.site.URL)
-			script[3] = r.afterPicture(t, script[3])
+			script[4] = r.afterPicture(t, script[4])
 			r.setScript(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
 			check.Contains(t, m.Content, "The ferry at 10:40.")
 			onePicture(t, m)
+			if got := m.Attachments[0].Description; got != "The ferries" {
+				t.Errorf("the picture is described as %q", got)
+			}
 			if n := len(r.ownMessages()); n != 1 {
 				t.Errorf("the bot wrote %d messages, want one", n)
 			}
 			r.wasWatched(t, m)
-			r.reached(t, tc.path, 4)
+			r.reached(t, tc.path, 5)
 		})
 	}
 }
@@ -354,7 +360,7 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	})
 	check.Must(t, err)
 	r.site.awaitHit(t, "/clicked")
-	want := []string{"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot", "answer"}
+	want := []string{"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot", "choose 2 pictures for the answer", "answer"}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
@@ -362,6 +368,9 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 		t.Fatalf("the task ended %s with %q and %d pictures", rec.State, rec.Answer, len(rec.Images))
 	}
 	goodPicture(t, rec.Images[0].Data)
+	if got := rec.Images[0].Caption; got != "The ferries" {
+		t.Errorf("the picture shows %q", got)
+	}
 	view, err := client.Task(testDeadline(t), started.TaskID)
 	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
 		t.Errorf("the task is kept as %+v, %v", view, err)

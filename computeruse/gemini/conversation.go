@@ -70,6 +70,9 @@ func addScreenshot(parts []*gemini.Part, s computeruse.Screenshot) []*gemini.Par
 	for _, p := range slices.Backward(parts) {
 		if p.FunctionResponse != nil {
 			p.FunctionResponse.Parts = append(p.FunctionResponse.Parts, responseImage(s.Image))
+			if s.N > 0 {
+				p.FunctionResponse.Response["picture"] = s.N
+			}
 			return parts
 		}
 	}

@@ -102,6 +102,7 @@ func (c *Client) withPictures(ctx context.Context, rec sessions.TaskRecord) (ses
 		if err != nil {
 			return rec, fmt.Errorf("fetch picture %d of the answer: %w", i+1, err)
 		}
+		im.Caption = rec.Images[i].Caption
 		rec.Images[i] = im
 	}
 	return rec, nil

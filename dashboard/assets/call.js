@@ -186,7 +186,7 @@ function hear(message) {
     case "heard":
     case "notice":
     case "chat":
-      line(type, type === "heard" ? from : type === "notice" ? "" : "clank", text, message.images ?? []);
+      line(type, type === "heard" ? from : type === "notice" ? "" : "clank", text, message.images ?? [], message.alts ?? []);
       break;
   }
 }
@@ -197,14 +197,14 @@ function follow() {
   if (pinned) $("log").scrollTop = $("log").scrollHeight;
 }
 
-function line(kind, who, text, images) {
+function line(kind, who, text, images, alts) {
   const log = $("log");
   const last = log.lastElementChild;
   if (kind === "said" && last?.className === "said") {
     last.append(" ", ...linked(text));
   } else {
     log.append(el("li", { class: kind }, who ? el("span", { class: "who" }, who) : null, ...linked(text),
-      ...images.filter((name) => /^pictures\/\d+$/.test(name)).map((name) => picture(`/api/call/${name}`))));
+      ...images.filter((name) => /^pictures\/\d+$/.test(name)).map((name, i) => picture(`/api/call/${name}`, false, alts[i]))));
   }
   while (log.children.length > lines) log.firstElementChild.remove();
   for (const image of log.lastElementChild.querySelectorAll("img")) image.addEventListener("load", follow, { once: true });

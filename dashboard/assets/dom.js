@@ -66,8 +66,8 @@ const inView = new IntersectionObserver((entries) => {
 }, { rootMargin: "1000px", scrollMargin: "1000px" });
 
 // picture makes an image of what is at a path, which is loaded at once, or when it comes near to what is seen.
-export function picture(path, lazy = false) {
-  const image = el("img", { alt: "", decoding: "async", "data-path": path });
+export function picture(path, lazy = false, alt = "") {
+  const image = el("img", { alt, decoding: "async", "data-path": path });
   if (lazy) inView.observe(image);
   else fill(image, path);
   return image;

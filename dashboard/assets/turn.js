@@ -197,11 +197,13 @@ export class Turn {
     this.answer.hidden = !text && images.length === 0;
     if (this.answerKey === key) return;
     this.answerKey = key;
-    const pictures = images.map((_, i) => ({ src: `/api/tasks/${encodeURIComponent(this.task.id)}/images/${i}`, text: "Picture of the answer" }));
+    const pictures = images.map(({ caption }, i) => ({
+      src: `/api/tasks/${encodeURIComponent(this.task.id)}/images/${i}`, text: caption || "Picture of the answer", caption,
+    }));
     this.answer.replaceChildren(el("p", { class: "text" }, ...linked(text)));
     if (pictures.length) {
       this.answer.append(el("div", { class: "pictures" }, ...pictures.map((p, i) =>
-        el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer`, onclick: () => this.hooks.show(pictures, i) },
+        el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer${p.caption ? `: ${p.caption}` : ""}`, onclick: () => this.hooks.show(pictures, i) },
           picture(p.src)))));
     }
   }

@@ -45,7 +45,6 @@ type callResult struct {
 	text   string
 	images []llm.Image
 	shown  bool // images are posted with the answer
-	plain  bool // the text says already what the images are
 	failed bool
 }
 
@@ -172,11 +171,11 @@ func failureReason(rec sessions.TaskRecord, err error) string {
 	return "it ended in state " + string(rec.State)
 }
 
-// imageNote says to the model what there is to see and who sees it.
-func imageNote(o callResult, seen int, caps llm.Caps) string {
-	s := fmt.Sprintf("[%d screenshots", len(o.images))
+// imageNote says to the model what there is to see, by which numbers, and who sees it.
+func imageNote(o callResult, first, seen int, caps llm.Caps) string {
+	s := fmt.Sprintf("[pictures %d to %d", first, first+len(o.images)-1)
 	if len(o.images) == 1 {
-		s = "[1 screenshot"
+		s = fmt.Sprintf("[picture %d", first)
 	}
 	switch {
 	case !caps.Vision && !caps.ToolImages:
@@ -185,9 +184,9 @@ func imageNote(o callResult, seen int, caps llm.Caps) string {
 		s += fmt.Sprintf(", of which you see the first %d", seen)
 	}
 	if o.shown {
-		return s + "; posted with your answer]"
+		return s + "; posted with your answer, unless you choose others with " + agent.ToolShowPictures + "]"
 	}
-	return s + "; not posted]"
+	return s + "; not posted, unless you choose it with " + agent.ToolShowPictures + "]"
 }
 
 // answerWithoutModel gives what was said to the browser agent as it is, because there is no

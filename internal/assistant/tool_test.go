@@ -47,11 +47,11 @@ func TestFurtherToolsAnswerTheModelOnBehalfOfThePerson(t *testing.T) {
 	if got := reply(t, b, turn("look")).Text; got != "done" {
 		t.Errorf("answer = %q", got)
 	}
-	if got := result(t, m.asked[1], "a"); got.Text != `ada {"n":1}` || len(got.Images) != 1 || got.IsError {
+	if got := result(t, m.asked[1], "a"); !strings.HasPrefix(got.Text, `ada {"n":1}`) || !strings.Contains(got.Text, "picture 1; not posted") || len(got.Images) != 1 || got.IsError {
 		t.Errorf("result = %+v", got)
 	}
-	if n := len(m.asked[0].Tools); n != 2 {
-		t.Errorf("%d tools offered, want the browse and this one", n)
+	if n := len(m.asked[0].Tools); n != 3 {
+		t.Errorf("%d tools offered, want the browse, this one and the choice of pictures", n)
 	}
 }
 
@@ -217,6 +217,37 @@ func uses(name, input string) func(llm.Request) (llm.Reply, error) {
 	}
 }
 
+func TestTheModelChoosesThePicturesOfItsReply(t *testing.T) {
+	first, second := png, llm.Image{MediaType: "image/png", Data: []byte("second"), Caption: "the cart"}
+	captioned := png
+	captioned.Caption = "the shop"
+	for name, tt := range map[string]struct {
+		choose, told string
+		want         []llm.Image
+	}{
+		"some, in its order": {`{"pictures":[2,"1"],"captions":["","the shop"]}`, "shows 2, 1", []llm.Image{second, captioned}},
+		"none":               {`{"pictures":[]}`, "shows no pictures", nil},
+		"wrong ones":         {`{"pictures":["9","e4"]}`, "nothing was chosen", []llm.Image{first, second}},
+		"garbage":            {`{"pictures":"all"}`, "cannot be read", []llm.Image{first, second}},
+	} {
+		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){
+			browses(`{"query":"x"}`), browses(`{"query":"y"}`), uses("show_pictures", tt.choose), says("here"),
+		}}
+		ran := 0
+		ts := &tasks{run: func(context.Context, sessions.Task, func(sessions.Event)) (sessions.TaskRecord, error) {
+			ran++
+			return sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{{}, first, second}[ran : ran+1]}, nil
+		}}
+		a := reply(t, newBrain(m, ts), turn("x"))
+		if d := cmp.Diff(tt.want, a.Images); d != "" || a.Text != "here" || a.View != nil {
+			t.Errorf("%s: %q with %s", name, a.Text, d)
+		}
+		if got := result(t, m.asked[3], "a").Text; !strings.Contains(got, tt.told) {
+			t.Errorf("%s: told %q, want %q", name, got, tt.told)
+		}
+	}
+}
+
 // call has the model call one tool, and returns what it got and what it was told before.
 func (w *web) call(t *testing.T, name, input string) (llm.ToolResult, llm.Request) {
 	t.Helper()
@@ -238,7 +269,7 @@ func names(tools []llm.Tool) []string {
 func TestTheLightestToolIsAdvised(t *testing.T) {
 	w := &web{page: internalweb.Page{URL: "https://a.test/", Text: "words"}}
 	_, first := w.call(t, "web_scrape", `{"url":"a.test"}`)
-	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page"}, names(first.Tools)); diff != "" {
+	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page", "show_pictures"}, names(first.Tools)); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{"lightest tool", "- web_search:", "- web_scrape:", "- watch_page:", "- browser_browse:"} {
@@ -247,7 +278,7 @@ func TestTheLightestToolIsAdvised(t *testing.T) {
 		}
 	}
 	w.none = internalweb.ErrNoEngine
-	if _, first = w.call(t, "web_scrape", `{"url":"a.test"}`); strings.Contains(first.System, "- web_search") || len(first.Tools) != 3 {
+	if _, first = w.call(t, "web_scrape", `{"url":"a.test"}`); strings.Contains(first.System, "- web_search") || len(first.Tools) != 4 {
 		t.Errorf("a search is offered without an engine: %v", names(first.Tools))
 	}
 	w.none = fmt.Errorf("%w; the next in an hour", internalweb.ErrSearchLimit)

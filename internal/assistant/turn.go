@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // replyRun is one answer in the making.
@@ -22,6 +24,8 @@ type replyRun struct {
 	tools     map[string]sessions.Tool // besides the browse
 	usage     llm.Usage
 	textSent  bool // [Turn.Writes] knows of words of this round
+
+	album agent.Album // what the model has been shown
 
 	mu           sync.Mutex // guards what follows
 	watch        func(Progress)
@@ -50,6 +54,7 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 		more, rounds = r.offeredTools(ctx)
 		req.Tools = append([]llm.Tool{browseTool}, more...)
 	}
+	chosen := false
 	for round := 0; ; round++ {
 		got, err := r.ask(ctx, req)
 		if why, ok := budgetSpentText(err); ok {
@@ -59,7 +64,8 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 			return Answer{}, err
 		}
 		calls := got.Calls()
-		if len(calls) == 0 || round == rounds {
+		choosing := !chosen && onlyChoosesPictures(calls) // once, that is no round
+		if len(calls) == 0 || round == rounds && !choosing {
 			return r.answer(got), nil
 		}
 		r.endSegment()
@@ -67,11 +73,20 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
 		}
+		if choosing {
+			chosen = true
+			round--
+		}
 		if round == rounds-1 {
 			results.Parts = append(results.Parts, llm.Part{Text: lastRoundNote})
 		}
 		req.Messages = append(req.Messages, got.Message, results)
 	}
+}
+
+// onlyChoosesPictures reports whether calls do nothing but that.
+func onlyChoosesPictures(calls []llm.ToolCall) bool {
+	return len(calls) > 0 && !slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.Name != agent.ToolShowPictures })
 }
 
 // modelTimeout bounds each call of the model.
@@ -172,7 +187,8 @@ func (r *replyRun) answerBudgetSpent(why string) Answer {
 // is held, or nothing runs any more.
 func (r *replyRun) complete(text string) Answer {
 	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Files: r.files, Usage: r.usage}
-	if len(a.Images) == 0 {
+	a.Images = r.album.Chosen(a.Images)
+	if len(a.Images) == 0 && !r.album.Decided() {
 		a.View = r.view
 	}
 	return a
@@ -228,6 +244,12 @@ func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Mess
 	left := maxImages
 	for i, o := range outcomes {
 		res := &llm.ToolResult{ID: calls[i].ID, Text: o.text, IsError: o.failed}
+		first := 0
+		for n, im := range o.images {
+			if number := r.album.Add(im); n == 0 {
+				first = number
+			}
+		}
 		seen := o.images[:min(len(o.images), left)]
 		left -= len(seen)
 		for _, im := range seen {
@@ -238,8 +260,8 @@ func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Mess
 				pictures = append(pictures, llm.Part{Image: &im})
 			}
 		}
-		if len(o.images) > 0 && !o.plain {
-			res.Text += "\n\n" + imageNote(o, len(seen), caps)
+		if len(o.images) > 0 {
+			res.Text += "\n\n" + imageNote(o, first, len(seen), caps)
 		}
 		msg.Parts = append(msg.Parts, llm.Part{Result: res})
 	}
@@ -330,6 +352,7 @@ func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int
 	if r.assistant.SingleCallTools != nil {
 		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
 	}
+	tools = append(tools, r.picturesTool())
 	r.tools = map[string]sessions.Tool{}
 	for _, t := range tools {
 		r.tools[t.Name] = t
@@ -340,6 +363,25 @@ func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int
 
 func (r *replyRun) toolNames() []string {
 	return append([]string{browseTool.Name}, slices.Sorted(maps.Keys(r.tools))...)
+}
+
+// picturesTool returns the tool that chooses what the answer shows.
+func (r *replyRun) picturesTool() sessions.Tool {
+	call := func(ctx context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+		var in struct {
+			Pictures agent.PictureNames `json:"pictures"`
+			Captions []string           `json:"captions"`
+		}
+		if err := decodeStrict(input, &in); err != nil {
+			return "", nil, err
+		}
+		none := func(context.Context, string) (llm.Image, error) {
+			return llm.Image{}, errors.New("there is no such picture")
+		}
+		told, err := r.album.Choose(ctx, in.Pictures, in.Captions, none)
+		return told, nil, err
+	}
+	return sessions.Tool{Tool: agent.ShowPicturesTool("the numbers of pictures in results of tools"), Call: call}
 }
 
 // callTool calls one of the further tools.
@@ -354,5 +396,5 @@ func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
 	if err != nil {
 		return refusedCall(err.Error())
 	}
-	return callResult{text: text, images: images, plain: true}
+	return callResult{text: text, images: images}
 }

@@ -71,9 +71,9 @@ func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	return text, err
 }
 
-func (p *recordedPage) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
+func (p *recordedPage) Screenshot(ctx context.Context, ref string) (sessions.Screenshot, error) {
 	begun := p.recorder.now()
-	shot, err := p.Page.Screenshot(ctx)
+	shot, err := p.Page.Screenshot(ctx, ref)
 	p.recorder.recordAction(ctx, "screenshot", nil, err, begun)
 	return shot, err
 }

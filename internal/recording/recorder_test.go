@@ -277,7 +277,7 @@ func (p *fakePage) Snapshot(context.Context, sessions.SnapshotOptions) (string, 
 
 func (p *fakePage) Text(context.Context, string) (string, error) { return "All lamps.", nil }
 
-func (p *fakePage) Screenshot(context.Context) (sessions.Screenshot, error) {
+func (p *fakePage) Screenshot(context.Context, string) (sessions.Screenshot, error) {
 	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: screen}}, nil
 }
 

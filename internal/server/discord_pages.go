@@ -18,7 +18,7 @@ func (p DiscordPages) Screenshot(ctx context.Context, session string) (llm.Image
 	if !ok {
 		return llm.Image{}, errPageClosed
 	}
-	shot, err := w.Screenshot(ctx)
+	shot, err := w.Screenshot(ctx, "")
 	if err != nil {
 		return llm.Image{}, err
 	}

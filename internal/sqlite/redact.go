@@ -44,6 +44,9 @@ func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Sec
 			if err := redactSteps(ctx, tx, r.ID, secrets); err != nil {
 				return err
 			}
+			if err := redactCaptions(ctx, tx, r.ID, secrets); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -78,6 +81,18 @@ func redactSteps(ctx context.Context, tx *transaction, task string, secrets sess
 		}
 	}
 	return nil
+}
+
+func redactCaptions(ctx context.Context, tx *transaction, task string, secrets sessions.Secrets) error {
+	captions, err := rowsOf(ctx, tx, func(scan func(...any) error) (caption string, err error) {
+		return caption, scan(&caption)
+	}, "SELECT caption FROM picture WHERE task = ? AND caption <> ''", task)
+	for _, was := range captions {
+		if is := secrets.Mask(was); is != was && err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE picture SET caption = ? WHERE task = ? AND caption = ?", is, task, was)
+		}
+	}
+	return err
 }
 
 // rowsOf returns what read makes of each row, within a transaction.

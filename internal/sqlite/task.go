@@ -28,7 +28,8 @@ func (db *DB) saveTask(ctx context.Context, tx *transaction, r sessions.TaskReco
 		return err
 	}
 	for i, p := range r.Images {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO picture VALUES (?, ?, ?, ?)", r.ID, i, p.MediaType, blob(p.Data)); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO picture VALUES (?, ?, ?, ?, ?)",
+			r.ID, i, p.MediaType, blob(p.Data), p.Caption); err != nil {
 			return err
 		}
 	}
@@ -51,9 +52,9 @@ func (db *DB) Task(ctx context.Context, id string) (sessions.TaskRecord, error) 
 		return r, err
 	}
 	r.Images, err = list(ctx, db, "read the pictures of a task", func(scan func(...any) error) (p llm.Image, err error) {
-		err = scan(&p.MediaType, &p.Data)
+		err = scan(&p.MediaType, &p.Data, &p.Caption)
 		return p, err
-	}, "SELECT media_type, data FROM picture WHERE task = ? ORDER BY n", id)
+	}, "SELECT media_type, data, caption FROM picture WHERE task = ? ORDER BY n", id)
 	return r, err
 }
 

@@ -225,6 +225,7 @@ type pageUpdate struct {
 	On     bool         `json:"on,omitempty"`
 	People []pageMember `json:"people,omitempty"`
 	Images []string     `json:"images,omitempty"` // where the pictures are, below what serves the host
+	Alts   []string     `json:"alts,omitempty"`   // what they show
 }
 
 type pageMember struct {
@@ -250,7 +251,7 @@ func (c *PageCall) Write(n Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, im := range n.Images[:min(len(n.Images), maxNoteImages)] {
-		t.Images = append(t.Images, "pictures/"+c.images.add(im))
+		t.Images, t.Alts = append(t.Images, "pictures/"+c.images.add(im)), append(t.Alts, im.Caption)
 	}
 	line := t.encode()
 	if n.Kind == NoticeNote {

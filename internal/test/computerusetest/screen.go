@@ -71,7 +71,7 @@ func (s *Screen) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 }
 
 // Screenshot implements [sessions.Page]: a picture of one colour.
-func (s *Screen) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
+func (s *Screen) Screenshot(ctx context.Context, _ string) (sessions.Screenshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {

@@ -74,6 +74,7 @@ type Attachment struct {
 	ContentType string `json:"content_type,omitempty"`
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
+	Description string `json:"description,omitempty"`
 
 	// Data is shared by all copies; do not change it.
 	Data []byte `json:"-"`
@@ -158,7 +159,8 @@ type MessageBody struct {
 
 // attachmentBody names a new file by its index or an old one by its id.
 type attachmentBody struct {
-	ID any `json:"id"`
+	ID          any    `json:"id"`
+	Description string `json:"description"`
 }
 
 func (a attachmentBody) id() string {
@@ -264,8 +266,16 @@ func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile
 	if m.Attachments == nil {
 		m.Attachments = []Attachment{}
 	}
-	for _, f := range files {
-		m.Attachments = append(m.Attachments, s.NewAttachment(m.ChannelID, f))
+	for i, f := range files {
+		a := s.NewAttachment(m.ChannelID, f)
+		if list != nil {
+			for _, b := range *list {
+				if b.id() == strconv.Itoa(i) {
+					a.Description = b.Description
+				}
+			}
+		}
+		m.Attachments = append(m.Attachments, a)
 	}
 }
 
@@ -328,6 +338,7 @@ func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
 const (
 	maxContent     = 2000
 	maxAttachments = 10
+	maxDescription = 1024
 	maxRows        = 5
 	maxButtons     = 5
 	maxCustomID    = 100
@@ -338,6 +349,9 @@ func (m *Message) CheckBody() error {
 	var f FormErrors
 	f.Length("content", m.Content, 0, maxContent)
 	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
+	for i, a := range m.Attachments {
+		f.Length(ErrorPath("attachments", i)+".description", a.Description, 0, maxDescription)
+	}
 	if m.Flags&FlagComponentsV2 == 0 {
 		checkComponents(&f, m.Components)
 		return f.Err()

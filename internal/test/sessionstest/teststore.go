@@ -68,7 +68,7 @@ func aTask(id, session string) sessions.TaskRecord {
 		},
 		Downloads: []sessions.File{{ID: "d", Name: "setup.exe", Size: 1 << 40, Executable: true}},
 		State:     sessions.TaskDone, Answer: "here", Reason: "none", Closed: true, Steps: 4,
-		Images: []llm.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}}, {MediaType: "image/webp", Data: []byte{4}}},
+		Images: []llm.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}, Caption: "a lamp"}, {MediaType: "image/webp", Data: []byte{4}}},
 		Usage:  llm.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
 	}
 }
