@@ -95,11 +95,14 @@ func checkRequestsValid(t *testing.T, model *llmtest.Server) {
 	}
 }
 
+// isStopButton reports whether c is the button under what is being worked at.
+func isStopButton(c discordtest.Component) bool { return c.Label == "Stop" }
+
 // final waits until the message is as it stays: without a button to stop.
 func (r *serverFixture) final(t *testing.T, id string) discordtest.Message {
 	t.Helper()
 	m, err := r.discord.WaitEdit(testDeadline(t), id, func(m discordtest.Message) bool {
-		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
+		return m.Flags&discordtest.FlagLoading == 0 && !slices.ContainsFunc(m.Buttons(), isStopButton)
 	})
 	check.Must(t, err)
 	return m
@@ -209,7 +212,7 @@ func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 		if strings.Contains(v.Content, "Step ") || strings.Contains(v.Content, "Starting.") {
 			steps++
 		}
-		if len(v.Buttons()) > 0 {
+		if slices.ContainsFunc(v.Buttons(), isStopButton) {
 			buttons++
 			pictures += len(v.Attachments)
 		}
