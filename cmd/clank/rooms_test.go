@@ -220,7 +220,7 @@ func (r *serverFixture) settled(t *testing.T) {
 	for time.Now().Before(deadline) {
 		var files []string
 		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"), func(path string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && !strings.HasSuffix(path, "setup.exe") {
+			if err == nil && !d.IsDir() && strings.Contains(path, ".staging-") {
 				files = append(files, path)
 			}
 			return nil
