@@ -36,7 +36,6 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 3. Bot, Reset Token: start clank with it as DISCORD_TOKEN, or in a file that DISCORD_TOKEN_FILE names.
 4. Invite the bot:
    https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d
-5. On the server, /clank setup chooses channels, roles, budgets and more. It is for those who may manage the server.
 `, content, id, server.DiscordPermissions(v.Live.Current()))
 				return err
 			})
