@@ -17,6 +17,7 @@ import (
 type choices struct{}
 
 func (choices) Models() []string { return []string{"plain:steps", "openai:gpt-6-sol", "gemini:pro"} }
+
 func (choices) Profiles(o sessions.Origin) []string {
 	return append([]string{"clank"}, o.Roles...)
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // TaskRunner runs browses. [sessions.Manager] is one.
-type TaskRunner interface {
+type TaskRunner interface { //nolint:interfacebloat // what the manager does for a front end
 	// Run blocks until the task has reached its end and returns what became of
 	// it. watch is called with each event, and must not block.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)

@@ -125,7 +125,7 @@ func gatewayFaults() map[string]fault {
 	all["4007"] = fault{do: closed(discordtest.CloseInvalidSeq, true)}
 	all["4009"] = fault{do: closed(discordtest.CloseSessionTimedOut, true)}
 	for _, code := range []int{4000, 4001, 4002, 4003, 4005, 4008} {
-		all[fmt.Sprint(code)] = fault{do: closed(code, false)}
+		all[strconv.Itoa(code)] = fault{do: closed(code, false)}
 	}
 	return all
 }
@@ -190,6 +190,7 @@ func (f fault) under(t *testing.T) (*stage, *task) {
 }
 
 func (f fault) answer(t *testing.T, sum *tally, gateway bool) (told bool) {
+	t.Helper()
 	s, k := f.under(t)
 	k.done("the answer")
 	if s.Wait(s.ctx(), "the answer", func() bool { return s.seen("the answer") > 0 }) != nil {
@@ -210,6 +211,7 @@ func (f fault) answer(t *testing.T, sum *tally, gateway bool) (told bool) {
 }
 
 func (f fault) stop(t *testing.T, sum *tally) (told bool) {
+	t.Helper()
 	s, k := f.under(t)
 	if f.direct {
 		k.step("glance", nil)
@@ -251,8 +253,8 @@ func TestDiscordFaults(t *testing.T) {
 		}
 		for gateway, list := range map[bool]map[string]fault{false: messageFaults(), true: gatewayFaults()} {
 			for name, f := range list {
-				run(name, func(t *testing.T) bool { return f.answer(t, &sum, gateway) })
-				run(name+", then a stop", func(t *testing.T) bool { return f.stop(t, &sum) })
+				run(name, func(t *testing.T) bool { t.Helper(); return f.answer(t, &sum, gateway) })
+				run(name+", then a stop", func(t *testing.T) bool { t.Helper(); return f.stop(t, &sum) })
 			}
 		}
 		for name, f := range map[string]func(*testing.T){

@@ -226,7 +226,7 @@ func (b *Bot) withDownloads(loc i18n.Locale, c finalMessage, where *workMessage,
 	for _, f := range list {
 		line := "📎 " + discord.EscapeLine(f.Name, 80) + " (" + agent.FormatSize(f.Size) + ")"
 		var data []byte
-		kept := " " + loc.T("Whoever runs clank finds its files on the dashboard.")
+		kept := " " + loc.T("It is with the downloads of whoever runs clank.")
 		why := loc.T("It is larger than Discord takes here.") + kept
 		switch {
 		case given == maxGiven:

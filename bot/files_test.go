@@ -35,7 +35,7 @@ type shelf struct {
 func (s *shelf) Receive(_ context.Context, name string, r io.Reader) (f sessions.File, err error) {
 	s.mu.Lock()
 	s.n++
-	f = sessions.File{ID: fmt.Sprint(s.n), Name: name, Path: filepath.Join(s.dir, fmt.Sprint(s.n))}
+	f = sessions.File{ID: strconv.Itoa(s.n), Name: name, Path: filepath.Join(s.dir, strconv.Itoa(s.n))}
 	err = s.full
 	s.mu.Unlock()
 	data, broken := io.ReadAll(r)

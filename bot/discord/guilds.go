@@ -200,6 +200,7 @@ func (c *GuildCache) UploadLimit(guild string) int64 {
 			return 50 << 20
 		case discordgo.PremiumTier3:
 			return 100 << 20
+		case discordgo.PremiumTierNone, discordgo.PremiumTier1:
 		}
 	}
 	return 10 << 20

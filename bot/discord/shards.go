@@ -62,7 +62,7 @@ func (s *Shards) Open(ctx context.Context) error {
 			_, err = g.start(ctx)
 		}
 	}
-	go s.watch()
+	go s.watch() //nolint:gosec // it lives until Close, not until ctx ends
 	if err != nil {
 		return errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 	}

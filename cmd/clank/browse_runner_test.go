@@ -119,7 +119,8 @@ func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 	check.Must(t, check.Err((browseFlags{json: true}).runAndPrint(t.Context(), e, r, sessions.Task{})))
 	var got browseOutcome
 	check.Must(t, json.Unmarshal(stdout.Bytes(), &got))
-	want := browseOutcome{State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5, Images: 2,
+	want := browseOutcome{
+		State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5, Images: 2,
 		Captions: []string{"the cart", ""},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -176,12 +176,14 @@ func (d *dictionary) makeFormats() []format {
 	list := make([]format, 0, len(d.keys))
 	for _, english := range d.keys {
 		f, pattern, from := format{key: strings.ReplaceAll(english, "%w", "%v")}, "(?s)^", 0
+		var patternSb179 strings.Builder
 		for _, at := range verb().FindAllStringSubmatchIndex(english, -1) {
 			letter := english[at[2]:at[3]]
 			group := map[string]string{"d": `(-?\d+)`, "q": `("(?:[^"\\]|\\.)*")`}[letter]
-			pattern += regexp.QuoteMeta(english[from:at[0]]) + cmp.Or(group, "(.+?)")
+			patternSb179.WriteString(regexp.QuoteMeta(english[from:at[0]]) + cmp.Or(group, "(.+?)"))
 			f.verbs, from = f.verbs+letter, at[1]
 		}
+		pattern += patternSb179.String()
 		f.pattern = regexp.MustCompile(pattern + regexp.QuoteMeta(english[from:]) + "$")
 		list = append(list, f)
 	}

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,9 +45,18 @@ func TestNumbersChooseTheFormAndAreWrittenAsTheLanguageDoes(t *testing.T) {
 		n      int
 		want   string
 	}{
-		{"en", 1, "1 step"}, {"en", 2, "2 steps"}, {"en", 0, "0 steps"}, {"en", 12345, "12,345 steps"},
-		{"de", 1, "1 Schritt"}, {"de", 12345, "12.345 Schritte"}, {"fr", 0, "0 étape"}, {"fr", 2, "2 étapes"},
-		{"pt-BR", 0, "0 passo"}, {"es", 0, "0 pasos"}, {"ja", 1, "1ステップ"}, {"ja", 7, "7ステップ"},
+		{"en", 1, "1 step"},
+		{"en", 2, "2 steps"},
+		{"en", 0, "0 steps"},
+		{"en", 12345, "12,345 steps"},
+		{"de", 1, "1 Schritt"},
+		{"de", 12345, "12.345 Schritte"},
+		{"fr", 0, "0 étape"},
+		{"fr", 2, "2 étapes"},
+		{"pt-BR", 0, "0 passo"},
+		{"es", 0, "0 pasos"},
+		{"ja", 1, "1ステップ"},
+		{"ja", 7, "7ステップ"},
 	} {
 		if got := c.locale.T("%d steps", c.n); got != c.want {
 			t.Errorf("%s, %d: got %q, want %q", c.locale, c.n, got, c.want)
@@ -155,9 +165,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 	var missing []string
 	known := map[string]text{}
 	for _, l := range i18n.Languages()[1:] {
-		for key, forms := range texts(t, l) {
-			known[key] = forms
-		}
+		maps.Copy(known, texts(t, l))
 	}
 	for key := range known {
 		if said[key] == "" && literals[key] == "" && !strings.HasPrefix(key, "name:") {

@@ -47,7 +47,7 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 }
 
 // NewTool returns the tool as the settings have it now.
-func (b *BrowserTools) NewTool(ctx context.Context) (*browsertool.Tool, error) {
+func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 	s := b.Settings()
 	t := &browsertool.Tool{
 		Targets: browsertool.Targets{

@@ -105,7 +105,7 @@ func firstComplaint(t *testing.T, answer, path string) string {
 	}
 	check.Must(t, json.Unmarshal([]byte(answer), &e))
 	if e.Code != 50035 {
-		return fmt.Sprint(e.Code)
+		return strconv.Itoa(e.Code)
 	}
 	return complaint(e.Errors, path)
 }

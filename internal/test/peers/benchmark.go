@@ -157,7 +157,7 @@ func (r *benchmark) navigateAll(ctx context.Context, url string) error {
 }
 
 // actionCases returns the deeds on the form page that are decided by the tool.
-func (r *benchmark) actionCases() []benchmarkCase {
+func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 	var ours, theirs formRefs
 	elements := map[[2]string][2]*string{
 		{"textbox", "Name"}: {&ours.name, &theirs.name}, {"button", "Save"}: {&ours.save, &theirs.save},
