@@ -220,7 +220,8 @@ func (r *serverFixture) settled(t *testing.T) {
 	for time.Now().Before(deadline) {
 		var files []string
 		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"), func(path string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.Contains(path, ".staging-") {
+			// What a page was given to upload lies there, too, as long as it may read it.
+			if err == nil && !d.IsDir() && strings.Contains(path, ".staging-") && !strings.Contains(path, "/up-") {
 				files = append(files, path)
 			}
 			return nil

@@ -175,16 +175,16 @@ type format struct {
 func (d *dictionary) makeFormats() []format {
 	list := make([]format, 0, len(d.keys))
 	for _, english := range d.keys {
-		f, pattern, from := format{key: strings.ReplaceAll(english, "%w", "%v")}, "(?s)^", 0
-		var patternSb179 strings.Builder
+		f, from := format{key: strings.ReplaceAll(english, "%w", "%v")}, 0
+		var pattern strings.Builder
+		pattern.WriteString("(?s)^")
 		for _, at := range verb().FindAllStringSubmatchIndex(english, -1) {
 			letter := english[at[2]:at[3]]
 			group := map[string]string{"d": `(-?\d+)`, "q": `("(?:[^"\\]|\\.)*")`}[letter]
-			patternSb179.WriteString(regexp.QuoteMeta(english[from:at[0]]) + cmp.Or(group, "(.+?)"))
+			pattern.WriteString(regexp.QuoteMeta(english[from:at[0]]) + cmp.Or(group, "(.+?)"))
 			f.verbs, from = f.verbs+letter, at[1]
 		}
-		pattern += patternSb179.String()
-		f.pattern = regexp.MustCompile(pattern + regexp.QuoteMeta(english[from:]) + "$")
+		f.pattern = regexp.MustCompile(pattern.String() + regexp.QuoteMeta(english[from:]) + "$")
 		list = append(list, f)
 	}
 	bare := func(f format) int { return len(verb().ReplaceAllString(f.key, "")) }

@@ -191,15 +191,14 @@ func checkCustomID(f *FormErrors, path string, c Component, seen map[string]bool
 
 // checkLayout holds the components of a message of the second kind against the limits.
 func checkLayout(f *FormErrors, list []Component) {
-	n, text := 0, ""
-	var textSb194 strings.Builder
+	n := 0
+	var text strings.Builder
 	for c := range allComponents(list) {
 		n++
-		textSb194.WriteString(c.Content)
+		text.WriteString(c.Content)
 	}
-	text += textSb194.String()
 	f.Count("components", n, 1, maxLayoutParts)
-	f.Length("components", text, 0, maxLayoutText)
+	f.Length("components", text.String(), 0, maxLayoutText)
 	checkLayoutParts(f, "components", list, map[string]bool{}, true)
 }
 
