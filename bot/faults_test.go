@@ -265,6 +265,7 @@ func TestDiscordFaults(t *testing.T) {
 			"4004": revoked, "4013": unknownIntents, "4014": forbiddenIntents,
 		} {
 			run(name, func(t *testing.T) bool {
+				t.Helper()
 				f(t)
 				return true
 			})
@@ -275,6 +276,7 @@ func TestDiscordFaults(t *testing.T) {
 }
 
 func commandInBadSeconds(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	s.Outage(http.StatusServiceUnavailable, 500*time.Millisecond)
 	_, k := s.lamps()
@@ -283,6 +285,7 @@ func commandInBadSeconds(t *testing.T) {
 }
 
 func acknowledgedTwice(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	s.LoseNextAnswer(discordtest.RouteRespond) // the next try is refused with it
 	it, k := s.lamps()

@@ -3,7 +3,6 @@ package cancel
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // Reason says why work was cancelled.
@@ -34,7 +33,7 @@ func (c *Cause) Error() string {
 	case Stopped:
 		s = "stopped"
 		if c.By != "" {
-			s = fmt.Sprintf("stopped by %s", c.By)
+			s = "stopped by " + c.By
 		}
 	case Superseded:
 		s = "superseded by a newer request"
