@@ -294,6 +294,7 @@ func acknowledgedTwice(t *testing.T) {
 }
 
 func commandsRefused(t *testing.T) {
+	t.Helper()
 	s := newStage(t)
 	s.bot.Runtimes = []string{"one", strings.Repeat("x", 101)}
 	s.open()
@@ -304,6 +305,7 @@ func commandsRefused(t *testing.T) {
 
 // With its token a bot loses the ears for a stop: work ends, and says so where Discord still lets it.
 func revoked(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	it, k := s.lamps()
 	k.step("look", nil)
@@ -322,6 +324,7 @@ func revoked(t *testing.T) {
 }
 
 func unknownIntents(t *testing.T) {
+	t.Helper()
 	s := newStage(t)
 	s.bot.Intents = 1 << 30
 	if err := s.bot.Open(s.ctx()); err == nil || !strings.Contains(err.Error(), "update clank") {
@@ -332,6 +335,7 @@ func unknownIntents(t *testing.T) {
 
 // Without the privileged intent Discord still tells what is said to the bot.
 func forbiddenIntents(t *testing.T) {
+	t.Helper()
 	s := newStage(t)
 	s.plainBrain()
 	s.ForbidIntents(s.account, discordtest.MessageContent)
@@ -367,6 +371,7 @@ func forbiddenIntents(t *testing.T) {
 }
 
 func untellableWorkStops(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	it, k := s.lamps()
 	s.ForgetInteraction(it.ID)
@@ -382,6 +387,7 @@ func untellableWorkStops(t *testing.T) {
 }
 
 func deliveredTwice(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	var replies atomic.Int32
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
@@ -412,6 +418,7 @@ func deliveredTwice(t *testing.T) {
 
 // A library that does not know a part of a message must not make it deaf.
 func unknownParts(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	_, k := s.lamps()
 	check.Must(t, s.Dispatch(s.account, "MESSAGE_CREATE", fmt.Sprintf(`{"id":"901","type":19,"guild_id":%q,"channel_id":%q,
@@ -421,6 +428,7 @@ func unknownParts(t *testing.T) {
 }
 
 func missedStop(t *testing.T) {
+	t.Helper()
 	s := openStage(t)
 	s.say(s.room, s.ada, "stop") // which is over
 	_, k := s.lamps()
@@ -489,6 +497,7 @@ func (o *openMessages) OpenMessages(context.Context) (map[string][]byte, error) 
 }
 
 func crash(t *testing.T) {
+	t.Helper()
 	s := newStage(t)
 	store := newOpenMessages(map[string][]byte{})
 	s.bot.Messages = store
