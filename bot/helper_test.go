@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,7 +208,7 @@ type task struct {
 	ctx   context.Context
 	watch func(sessions.Event)
 	end   chan ending
-	n     int
+	n     atomic.Int32
 }
 
 type ending struct {
@@ -225,7 +226,7 @@ func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Ev
 		return e.rec, e.err
 	case <-ctx.Done():
 		return sessions.TaskRecord{
-			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: k.n,
+			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: int(k.n.Load()),
 		}, nil
 	}
 }
@@ -301,11 +302,11 @@ func (s *stage) next() *task {
 
 // step reports that the task has done something.
 func (k *task) step(label string, view *llm.Image) {
-	k.n++
+	n := int(k.n.Add(1))
 	k.watch(sessions.Event{
-		Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning, Steps: k.n},
+		Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning, Steps: n},
 		Step: &sessions.Step{
-			N: k.n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
+			N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
 		},
 	})
 }
@@ -316,7 +317,7 @@ func (k *task) queued(place int) {
 
 func (k *task) done(answer string, images ...llm.Image) {
 	k.end <- ending{rec: sessions.TaskRecord{
-		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: k.n,
+		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: int(k.n.Load()),
 	}}
 }
 

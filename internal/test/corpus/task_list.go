@@ -267,8 +267,8 @@ func wizardTask() Task {
 
 func autocomplete() Task {
 	s := newTaskSite(map[string]string{"/{$}": `<label>City <input id=c autocomplete=off></label><ul role=listbox id=l></ul><script>
-		c.oninput = async () => { const found = await (await fetch('/cities?q=' + c.value)).json();
-			l.innerHTML = found.map((n) => '<li role=option>' + n + '</li>').join('');
+		c.oninput = async () => { const q = c.value, found = await (await fetch('/cities?q=' + q)).json();
+			if (q === c.value) l.innerHTML = found.map((n) => '<li role=option>' + n + '</li>').join('');
 			for (const o of l.children) o.onclick = () => { c.value = o.textContent; l.innerHTML = ''; note('city ' + c.value) } }</script>`})
 	s.HandleFunc("GET /cities", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("q") != "Li" {
