@@ -289,7 +289,7 @@ func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 			if n := strings.Count(said, "did not work"); n > 1 {
 				t.Errorf("it was said %d times that it did not work", n)
 			}
-			if slices.ContainsFunc(m.Buttons(), isStopButton) {
+			if m.HasButton("Stop") {
 				t.Error("there is still a button to stop")
 			}
 			r.updateSettings(usual)

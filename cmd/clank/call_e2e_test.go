@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -177,7 +176,7 @@ func (h *callFixture) runCommand(who discordtest.User, sub string, args discordt
 	it, err := h.SlashCommand(h.room, who, "clank "+sub, args)
 	check.Must(h.t, err)
 	it, err = h.WaitInteraction(testDeadline(h.t), it, func(it discordtest.Interaction) bool {
-		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 && !slices.ContainsFunc(it.Original.Buttons(), isStopButton)
+		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 && !it.Original.HasButton("Stop")
 	})
 	check.Must(h.t, err)
 	return it.Original.Content

@@ -95,14 +95,11 @@ func checkRequestsValid(t *testing.T, model *llmtest.Server) {
 	}
 }
 
-// isStopButton reports whether c is the button under what is being worked at.
-func isStopButton(c discordtest.Component) bool { return c.Label == "Stop" }
-
 // final waits until the message is as it stays: without a button to stop.
 func (r *serverFixture) final(t *testing.T, id string) discordtest.Message {
 	t.Helper()
 	m, err := r.discord.WaitEdit(testDeadline(t), id, func(m discordtest.Message) bool {
-		return m.Flags&discordtest.FlagLoading == 0 && !slices.ContainsFunc(m.Buttons(), isStopButton)
+		return m.Flags&discordtest.FlagLoading == 0 && !m.HasButton("Stop")
 	})
 	check.Must(t, err)
 	return m
@@ -212,7 +209,7 @@ func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 		if strings.Contains(v.Content, "Step ") || strings.Contains(v.Content, "Starting.") {
 			steps++
 		}
-		if slices.ContainsFunc(v.Buttons(), isStopButton) {
+		if v.HasButton("Stop") {
 			buttons++
 			pictures += len(v.Attachments)
 		}

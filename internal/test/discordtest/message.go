@@ -58,6 +58,11 @@ func (m Message) Buttons() []Component {
 	return found
 }
 
+// HasButton reports whether the message has a button with that label.
+func (m Message) HasButton(label string) bool {
+	return slices.ContainsFunc(m.Buttons(), func(b Component) bool { return b.Label == label })
+}
+
 // A Reference points from a reply to the message it answers.
 type Reference struct {
 	MessageID string `json:"message_id,omitempty"`

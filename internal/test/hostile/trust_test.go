@@ -396,7 +396,7 @@ func (w *trustWorld) slash(room discordtest.Channel, who discordtest.User, sub s
 
 // settled reports whether a message stays as it is.
 func settled(m discordtest.Message) bool {
-	return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
+	return m.Flags&discordtest.FlagLoading == 0 && !m.HasButton("Stop")
 }
 
 // task has somebody ask for a task, and returns its answer.
@@ -412,7 +412,7 @@ func (w *trustWorld) question(n int) (q discordtest.Message) {
 		seen := 0
 		for _, m := range w.discord.Messages(w.room) {
 			first := w.discord.History(m.ID)[0]
-			if slices.ContainsFunc(first.Buttons(), func(b discordtest.Component) bool { return b.Label == "Allow" }) {
+			if first.HasButton("Allow") {
 				if seen++; seen == n {
 					q = first
 				}

@@ -267,7 +267,7 @@ func (c *call) oneBrowse(ctx context.Context, browse string) error {
 	long, cancelLong := context.WithTimeout(ctx, 2*patience)
 	defer cancelLong()
 	_, err = c.discord.WaitEdit(long, it.Original.ID, func(m discordtest.Message) bool {
-		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
+		return m.Flags&discordtest.FlagLoading == 0 && !m.HasButton("Stop")
 	})
 	<-c.runs
 	if err != nil {
