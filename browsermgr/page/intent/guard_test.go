@@ -298,7 +298,9 @@ func TestRequestsAreJudgedAsTheyAreWritten(t *testing.T) {
 		{actiontable.KindNavigate, away, "Go to far.test", false},
 		{actiontable.KindTabNew, away, "Go to far.test", false},
 		{actiontable.KindNavigate, nowhere, "", false},
+		{actiontable.KindNavigate, map[string]any{"url": "https://far.test/", "address": ""}, "", false},
 		{actiontable.KindUpload, nowhere, "", false},
+		{actiontable.KindDialog, map[string]any{"accept": true}, "", false},
 		{actiontable.KindClick, button, "Delete account", true},
 		{"no such", button, "", false},
 	} {
@@ -306,6 +308,159 @@ func TestRequestsAreJudgedAsTheyAreWritten(t *testing.T) {
 		check.Must(t, err)
 		if !strings.Contains(j.Text+j.Detail, c.want) || (j.Text == "") != (c.want == "") || (j.Mark != "") != c.held {
 			t.Errorf("%s %v: %+v", c.kind, c.args, j)
+		}
+	}
+}
+
+// refOf returns the ref of what a snapshot calls so.
+func refOf(t *testing.T, tab *page.Tab, name string) string {
+	t.Helper()
+	snap, err := tab.Snapshot(browsertest.Within(t, 20*time.Second), page.SnapshotOptions{})
+	check.Must(t, err)
+	_, rest, _ := strings.Cut(snap.Text, ` "`+name+`"`)
+	_, rest, _ = strings.Cut(rest, "[ref=")
+	ref, _, _ := strings.Cut(rest, "]")
+	return ref
+}
+
+func TestAnUploadIsJudgedWithTheClickThatItBeginsWith(t *testing.T) {
+	tab := openTab(t, site(t, `<input type=file aria-label=Photo><button type=button>Delete account</button>
+		<form method=post><input type=email value=a@b.c><button>Apply</button></form><a href="https://far.test/">Far</a>`, nil))
+	host := strings.TrimSuffix(strings.TrimPrefix(tab.URL(), "http://"), "/")
+	handed := "Hand over files to the page at " + host + `: "cv\u202e.txt", "b"`
+	args := func(name string) map[string]any {
+		return map[string]any{"ref": refOf(t, tab, name), "paths": []string{"/home/ada/cv\u202e.txt", "/etc/b"}}
+	}
+	ctx := browsertest.Within(t, 30*time.Second)
+	done := 0
+	do := func() error { done++; return nil }
+	for _, c := range []struct{ name, classes, more, target, detail string }{
+		{"Photo", "submit", "", "", ""},
+		{"Delete account", "submit delete", "; and Delete or cancel something at " + host, "", "Delete account"},
+		{"Apply", "submit", "; and Hand over personal data (e-mail address) at " + host, "", "Apply"},
+		{"Far", "submit leave", "; and Go to far.test", "far.test", "Far"},
+	} {
+		j, err := intent.JudgeRequest(ctx, tab, "upload", args(c.name))
+		check.Must(t, err)
+		want := sessions.Question{
+			Classes: strings.Fields(c.classes), Text: handed + c.more, Origin: "http://" + host, TargetHost: c.target, Detail: c.detail,
+		}
+		if diff := cmp.Diff(want, j.Question); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		for _, mark := range []string{"", "another", j.Mark + "x"} {
+			if same, err := intent.PerformUpload(ctx, tab, args(c.name), mark, do); same || err != nil || done != 0 {
+				t.Errorf("%s, agreed to %q: same %v, %v, done %d times", c.name, mark, same, err, done)
+			}
+		}
+		if same, err := intent.PerformUpload(ctx, tab, args(c.name), j.Mark, do); !same || err != nil || done != 1 {
+			t.Errorf("%s: same %v, %v, done %d times", c.name, same, err, done)
+		}
+		done = 0
+	}
+	wrong := map[string]any{"ref": "e1", "path": "x"}
+	if same, err := intent.PerformUpload(ctx, tab, wrong, "", do); !same || err != nil || done != 1 {
+		t.Errorf("what does itself say what is wrong: same %v, %v, done %d times", same, err, done)
+	}
+	photo := args("Photo")
+	openDialog(t, tab, "alert('stop')")
+	if j, err := intent.JudgeRequest(ctx, tab, "upload", photo); err != nil || j.Text != "" {
+		t.Errorf("behind a dialog: %+v, %v", j, err)
+	}
+	_, err := intent.PerformUpload(ctx, tab, photo, "", do)
+	if _, open := errors.AsType[*page.DialogError](err); !open || done != 1 {
+		t.Errorf("behind a dialog: %v, done %d times", err, done)
+	}
+}
+
+// openDialog has the page open a dialog.
+func openDialog(t *testing.T, tab *page.Tab, script string) {
+	t.Helper()
+	tab.MainFrame().Post(proto.RuntimeEvaluate{Expression: script})
+	browsertest.Eventually(t, "a dialog is open", func() bool { return len(tab.Dialogs().Pending) > 0 })
+}
+
+func TestTheAnswerToTheOpenDialogIsJudged(t *testing.T) {
+	tab := openTab(t, site(t, `<button>Delete account</button>`, nil))
+	yes, click := map[string]any{"accept": true}, map[string]any{"ref": refOf(t, tab, "Delete account")}
+	openDialog(t, tab, "confirm('Buy it?')")
+	for _, c := range []struct {
+		kind string
+		args map[string]any
+		want string
+	}{
+		{"dialog", yes, "buy"},
+		{"dialog", map[string]any{"accept": false}, ""},
+		{"dialog", map[string]any{"accept": true, "x": 1}, ""},
+		{"click", click, ""}, // the dialog takes it
+	} {
+		j, err := intent.JudgeRequest(browsertest.Within(t, 20*time.Second), tab, c.kind, c.args)
+		if got := strings.Join(j.Classes, " "); err != nil || got != c.want {
+			t.Errorf("%s %v: %q, %v; want %q", c.kind, c.args, got, err, c.want)
+		}
+	}
+}
+
+func TestWhatInputReachesIsNamed(t *testing.T) {
+	tab := openTab(t, site(t, `<style>body {margin: 0} body > * {position: fixed; left: 0; width: 200px; height: 40px; border: 0}</style>
+		<button>Sign <i>in</i></button><input type=password aria-label=Secret style="top: 50px">
+		<iframe srcdoc="<body style='margin: 0'><input aria-label=Inner style='width: 200px'>" style="top: 100px"></iframe>`, nil))
+	ctx := browsertest.Within(t, 20*time.Second)
+	browsertest.Eventually(t, "the frame is there", func() bool { return refOf(t, tab, "Inner") != "" })
+	for _, c := range []struct {
+		focus, ref string
+		at         *frame.Point
+		want       intent.InputTarget
+	}{
+		{at: &frame.Point{X: 10, Y: 10}, want: intent.InputTarget{Role: "button", Name: "Sign in"}},
+		{at: &frame.Point{X: 10, Y: 110}, want: intent.InputTarget{Role: "textbox", Name: "Inner"}},
+		{at: &frame.Point{X: 500, Y: 500}},
+		{ref: "Secret", want: intent.InputTarget{Role: "textbox", Name: "Secret", Secret: true}},
+		{focus: "document.querySelector('input')", want: intent.InputTarget{Role: "textbox", Name: "Secret", Secret: true}},
+		{focus: "frames[0].document.querySelector('input')", want: intent.InputTarget{Role: "textbox", Name: "Inner"}},
+	} {
+		if c.focus != "" {
+			value(t, tab, "void "+c.focus+".focus()")
+		}
+		if c.ref != "" {
+			c.ref = refOf(t, tab, c.ref)
+		}
+		if got, err := intent.DescribeTarget(ctx, tab, c.ref, c.at); err != nil || got != c.want {
+			t.Errorf("%+v: got %+v, %v", c, got, err)
+		}
+	}
+	if got, err := intent.DescribeTarget(ctx, tab, "e9999", nil); err == nil {
+		t.Errorf("a ref that names nothing is %+v", got)
+	}
+	openDialog(t, tab, "alert('stop')")
+	if got, err := intent.DescribeTarget(ctx, tab, "", &frame.Point{X: 10, Y: 10}); err != nil || got != (intent.InputTarget{}) {
+		t.Errorf("behind a dialog: %+v, %v", got, err)
+	}
+}
+
+func TestWhatIsGoneNeedsNoGuard(t *testing.T) {
+	ctx := browsertest.Within(t, 30*time.Second)
+	for _, gone := range []func(tab *page.Tab) error{
+		func(tab *page.Tab) error { return tab.Close(ctx) },
+		func(tab *page.Tab) error {
+			tab.MainFrame().Post(proto.PageCrash{})
+			browsertest.Eventually(t, "the tab has crashed", func() bool { return tab.Err() != nil })
+			return nil
+		},
+	} {
+		tab := openTab(t, site(t, `<select><option>Buy it now<option>Wait</select><button>Buy now</button>`, nil))
+		chosen := page.Action{Kind: actiontable.KindSelect, Selector: "select", Values: []string{"Buy it now"}}
+		if g, same, err := intent.GuardAction(ctx, tab, chosen, of(t, tab, chosen).Mark); g != nil || !same || err != nil {
+			t.Errorf("choosing: guarded %v, same %v, %v", g != nil, same, err)
+		}
+		click := page.Action{Kind: actiontable.KindClick, Selector: "button"}
+		g, same, err := intent.GuardAction(ctx, tab, click, of(t, tab, click).Mark)
+		if g == nil || !same || err != nil {
+			t.Fatalf("guarded %v, same %v, %v", g != nil, same, err)
+		}
+		check.Must(t, gone(tab))
+		if refused, err := g.End(ctx, tab); refused || err != nil {
+			t.Errorf("refused %v, %v", refused, err)
 		}
 	}
 }
@@ -360,6 +515,9 @@ func TestPointsInFramesOfOtherSitesAreJudgedAndHeld(t *testing.T) {
 	if !strings.HasPrefix(j.Origin, "http://localhost") || j.Detail != "Buy now" {
 		t.Errorf("got %+v, want the frame's", j)
 	}
+	inside("() => { document.querySelector('button').focus(); return '' }")
+	enter := page.Action{Kind: actiontable.KindPress, Key: "Enter"}
+	browsertest.Eventually(t, "Enter is judged by the focus", func() bool { return slices.Contains(of(t, tab, enter).Classes, intent.ClassBuy) })
 	beside := click
 	beside.X = 200
 	if got := of(t, tab, beside); len(got.Classes) > 0 {

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the script
 	"errors"
@@ -192,11 +193,10 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 		refused = v.Swallowed
 		return err
 	})
-	if errors.Is(err, cdp.ErrDocumentGone) || errors.Is(err, page.ErrTabGone) {
+	_, open := errors.AsType[*page.DialogError](err) // it arrived; the guard goes by itself when the dialog does
+	gone := []error{cdp.ErrDocumentGone, page.ErrTabGone, page.ErrTabCrashed, page.ErrBrowserGone}
+	if open || slices.ContainsFunc(gone, func(why error) bool { return errors.Is(err, why) }) {
 		return false, nil
-	}
-	if _, open := errors.AsType[*page.DialogError](err); open {
-		return false, nil // it arrived; the guard goes by itself when the dialog does
 	}
 	return refused, err
 }
@@ -207,9 +207,8 @@ func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err e
 	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
-		if action.Pause(after, stoppedLookLimit) == nil {
-			cancel(context.Cause(ctx))
-		}
+		_ = action.Pause(after, stoppedLookLimit)
+		cancel(context.Cause(ctx))
 	})()
 	refused, err = g.End(after, tab)
 	if err != nil && after.Err() != nil {
@@ -235,7 +234,7 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 	}
 	e, err := tab.Locate(a.Ref, a.Selector)
 	if err != nil {
-		return scriptVerdict{}, tab.MainFrame(), ignoreLost(err, q)
+		return scriptVerdict{}, tab.MainFrame(), nil //nolint:nilerr // the action says what is wrong with a ref
 	}
 	var targets []frame.Locator
 	if a.Ref != "" || a.Selector != "" {
@@ -294,14 +293,6 @@ func actionPoint(a page.Action) frame.Point {
 		return frame.Point{X: a.X, Y: a.Y}
 	}
 	return action.DragEnd(a)
-}
-
-// ignoreLost leaves it to the action to say what is wrong with a ref.
-func ignoreLost(err error, q scriptQuery) error {
-	if q.Mode == "judge" {
-		return nil
-	}
-	return err
 }
 
 // classWeight is the order of classes.
@@ -545,13 +536,10 @@ func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark strin
 	}
 	err = act()
 	refused, endErr := guard.endSoon(ctx, tab)
-	if endErr != nil && ctx.Err() == nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
-		err = errors.Join(err, endErr)
-	}
 	if refused {
 		return false, nil
 	}
-	return true, err
+	return true, cmp.Or(err, endErr)
 }
 
 // InputTarget is what input reaches, as the page's script tells it.

@@ -1,10 +1,15 @@
 package intent
 
 import (
+	"strings"
 	"testing"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestHowKeysAreJudged(t *testing.T) {
@@ -27,6 +32,46 @@ func TestHowKeysAreJudged(t *testing.T) {
 			if got := judgeMode(page.Action{Kind: c.kind, Key: key}); got != c.want {
 				t.Errorf("%s %q is judged as %q, want %q", c.kind, key, got, c.want)
 			}
+		}
+	}
+}
+
+func TestAVerdictIsToldInOurWords(t *testing.T) {
+	const shop = "https://shop.example:8443/pay?id=1"
+	long := strings.Repeat("x", 250)
+	for _, c := range []struct {
+		verdict scriptVerdict
+		want    sessions.Assessment
+	}{
+		{scriptVerdict{At: shop, To: shop}, sessions.Assessment{Question: sessions.Question{Origin: "https://shop.example:8443"}}},
+		{
+			scriptVerdict{
+				At: shop, To: "http://bank.example/x", Classes: []string{"submit", "send", "delete", "buy"}, Kinds: []string{"name", "password"},
+				Names: []string{"Pay", "Go on"}, Terms: []string{"€ 1", "to Eve"}, Fingerprint: "m",
+			},
+			sessions.Assessment{Mark: "m", Question: sessions.Question{
+				Classes: []string{"buy", "delete", "send", "submit", "leave"}, Origin: "https://shop.example:8443", TargetHost: "bank.example",
+				Text: "Buy, order or pay something at shop.example:8443, and delete or cancel something at shop.example:8443, and " +
+					"send or publish something at shop.example:8443, and hand over personal data (name, password) at " +
+					"shop.example:8443, and go to bank.example",
+				Detail: "Pay / Go on (€ 1, to Eve)",
+			}},
+		},
+		{
+			scriptVerdict{At: "about:blank", To: "ftp://bank.example/", Classes: []string{"unclear", "executable"}},
+			sessions.Assessment{Question: sessions.Question{
+				Classes: []string{"executable", "unclear"},
+				Text: "Download a program from a page without an address, and do something at a page without an address whose " +
+					"meaning clank cannot tell",
+			}},
+		},
+		{
+			scriptVerdict{At: "http://a\x00b/", To: "https://x y/", Names: []string{long}, Terms: []string{long}},
+			sessions.Assessment{Question: sessions.Question{Detail: long[:199] + "… (" + long[:199] + "…)"}},
+		},
+	} {
+		if diff := cmp.Diff(c.want, c.verdict.toJudgement(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.verdict, diff)
 		}
 	}
 }
