@@ -284,7 +284,7 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 	s.desk.Wait = func() time.Duration { return 300 * time.Millisecond }
 	s.open()
 	a, m := s.ask(approval.ClassBuy, nil)
-	s.edited(m, "Refused\\: nobody answered within 300ms.")
+	s.edited(m, "Refused\\: nobody answered within 1 second.")
 	s.outcome(a)
 }
 

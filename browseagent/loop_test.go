@@ -258,7 +258,7 @@ func TestASlowModelRunsIntoTheDeadline(t *testing.T) {
 		b.settings.StepTimeout = 7 * time.Second
 		begun := time.Now()
 		_, err := b.run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "no answer within 7s") || time.Since(begun) != 7*time.Second {
+		if err == nil || !strings.Contains(err.Error(), "no answer within 7 seconds") || time.Since(begun) != 7*time.Second {
 			t.Errorf("got error %v after %s", err, time.Since(begun))
 		}
 	})

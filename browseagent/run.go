@@ -145,7 +145,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
 		r.state.view.reset()
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), sessions.DurationText(r.set.StepTimeout))
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{

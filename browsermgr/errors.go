@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
+	"clank/sessions"
 )
 
 // Errors that callers tell apart. Those of this package wrap them.
@@ -104,7 +105,7 @@ type BreakerError struct {
 
 func (e *BreakerError) Error() string {
 	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
-		e.Profile, e.Failures, max(time.Until(e.Until), time.Second).Round(time.Second), e.Err)
+		e.Profile, e.Failures, sessions.DurationText(max(time.Until(e.Until), time.Second)), e.Err)
 }
 
 // Unwrap lets errors.Is find what it wraps.

@@ -123,11 +123,11 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	}
 	switch {
 	case lim.Queued > 0 && all >= lim.Queued:
-		return refuse(ErrQueueFull, "%d tasks of everybody together are waiting already, which is the most there may be; try again in a while", all)
+		return refuse(ErrQueueFull, "as many tasks are waiting already as may be for everybody together (%d); try again in a while", all)
 	case lim.QueuedPerGuild > 0 && j.rec.Origin.Guild != "" && guild >= lim.QueuedPerGuild:
-		return refuse(ErrQueueFull, "%d tasks of this server are waiting already, which is the most one server may have; try again in a while", guild)
+		return refuse(ErrQueueFull, "as many tasks of this server are waiting already as one server may have (%d); try again in a while", guild)
 	case lim.QueuedPerUser > 0 && own >= lim.QueuedPerUser:
-		return refuse(ErrQueueFull, "%d of your tasks are waiting already, which is the most one person may have; wait for one of them, or stop it", own)
+		return refuse(ErrQueueFull, "as many of your tasks are waiting already as one person may have (%d); wait for one of them, or stop it", own)
 	}
 	j.live.tasks = append(j.live.tasks, j)
 	m.activeRuns.Add(1)
@@ -159,15 +159,15 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 	if o.Kind != FromDiscord {
 		return nil
 	}
-	err := m.checkHourOf(ctx, TaskQuery{User: o.User}, lim.PerHourUser, "you may ask for %d tasks within an hour, and have")
+	err := m.checkHourOf(ctx, TaskQuery{User: o.User}, lim.PerHourUser, "you have asked for as many tasks within an hour as one person may (%d); the next one can start in %v")
 	if err != nil || o.Guild == "" {
 		return err
 	}
-	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "this server may ask for %d tasks within an hour, and has")
+	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "as many tasks were asked for on this server within an hour as may be (%d); the next one can start in %v")
 }
 
-// checkHourOf refuses a task if those of q have been limit within an hour. whose says of whom they are.
-func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, whose string) error {
+// checkHourOf refuses a task if those of q have been limit within an hour. text says so, with the limit and the time to wait.
+func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, text string) error {
 	switch {
 	case limit == 0:
 		return nil
@@ -184,7 +184,7 @@ func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, whose
 		return nil
 	}
 	free := rs[len(rs)-1].Asked.Add(time.Hour).Sub(now)
-	return refuse(ErrBudgetSpent, whose+"; the next one can start in %s", limit, max(free, time.Second).Round(time.Second))
+	return refuse(ErrBudgetSpent, text, limit, DurationText(free))
 }
 
 // resolveSession returns the session that t goes on with, or a new one, pinned, and completes t with it.

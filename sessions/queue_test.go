@@ -150,16 +150,16 @@ func TestAFullLineRefusesMore(t *testing.T) {
 		again := goOn(rec.SessionID, "ada", "p")
 		waits(r.start(t.Context(), again)) // behind it, in the same session
 		waits(r.start(t.Context(), ask("ada", "p")))
-		if s := r.start(t.Context(), ask("ada", "p")); s.err == nil || !strings.Contains(s.err.Error(), "2 of your tasks are waiting") {
+		if s := r.start(t.Context(), ask("ada", "p")); s.err == nil || !strings.Contains(s.err.Error(), "as one person may have (2)") {
 			t.Errorf("a third of one user: err = %v", s.err)
 		}
 		waits(r.start(t.Context(), ask("bob", "p")))
-		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "3 tasks of this server") {
+		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "as one server may have (3)") {
 			t.Errorf("a fourth of one server: err = %v", s.err)
 		}
 		elsewhere := func(user string) sessions.Task { return sessions.Task{Prompt: "p", Origin: discord("h", user)} }
 		waits(r.start(t.Context(), elsewhere("cy")))
-		if s := r.start(t.Context(), elsewhere("dan")); s.err == nil || !strings.Contains(s.err.Error(), "4 tasks of everybody") {
+		if s := r.start(t.Context(), elsewhere("dan")); s.err == nil || !strings.Contains(s.err.Error(), "for everybody together (4)") {
 			t.Errorf("a fifth of all: err = %v", s.err)
 		}
 	})

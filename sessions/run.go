@@ -82,7 +82,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 		limited, end := context.WithCancelCause(ctx)
 		defer end(nil)
 		j.clock = startClock(limit, func() {
-			end(&cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + limit.String()})
+			end(&cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + DurationText(limit)})
 		})
 		defer j.clock.pause()
 		ctx = limited

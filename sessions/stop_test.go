@@ -153,7 +153,7 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 			"it took too long",
 			sessions.Limits{TaskTimeout: time.Minute},
 			func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
-			sessions.TaskLimited, "ran out of time: a task may take 1m0s",
+			sessions.TaskLimited, "ran out of time: a task may take 1 minute",
 		},
 		{
 			"nobody waits any more",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/internal/untrusted"
+	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -146,7 +147,7 @@ func (c *REST) Gateway(ctx context.Context) (GatewayInfo, error) {
 	}
 	if s := g.Starts; s.Total > 0 && s.Remaining == 0 {
 		return GatewayInfo{}, fmt.Errorf("discord allows this bot no more sign-ins for %s (%d a day)",
-			(time.Duration(s.ResetAfter) * time.Millisecond).Round(time.Minute), s.Total)
+			sessions.DurationText(time.Duration(s.ResetAfter)*time.Millisecond), s.Total)
 	}
 	u, err := url.Parse(g.URL)
 	if err != nil || u.Host == "" {

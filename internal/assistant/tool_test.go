@@ -347,7 +347,7 @@ func TestAWatchIsBegunForWhoAsks(t *testing.T) {
 	if want := (watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "EUR", Near: "Price"}); asked.Condition != want {
 		t.Errorf("asked for %+v, want %+v", asked.Condition, want)
 	}
-	for _, want := range []string{"watch w1, every 1h0m0s until " + until.Format(time.DateOnly), "is so already", "18 €"} {
+	for _, want := range []string{"watch w1, every 1 hour until " + until.Format(time.DateOnly), "is so already", "18 €"} {
 		if !strings.Contains(got.Text, want) {
 			t.Errorf("%q is not in %s", want, got.Text)
 		}

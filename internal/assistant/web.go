@@ -245,7 +245,7 @@ func (w WebTools) watch(ctx context.Context, o sessions.Origin, input json.RawMe
 // person can see whether the right thing is watched.
 func watchStartedText(w watches.Watch) string {
 	text := fmt.Sprintf("Watching it: watch %s, every %s until %s. They are told here, and can end it with /clank watches.",
-		w.ID, w.Every, w.Until.Format(time.DateOnly))
+		w.ID, sessions.DurationText(w.Every), w.Until.Format(time.DateOnly))
 	if w.Seen.Met {
 		text += " What they wait for is so already: say that, and that they will be told when it is so again after it was not."
 	}

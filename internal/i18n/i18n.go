@@ -191,8 +191,8 @@ func (d *dictionary) makeFormats() []format {
 	slices.SortFunc(list, func(a, b format) int {
 		return cmp.Or(cmp.Compare(bare(b), bare(a)), cmp.Compare(a.key, b.key))
 	})
-	// What has hardly a word of its own would recognise anything.
-	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 8 })
+	// What has hardly a word of its own would recognise anything, unless all else is numbers.
+	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 8 && strings.Trim(f.verbs, "d") != "" })
 }
 
 // args returns what was found in a text as arguments for its format.

@@ -277,8 +277,12 @@ func TestErrorsAreTranslatedAsAWholeOrByTheirFormat(t *testing.T) {
 		"browsing is switched off in the settings": "das Surfen ist in den Einstellungen abgeschaltet",
 		limit.Error(): "es gibt zu viele Beobachtungen: je Person sind 1.200 erlaubt; beende zuerst eine",
 		fmt.Sprintf("the words %q are not on the page", `a "b" c`): `die Wörter "a \"b\" c" stehen nicht auf der Seite`,
-		"something that nobody foresaw":                            "something that nobody foresaw",
-		"":                                                         "",
+		"refused: nobody answered within 1 minute":                 "abgelehnt: niemand hat innerhalb von 1 Minute geantwortet",
+		"you have asked for as many tasks within an hour as one person may (1200); the next one can start in 50 minutes": "du hast in " +
+			"einer Stunde so viele Aufgaben gestellt, wie eine Person darf (1.200); die nächste kann in 50 Minuten beginnen",
+		"in 3 hours":                    "in 3 hours",
+		"something that nobody foresaw": "something that nobody foresaw",
+		"":                              "",
 	} {
 		if got := i18n.Locale("de").Text(english); got != want {
 			t.Errorf("%q: got %q, want %q", english, got, want)

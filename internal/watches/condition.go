@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"clank/internal/untrusted"
+	"clank/sessions"
 )
 
 // Limits of what may be asked for.
@@ -45,7 +46,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
 	case w.Every < least || w.Every > MaxInterval:
-		return w, invalidWatch("it can be looked at every %s to every %s", durationText(least), durationText(MaxInterval))
+		return w, invalidWatch("it can be looked at every %s to every %s", sessions.DurationText(least), sessions.DurationText(MaxInterval))
 	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
 		return w, invalidWatch("it can last until %s at most, and has to end in the future", now.Add(MaxDuration).Format(time.DateOnly))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:
@@ -175,17 +176,4 @@ func oneLine(s string) string {
 
 func invalidWatch(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
-}
-
-// durationText returns a duration as people say it, in the largest unit that fits.
-func durationText(d time.Duration) string {
-	for _, u := range []struct {
-		of   time.Duration
-		name string
-	}{{24 * time.Hour, "days"}, {time.Hour, "hours"}, {time.Minute, "minutes"}} {
-		if d >= u.of && d%u.of == 0 {
-			return fmt.Sprintf("%d %s", d/u.of, u.name)
-		}
-	}
-	return d.String()
 }

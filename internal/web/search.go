@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"clank/sessions"
 )
 
 // Limits of a search.
@@ -129,8 +131,8 @@ func (s *Searcher) available(now time.Time, by SearchAsker) (SearchEngine, error
 			return nil, fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
 		}
 		if len(times) >= most {
-			wait := (time.Hour - now.Sub(times[len(times)-most])).Round(time.Second)
-			return nil, fmt.Errorf("%w: "+whose+"; the next is possible in %s", ErrSearchLimit, most, wait)
+			wait := time.Hour - now.Sub(times[len(times)-most])
+			return nil, fmt.Errorf("%w: "+whose+"; the next is possible in %s", ErrSearchLimit, most, sessions.DurationText(wait))
 		}
 	}
 	return engine, nil

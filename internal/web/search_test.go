@@ -225,7 +225,7 @@ func TestTheHourHasALimitForEachPersonAndEachServer(t *testing.T) {
 			{"ada", "one", ""},
 			{"ada", "one", ""},
 			{"ada", "two", ""}, // her third, ten minutes apart
-			{"ada", "one", "one person may make 3, and you have; the next is possible in 30m0s"},
+			{"ada", "one", "one person may make 3, and you have; the next is possible in 30 minutes"},
 			{"ada", "", "one person may make 3"},
 			{"bob", "one", ""},
 			{"bob", "one", ""},

@@ -81,21 +81,18 @@ type Answer struct {
 
 // String says the answer in a few words: "allowed by @ada".
 func (a Answer) String() string {
-	word := "refused"
-	if a.Allowed {
-		word = "allowed"
-	}
-	if a.ForSession {
-		word += " for this session"
-	}
+	format, of := "refused by %s", a.By
 	switch {
-	case a.By != "":
-		return word + " by " + a.By
-	case a.Reason != "":
-		return word + ": " + a.Reason
-	default:
-		return word
+	case a.By != "" && a.ForSession:
+		format = "allowed for this session by %s"
+	case a.By != "" && a.Allowed:
+		format = "allowed by %s"
+	case a.By == "" && a.Allowed:
+		format, of = "allowed: %v", a.Reason
+	case a.By == "":
+		format, of = "refused: %v", a.Reason
 	}
+	return fmt.Sprintf(format, of)
 }
 
 // DeniedError is the error of a question whose answer is no. Its text is meant for people and models.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"clank/sessions"
 )
 
 const (
@@ -136,7 +138,7 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	p.timer = time.AfterFunc(wait, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.resolve(p, Answer{Reason: fmt.Sprintf("nobody answered within %s", wait)})
+		d.resolve(p, Answer{Reason: fmt.Sprintf("nobody answered within %v", sessions.DurationText(wait))})
 	})
 	d.pending = append(d.pending, p)
 	d.publish(Event{Question: q})

@@ -86,7 +86,7 @@ func TestSilenceIsANo(t *testing.T) {
 		start := time.Now()
 		_, err := d.Ask(t.Context(), buy("s"))
 		var denied *approval.DeniedError
-		if !errors.As(err, &denied) || denied.Error() != "not done: nobody answered within 1m0s" {
+		if !errors.As(err, &denied) || denied.Error() != "not done: nobody answered within 1 minute" {
 			t.Errorf("error = %v", err)
 		}
 		if took := time.Since(start); took != time.Minute {
@@ -447,11 +447,18 @@ func TestTheLogSaysWhoAndWhatButNotWhatThePageSays(t *testing.T) {
 func TestAnswersInWords(t *testing.T) {
 	var got []string
 	for _, a := range []approval.Answer{
-		{}, {Allowed: true}, {Allowed: true, ForSession: true, By: "@ada"}, {By: "the operator"}, {Reason: "nobody answered"},
+		{Allowed: true, Reason: "the settings allow it"},
+		{Allowed: true, By: "@ada"},
+		{Allowed: true, ForSession: true, By: "@ada"},
+		{By: "the operator"},
+		{Reason: "nobody answered"},
 	} {
 		got = append(got, a.String())
 	}
-	want := []string{"refused", "allowed", "allowed for this session by @ada", "refused by the operator", "refused: nobody answered"}
+	want := []string{
+		"allowed: the settings allow it", "allowed by @ada", "allowed for this session by @ada",
+		"refused by the operator", "refused: nobody answered",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

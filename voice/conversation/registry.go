@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -259,15 +258,14 @@ func (r *CallRegistry) checkDay(limits CallPolicy, c CallInfo) error {
 	for _, l := range []struct {
 		most  int
 		times []time.Time
-		whose string
+		text  string
 	}{
-		{limits.PerDayAndUser, person, "You have brought me into %d calls within a day, as many as one person may."},
-		{limits.PerDay, server, "I have been in %d calls on this server within a day, as many as one server may have."},
+		{limits.PerDayAndUser, person, "You have brought me into as many calls within a day as one person may (%d). The next one can begin in %v."},
+		{limits.PerDay, server, "I have been in as many calls on this server within a day as one server may have (%d). The next one can begin in %v."},
 	} {
 		if most := cmp.Or(max(0, l.most), defaultCallsPerDay); len(l.times) >= most {
-			wait := time.Until(l.times[len(l.times)-most].Add(24 * time.Hour)).Round(time.Minute)
-			text := fmt.Sprintf(l.whose+" The next one can begin in %s.", most, strings.TrimSuffix(wait.String(), "0s"))
-			return DeniedError(text)
+			wait := time.Until(l.times[len(l.times)-most].Add(24 * time.Hour))
+			return DeniedError(fmt.Sprintf(l.text, most, sessions.DurationText(wait)))
 		}
 	}
 	return nil

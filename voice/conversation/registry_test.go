@@ -203,9 +203,9 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 }
 
 func TestADaysCallsAreLimitedForEachPersonAndEachServerAlsoOverARestart(t *testing.T) {
-	const next = " The next one can begin in 1h0m."
-	const person = "You have brought me into 3 calls within a day, as many as one person may." + next
-	const server = "I have been in 4 calls on this server within a day, as many as one server may have." + next
+	const next = " The next one can begin in 1 hour."
+	const person = "You have brought me into as many calls within a day as one person may (3)." + next
+	const server = "I have been in as many calls on this server within a day as one server may have (4)." + next
 	for name, c := range map[string]struct {
 		before string // an hour less than a day ago: server and person
 		want   conversation.DeniedError
