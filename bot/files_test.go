@@ -231,7 +231,8 @@ func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	k.end <- ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Answer: "Here.", Downloads: list}}
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 2 })
 	check.Must(t, err)
-	check.Contains(t, got.Original.Content, "Here.", "bill.pdf (8.39 MB)", "large.iso (10.5 MB): It is larger than Discord takes here. Whoever", "lost.pdf (5 bytes): It is not there any more.")
+	check.Contains(t, got.Original.Content, "Here.", "bill.pdf (8.39 MB)",
+		"large.iso (10.5 MB): It is larger than Discord takes here. It is with the downloads of whoever", "lost.pdf (5 bytes): It is not there any more.")
 	var names []string
 	for _, m := range got.Followups {
 		for _, a := range m.Attachments {
