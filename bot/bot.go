@@ -270,6 +270,9 @@ func (b *Bot) GuildParts(guild string) (channels, roles []discord.Named) {
 	return b.guilds.Parts(guild)
 }
 
+// ChannelName returns what a channel of a server is called; empty if it is not known.
+func (b *Bot) ChannelName(guild, channel string) string { return b.guilds.ChannelName(guild, channel) }
+
 // UserID returns the bot's own id; empty before Open.
 func (b *Bot) UserID() string { return b.identity().user }
 

@@ -22,6 +22,7 @@ import (
 var routes = []struct{ method, path, body string }{
 	{"GET", "/", ""},
 	{"GET", "/s/abc", ""},
+	{"GET", "/activity", ""},
 	{"GET", "/settings", ""},
 	{"GET", "/budget", ""},
 	{"GET", "/watches", ""},

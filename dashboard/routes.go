@@ -25,6 +25,7 @@ func (s *Server) routes() []route {
 	return []route{
 		{"GET /{$}", accessSignedIn, s.chatPage},
 		{"GET /s/{id}", accessSignedIn, s.chatPage},
+		{"GET /activity", accessSignedIn, s.activityPage},
 		{"GET /settings", accessSignedIn, s.settingsPage},
 		{"GET /budget", accessSignedIn, s.budgetPage},
 		{"GET /login", accessPublic, s.loginPage},

@@ -51,9 +51,11 @@ type Server struct {
 	Weaknesses func(ctx context.Context) []api.Weakness
 	// Discord tells how clank stands with Discord; nil: it has nothing to do with it.
 	Discord func() api.Discord
-	Secret  func(name string) bool // whether the secret of that name is present
-	IsStop  func(message string) bool
-	Logger  *slog.Logger
+	// ChannelName returns what a channel of a Discord server is called; "" where that is not known. Nil: it never is.
+	ChannelName func(guild, channel string) string
+	Secret      func(name string) bool // whether the secret of that name is present
+	IsStop      func(message string) bool
+	Logger      *slog.Logger
 
 	codes     loginCodes
 	presence  presence

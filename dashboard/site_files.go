@@ -43,6 +43,7 @@ type siteFiles struct {
 // pageData is what every page is given.
 type pageData struct {
 	Title   string
+	Name    string // of the page
 	Assets  string // folder of the assets: "/assets/0123456789ab"
 	Version string
 	Data    any
@@ -71,7 +72,7 @@ func loadSiteFiles() (*siteFiles, error) {
 		}
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "settings", "watches", "budget", "call", "login", "open"} {
+	for _, name := range []string{"chat", "activity", "settings", "watches", "budget", "call", "login", "open"} {
 		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
@@ -83,7 +84,7 @@ func loadSiteFiles() (*siteFiles, error) {
 
 // page writes the page with the given name.
 func (s *Server) page(w http.ResponseWriter, name string, sh pageData) error {
-	sh.Assets, sh.Version = "/assets/"+s.site.sum, s.Version
+	sh.Name, sh.Assets, sh.Version = name, "/assets/"+s.site.sum, s.Version
 	var b bytes.Buffer
 	if err := s.site.pages[name].Execute(&b, sh); err != nil {
 		s.Logger.Error("a page could not be made", "page", name, "error", err)

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,24 +84,13 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 	}
 }
 
-// listTasks lists tasks, last asked first: ?session=, ?origin=, ?before= (a time), ?limit=; with ?steps=1 each has
-// its steps and the names of its pictures.
+// listTasks lists tasks, last asked first: those that [taskQuery] reads from the query; with ?steps=1 each has its
+// steps and the names of its pictures.
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	query := sessions.TaskQuery{Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Limit: 50}
-	if text := q.Get("before"); text != "" {
-		before, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return refuse(http.StatusBadRequest, "before must be a time as in RFC 3339")
-		}
-		query.Before = before
-	}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 200 {
-			return refuse(http.StatusBadRequest, "limit must be from 1 to 200")
-		}
-		query.Limit = n
+	query, err := taskQuery(q, 50)
+	if err != nil {
+		return err
 	}
 	list, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {

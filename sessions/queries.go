@@ -68,6 +68,16 @@ func (m *Manager) Steps(ctx context.Context, taskID string) ([]Step, error) {
 	return m.Store.Steps(ctx, taskID)
 }
 
+// TaskFacets returns what the tasks that are kept differ in.
+func (m *Manager) TaskFacets(ctx context.Context) (TaskFacets, error) {
+	return m.Store.TaskFacets(ctx)
+}
+
+// LastSteps returns by task how far it has come; a task without steps has none.
+func (m *Manager) LastSteps(ctx context.Context, tasks []string) (map[string]LastStep, error) {
+	return m.Store.LastSteps(ctx, tasks)
+}
+
 // View returns the picture that is kept of a step, or [ErrNotFound].
 func (m *Manager) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return m.Store.View(ctx, taskID, n)

@@ -34,6 +34,8 @@ type TaskStore interface {
 	Task(ctx context.Context, id string) (TaskRecord, error)
 	// Tasks returns those that q asks for, last asked first, without the pictures of their answers.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskRecord, error)
+	// TaskFacets returns what the tasks that are kept differ in.
+	TaskFacets(ctx context.Context) (TaskFacets, error)
 	// Recover tidies up after programs that ended without doing so, this one's predecessor or another one that shares
 	// the store, and leaves alone what a living other program works at. Tasks that are not final become interrupted,
 	// with this reason, ended at now; sessions that are idle or running become parked and are not shared any more. It
@@ -58,6 +60,8 @@ type StepStore interface {
 	// Steps returns the steps of a task by number. A step whose View is kept
 	// has it with its media type and no data. No such task, no steps.
 	Steps(ctx context.Context, taskID string) ([]Step, error)
+	// LastSteps returns by task how far it has come; a task without steps has none.
+	LastSteps(ctx context.Context, tasks []string) (map[string]LastStep, error)
 	// View returns the picture that is kept of a step.
 	View(ctx context.Context, taskID string, n int) (llm.Image, error)
 }
@@ -78,10 +82,31 @@ type TaskQuery struct {
 	Guild   string
 	Channel string
 	User    string
-	States  []TaskState
-	Since   time.Time // asked then or later
-	Before  time.Time // asked before then
-	Limit   int       // how many at most; 0 = 100
+	Runtime string
+	Model   string
+	MinUSD  float64 // that its models cost, at least
+	// Words must all be there, or words that begin with them: in what was asked or answered, or in what a step did and
+	// on which page. Private tasks are not found by words.
+	Words  string
+	States []TaskState
+	Since  time.Time // asked then or later
+	Before time.Time // asked before then
+	Limit  int       // how many at most; 0 = 100
+}
+
+// TaskFacets are the values that fields of tasks have, of those that were asked last the first.
+type TaskFacets struct {
+	Guilds, Runtimes, Models []string
+	People                   []Person
+}
+
+// Person is somebody who asks for tasks.
+type Person struct{ ID, Name string }
+
+// LastStep is how far a task has come.
+type LastStep struct {
+	Label string // of the last step
+	View  int    // the number of the last step whose picture is kept; 0 = none
 }
 
 // DefaultLimit is how many rows a query returns that does not say.

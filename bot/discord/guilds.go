@@ -190,6 +190,16 @@ func (c *GuildCache) Parent(guild, channel string) string {
 	return g.channels[channel].parent
 }
 
+// ChannelName returns what a channel or thread is called; empty if it is not known.
+func (c *GuildCache) ChannelName(guild, channel string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.guilds[guild]; g != nil {
+		return g.channels[channel].name
+	}
+	return ""
+}
+
 // UploadLimit returns how many bytes a file may have in a guild, by its boosts; "" stands for a direct message.
 func (c *GuildCache) UploadLimit(guild string) int64 {
 	c.mu.Lock()

@@ -111,6 +111,14 @@ func (a *Server) discordState() api.Discord {
 	return v
 }
 
+// channelName returns what a channel of a server is called; empty where that is not known.
+func (a *Server) channelName(guild, channel string) string {
+	if b := a.Web.bot.Load(); b != nil {
+		return b.ChannelName(guild, channel)
+	}
+	return ""
+}
+
 // limitedText says what is missing without the privileged intent.
 const limitedText = "; Discord hides messages that do not mention it: switch on Message Content Intent at " +
 	"https://discord.com/developers/applications, Bot, then restart clank"

@@ -71,6 +71,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Version:      a.version,
 		Weaknesses:   a.weaknesses,
 		Discord:      a.discordState,
+		ChannelName:  a.channelName,
 		Manager:      a.Sessions,
 		Scopes:       &a.scopes,
 		Questions:    a.Approver.Approvals,

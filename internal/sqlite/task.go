@@ -66,7 +66,16 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 	w.is("guild", q.Guild)
 	w.is("channel", q.Channel)
 	w.is("user", q.User)
+	w.is("runtime", q.Runtime)
+	w.is("model", q.Model)
 	addIn(&w, "state", q.States)
+	if q.MinUSD > 0 {
+		w.and("usd >= ?", q.MinUSD)
+	}
+	if match := matchOf(q.Words); match != "" {
+		// The sign keeps SQLite from reading all tasks that match before it sorts them.
+		w.and("+id IN (SELECT task FROM history JOIN searchable ON searchable.id = history.rowid WHERE history MATCH ?)", match)
+	}
 	if !q.Since.IsZero() {
 		w.and("asked >= ?", toMicros(q.Since))
 	}

@@ -46,6 +46,78 @@ func storeSteps(t *testing.T, st sessions.Store) {
 	}
 }
 
+func storeSearch(t *testing.T, st sessions.Store) {
+	t.Helper()
+	ctx := t.Context()
+	save := func(id string, private bool, answer string, steps ...sessions.Step) {
+		t.Helper()
+		r := aTask(id, "s1")
+		r.Origin.Private, r.Prompt, r.Answer = private, "Find a lämp \x00 in Bérlin", ""
+		if id == "t1" {
+			r.Asked = day.Add(-time.Hour)
+		}
+		check.Must(t, st.SaveTask(ctx, r, aSession("s1")))
+		for _, step := range steps {
+			check.Must(t, st.SaveStep(ctx, r, aSession("s1"), step, 1))
+		}
+		r.Answer = answer
+		check.Must(t, st.SaveTask(ctx, r, aSession("s1")))
+	}
+	begun := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: `click "Chairs"`, At: day}
+	done := begun
+	done.Phase, done.Title, done.URL, done.Text = sessions.PhaseDone, "Oak chairs", "https://shop.test/seats?q=1", "unseen"
+	save("t1", false, "Aurora costs 49 €", begun, done, done)
+	save("t2", false, "Harbour")
+	save("t3", true, "Aurora", begun, done)
+	for words, want := range map[string]int{
+		"": 3, "lamp": 2, "LÄMP berl": 2, "aurora": 1, "aurora berlin": 1, "aurora chairs lamp": 1, "shop.test/seats": 1, "oak": 1,
+		"aurora harbour": 0, "unseen": 0, "ämp": 0, "49 €": 1, `"oak chairs"`: 1, `" - * (`: 3, `aur" OR words:"x`: 0, "none": 2, "nowhere": 0,
+	} {
+		got, err := st.Tasks(ctx, sessions.TaskQuery{Words: words})
+		check.Must(t, err)
+		if len(got) != want {
+			t.Errorf("%q finds %d tasks, want %d", words, len(got), want)
+		}
+	}
+	secrets, _ := sessions.Secrets{}.With("Aurora")
+	check.Must(t, st.Redact(ctx, "s1", secrets))
+	if n, err := st.Prune(ctx, time.Time{}, 1, 1); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	for words, want := range map[string]int{"aurora": 0, "chairs": 0, "harbour": 1} {
+		if got, err := st.Tasks(ctx, sessions.TaskQuery{Words: words}); len(got) != want || err != nil {
+			t.Errorf("then %q finds %d tasks and %v, want %d", words, len(got), err, want)
+		}
+	}
+}
+
+func storeLastSteps(t *testing.T, st sessions.Store) {
+	t.Helper()
+	ctx := t.Context()
+	f, err := st.TaskFacets(ctx)
+	check.Must(t, err)
+	equal(t, "facets of none", sessions.TaskFacets{}, f)
+	r, s := aTask("t1", "s1"), aSession("s1")
+	for n := range 3 {
+		step := sessions.Step{N: n + 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: fmt.Sprint("step ", n+1), At: day}
+		if n == 1 {
+			step.View = &llm.Image{MediaType: "image/png", Data: []byte{1}}
+		}
+		check.Must(t, st.SaveStep(ctx, r, s, step, 1))
+	}
+	r.ID, r.Model, r.Asked, r.Origin.UserName = "t2", "x:z", day.Add(time.Hour), "Ada"
+	check.Must(t, st.SaveTask(ctx, r, s))
+	got, err := st.LastSteps(ctx, []string{"t1", "t2", "t3"})
+	check.Must(t, err)
+	equal(t, "last steps", map[string]sessions.LastStep{"t1": {Label: "step 3", View: 2}}, got)
+	f, err = st.TaskFacets(ctx)
+	check.Must(t, err)
+	equal(t, "facets", sessions.TaskFacets{
+		Guilds: []string{"g1"}, Runtimes: []string{"local"}, Models: []string{"x:z", "x:y"},
+		People: []sessions.Person{{ID: "u1", Name: "Ada"}},
+	}, f)
+}
+
 func storeStepTogether(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx := t.Context()

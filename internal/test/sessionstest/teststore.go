@@ -30,6 +30,8 @@ func TestStore(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"a task comes back as it was saved", storeTask},
 		{"sessions are found by query", storeSessionQuery},
 		{"tasks are found by query", storeTaskQuery},
+		{"tasks are found by words, private ones are not", storeSearch},
+		{"how far tasks have come, and what they differ in", storeLastSteps},
 		{"steps come back by number", storeSteps},
 		{"a step is saved with its task and session", storeStepTogether},
 		{"only the newest views are kept", storeViews},
@@ -198,6 +200,7 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		func(r *sessions.TaskRecord) { r.Origin.Guild, r.Origin.Channel = "g2", "c2" },
 		func(r *sessions.TaskRecord) { r.State = sessions.TaskFailed },
 		func(r *sessions.TaskRecord) { r.Origin.Kind, r.SessionID = sessions.FromDashboard, "s2" },
+		func(r *sessions.TaskRecord) { r.Runtime, r.Model, r.Usage.USD = "screen", "openai:gpt", 2 },
 	} {
 		r := aTask(fmt.Sprintf("t%d", i), "s1")
 		r.Asked = day.Add(time.Duration(i) * time.Minute)
@@ -210,8 +213,11 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		q    sessions.TaskQuery
 		want []string
 	}{
-		{"all, last asked first", sessions.TaskQuery{}, []string{"t4", "t3", "t2", "t1", "t0"}},
-		{"at most one", sessions.TaskQuery{Limit: 1}, []string{"t4"}},
+		{"all, last asked first", sessions.TaskQuery{}, []string{"t5", "t4", "t3", "t2", "t1", "t0"}},
+		{"at most one", sessions.TaskQuery{Limit: 1}, []string{"t5"}},
+		{"of a runtime", sessions.TaskQuery{Runtime: "screen"}, []string{"t5"}},
+		{"of a model", sessions.TaskQuery{Model: "openai:gpt"}, []string{"t5"}},
+		{"that cost so much", sessions.TaskQuery{MinUSD: 0.6}, []string{"t5"}},
 		{"of a user", sessions.TaskQuery{User: "u2"}, []string{"t1"}},
 		{"of a guild", sessions.TaskQuery{Guild: "g2"}, []string{"t2"}},
 		{"of a channel", sessions.TaskQuery{Channel: "c2"}, []string{"t2"}},

@@ -1,0 +1,256 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"clank/internal/budget"
+	"clank/sessions"
+)
+
+// activityPerPage is how many tasks the page of activity shows at once.
+const activityPerPage = 40
+
+// stateFilter is a group of states by which tasks can be asked for.
+type stateFilter struct {
+	value, name string
+	states      []sessions.TaskState
+}
+
+var stateFilters = []stateFilter{
+	{"working", "Working or waiting", []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}},
+	{"done", "Done", []sessions.TaskState{sessions.TaskDone}},
+	{"limited", "Ended at a limit", []sessions.TaskState{sessions.TaskLimited}},
+	{"stopped", "Stopped", []sessions.TaskState{sessions.TaskStopped}},
+	{"failed", "Failed", []sessions.TaskState{sessions.TaskFailed, sessions.TaskInterrupted}},
+}
+
+// sourceNames are what people call the doors.
+var sourceNames = map[sessions.OriginKind]string{
+	sessions.FromDiscord: "Discord", sessions.FromDashboard: "Dashboard", sessions.FromTerminal: "Terminal",
+}
+
+// taskQuery reads which tasks are asked for: session, origin, server, person, state, runtime, model, usd (at least),
+// q (words), before (a time) and limit.
+func taskQuery(q url.Values, limit int) (sessions.TaskQuery, error) {
+	query := sessions.TaskQuery{
+		Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Guild: q.Get("server"), User: q.Get("person"),
+		Runtime: q.Get("runtime"), Model: q.Get("model"), Words: q.Get("q"), Limit: limit,
+	}
+	if text := q.Get("state"); text != "" {
+		i := slices.IndexFunc(stateFilters, func(f stateFilter) bool { return f.value == text })
+		if i < 0 {
+			return query, refuse(http.StatusBadRequest, "state must be working, done, limited, stopped or failed")
+		}
+		query.States = stateFilters[i].states
+	}
+	if text := q.Get("usd"); text != "" {
+		usd, err := strconv.ParseFloat(text, 64)
+		if err != nil || usd < 0 || math.IsInf(usd, 0) || math.IsNaN(usd) {
+			return query, refuse(http.StatusBadRequest, "usd must be an amount, such as 0.05")
+		}
+		query.MinUSD = usd
+	}
+	if text := q.Get("before"); text != "" {
+		before, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return query, refuse(http.StatusBadRequest, "before must be a time as in RFC 3339")
+		}
+		query.Before = before
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 200 {
+			return query, refuse(http.StatusBadRequest, "limit must be from 1 to 200")
+		}
+		query.Limit = n
+	}
+	return query, nil
+}
+
+// activityData is what the page of activity is made from.
+type activityData struct {
+	Words, USD string
+	Selects    []activitySelect
+	Filtered   bool // by more than words
+	Tasks      []activityRow
+	Older      string // the address of the tasks before these; empty = there are none
+	Later      bool   // these are not the last ones
+}
+
+// activitySelect is a filter with the values to choose from.
+type activitySelect struct {
+	Name, Label, Chosen string
+	Options             []namedValue
+}
+
+type namedValue struct{ Value, Name string }
+
+// activityRow is a task as the list shows it.
+type activityRow struct {
+	sessions.TaskRecord
+
+	Who, Where string
+	StateName  string
+	Sign       string // class of the state: "working", "done" or "bad"
+	Step       string // what was done last
+	Picture    string // address of how the page looked last
+	Cost       string
+}
+
+func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	query, err := taskQuery(q, activityPerPage)
+	if err != nil {
+		return err
+	}
+	tasks, err := s.Manager.Tasks(r.Context(), query)
+	if err != nil {
+		return failed("list the tasks", err)
+	}
+	data := activityData{Words: query.Words, USD: q.Get("usd"), Later: !query.Before.IsZero()}
+	servers := s.serverNames()
+	if data.Tasks, err = s.activityRows(r.Context(), tasks, servers); err != nil {
+		return err
+	}
+	if data.Selects, err = s.activitySelects(r.Context(), q, servers); err != nil {
+		return err
+	}
+	data.Filtered = data.USD != "" || slices.ContainsFunc(data.Selects, func(f activitySelect) bool { return f.Chosen != "" })
+	if len(tasks) == query.Limit {
+		q.Set("before", tasks[len(tasks)-1].Asked.Format(time.RFC3339Nano))
+		data.Older = "/activity?" + q.Encode()
+	}
+	return s.page(w, "activity", pageData{Title: "Activity · clank", Data: data})
+}
+
+// serverNames returns the names of the Discord servers by their ids.
+func (s *Server) serverNames() map[string]string {
+	names := make(map[string]string)
+	for _, g := range s.discordStatus().Servers {
+		names[g.ID] = g.Name
+	}
+	return names
+}
+
+func (s *Server) activityRows(ctx context.Context, tasks []sessions.TaskRecord, servers map[string]string) ([]activityRow, error) {
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
+	}
+	steps, err := s.Manager.LastSteps(ctx, ids)
+	if err != nil {
+		return nil, failed("read the last steps", err)
+	}
+	rows := make([]activityRow, len(tasks))
+	for i, t := range tasks {
+		o := t.Origin
+		row := activityRow{TaskRecord: publicRecord(t), Who: cmp.Or(o.UserName, o.User, "You"), Where: s.placeName(o, servers)}
+		row.StateName, row.Sign = stateName(t)
+		if !o.Private {
+			last := steps[t.ID]
+			row.Step = last.Label
+			if last.View > 0 {
+				row.Picture = fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(t.ID), last.View)
+			}
+		}
+		if t.Usage.USD > 0 || t.Usage.Unpriced {
+			row.Cost = costText(t.Usage.USD, t.Usage.Unpriced)
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// placeName says where a task was asked for: the server and the channel, or the door.
+func (s *Server) placeName(o sessions.Origin, servers map[string]string) string {
+	if o.Kind != sessions.FromDiscord || o.Guild == "" {
+		if o.Kind == sessions.FromDiscord {
+			return "Direct message"
+		}
+		return cmp.Or(sourceNames[o.Kind], string(o.Kind))
+	}
+	place := cmp.Or(servers[o.Guild], "A server that clank has left")
+	if s.ChannelName != nil {
+		if name := s.ChannelName(o.Guild, o.Channel); name != "" {
+			place += " · #" + name
+		}
+	}
+	return place
+}
+
+// stateName returns what people call the state of a task, and the class of its sign.
+func stateName(t sessions.TaskRecord) (name, sign string) {
+	switch t.State {
+	case sessions.TaskQueued:
+		if t.Position > 0 {
+			return fmt.Sprintf("Number %d in line", t.Position), "waiting"
+		}
+		return "Waiting", "waiting"
+	case sessions.TaskRunning:
+		return "Working", "working"
+	case sessions.TaskDone:
+		return "Done", "done"
+	case sessions.TaskLimited:
+		return "Ended at a limit", "limited"
+	case sessions.TaskStopped:
+		return "Stopped", "limited"
+	case sessions.TaskInterrupted:
+		return "Interrupted", "bad"
+	case sessions.TaskFailed:
+	}
+	return "Failed", "bad"
+}
+
+// activitySelects returns the filters of the page.
+func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[string]string) ([]activitySelect, error) {
+	f, err := s.Manager.TaskFacets(ctx)
+	if err != nil {
+		return nil, failed("read what tasks differ in", err)
+	}
+	selects := []activitySelect{
+		{Name: "state", Label: "State"}, {Name: "origin", Label: "Source"}, {Name: "server", Label: "Server"},
+		{Name: "person", Label: "Person"}, {Name: "runtime", Label: "Runtime"}, {Name: "model", Label: "Model"},
+	}
+	for _, st := range stateFilters {
+		selects[0].Options = append(selects[0].Options, namedValue{st.value, st.name})
+	}
+	for _, kind := range doors {
+		selects[1].Options = append(selects[1].Options, namedValue{string(kind), sourceNames[kind]})
+	}
+	for _, id := range f.Guilds {
+		selects[2].Options = append(selects[2].Options, namedValue{id, cmp.Or(servers[id], "Left: "+id)})
+	}
+	for _, p := range f.People {
+		selects[3].Options = append(selects[3].Options, namedValue{p.ID, cmp.Or(p.Name, p.ID)})
+	}
+	for i, values := range [][]string{f.Runtimes, f.Models} {
+		for _, v := range values {
+			selects[4+i].Options = append(selects[4+i].Options, namedValue{v, v})
+		}
+	}
+	var shown []activitySelect
+	for _, sel := range selects {
+		sel.Chosen = q.Get(sel.Name)
+		if len(sel.Options) > 0 || sel.Chosen != "" {
+			shown = append(shown, sel)
+		}
+	}
+	return shown, nil
+}
+
+// costText writes what models cost: "0.0123 USD"; of calls without a known price, that it is at least so much.
+func costText(usd float64, unpriced bool) string {
+	text := budget.Dollars(usd).String() + " USD"
+	if unpriced {
+		return "at least " + text
+	}
+	return text
+}

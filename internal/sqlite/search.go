@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"clank/sessions"
+)
+
+// maxSearchWords is how many words a search heeds.
+const maxSearchWords = 10
+
+// matchOf returns what FTS5 looks for when people search for words: all of them, or words that begin with them. It is
+// empty where there is nothing to look for.
+func matchOf(text string) string {
+	var match []string
+	for word := range strings.FieldsSeq(strings.ReplaceAll(text, `"`, " ")) {
+		if len(match) < maxSearchWords && strings.ContainsFunc(word, isWordRune) {
+			match = append(match, `"`+word+`"*`)
+		}
+	}
+	return strings.Join(match, " ")
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// TaskFacets implements [sessions.TaskStore].
+func (db *DB) TaskFacets(ctx context.Context) (f sessions.TaskFacets, err error) {
+	add := func(to *[]string, value string) {
+		if value != "" && !slices.Contains(*to, value) {
+			*to = append(*to, value)
+		}
+	}
+	err = db.query(ctx, "read what tasks differ in", func(scan func(...any) error) error {
+		var guild, runtime, model string
+		var p sessions.Person
+		var last int64
+		if err := scan(&guild, &p.ID, &p.Name, &runtime, &model, &last); err != nil {
+			return err
+		}
+		add(&f.Guilds, guild)
+		add(&f.Runtimes, runtime)
+		add(&f.Models, model)
+		if p.ID != "" && !slices.ContainsFunc(f.People, func(known sessions.Person) bool { return known.ID == p.ID }) {
+			f.People = append(f.People, p)
+		}
+		return nil
+	}, "SELECT guild, user, user_name, runtime, model, max(asked) AS last FROM task"+
+		" GROUP BY guild, user, runtime, model ORDER BY last DESC")
+	return f, err
+}
+
+// LastSteps implements [sessions.StepStore].
+func (db *DB) LastSteps(ctx context.Context, tasks []string) (map[string]sessions.LastStep, error) {
+	found := make(map[string]sessions.LastStep, len(tasks))
+	if len(tasks) == 0 {
+		return found, nil
+	}
+	var w conditions
+	addIn(&w, "step.task", tasks)
+	err := db.query(ctx, "read how far tasks have come", func(scan func(...any) error) error {
+		var task string
+		var n int
+		var l sessions.LastStep
+		err := scan(&task, &l.Label, &n, &l.View)
+		found[task] = l
+		return err
+	}, "SELECT task, label, max(n), coalesce((SELECT max(n) FROM view WHERE view.task = step.task), 0) FROM step "+
+		w.String()+" GROUP BY task", w.args...)
+	return found, err
+}
