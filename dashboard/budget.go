@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -60,18 +59,24 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	nameOf, err := s.accountNames(r.Context())
+	if err != nil {
+		return err
+	}
 	data := budgetData{
-		Day: o.Day, Today: todayRows(o.Today),
-		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds, "Not from a server")}, {"People today", budgetRows(o.Users, "Operator")}},
+		Day: o.Day, Today: todayRows(o.Today), Lists: []budgetList{
+			{"Servers today", budgetRows(o.Guilds, func(id string) string { return nameOf(budget.CostByGuild, id) })},
+			{"People today", budgetRows(o.Users, func(id string) string { return nameOf(budget.CostByUser, id) })},
+		},
 	}
 	for _, d := range o.Days {
 		data.Days = append(data.Days, budgetRow{Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(), Unpriced: d.Unpriced})
 		data.Peak = max(data.Peak, d.Spent.Money.USD())
 	}
 	for _, c := range o.Calls {
-		data.Calls = append(data.Calls, callRowOf(c))
+		data.Calls = append(data.Calls, callRowOf(c, nameOf))
 	}
-	return s.page(w, "budget", pageData{Title: "Budgets · clank", Data: data})
+	return s.page(w, "budget", pageData{Title: "Costs · clank", Data: data})
 }
 
 // todayRows returns the ways in which a line counts, one by one.
@@ -90,13 +95,13 @@ func todayRows(l budget.LevelStatus) []budgetRow {
 	}
 }
 
-// budgetRows returns a row for each line in which something was spent; none is the name of a line without an id.
-func budgetRows(lines []budget.LevelStatus, none string) []budgetRow {
+// budgetRows returns a row for each line in which something was spent.
+func budgetRows(lines []budget.LevelStatus, nameOf func(id string) string) []budgetRow {
 	var rows []budgetRow
 	for _, l := range lines {
 		if l.Spent != (budget.Amount{}) {
 			rows = append(rows, budgetRow{
-				Name: cmp.Or(l.Key.ID, none), Text: l.String(),
+				Name: nameOf(l.Key.ID), Text: l.String(),
 				Spent: l.Spent.Money.USD(), Most: l.Limit.Money.USD(), Unpriced: l.Unpriced,
 			})
 		}
@@ -106,9 +111,9 @@ func budgetRows(lines []budget.LevelStatus, none string) []budgetRow {
 
 // callRowOf returns a call as people read it. What is held or estimated is marked, and
 // so is a price that is not known.
-func callRowOf(e budget.Entry) callRow {
+func callRowOf(e budget.Entry, nameOf func(budget.CostKey, string) string) callRow {
 	c := callRow{
-		At: e.At, Model: e.Model, Purpose: e.Account.Purpose, For: cmp.Or(e.Account.User, e.Account.Guild),
+		At: e.At, Model: e.Model, Purpose: e.Account.Purpose, For: nameOf(budget.CostByUser, e.Account.User),
 		Tokens: e.Amount.Tokens, USD: e.Amount.Money.String(),
 	}
 	switch {

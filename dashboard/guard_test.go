@@ -30,6 +30,8 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/weaknesses", ""},
 	{"GET", "/metrics", ""},
 	{"GET", "/api/records", ""},
+	{"GET", "/api/costs", ""},
+	{"GET", "/api/costs.csv", ""},
 	{"POST", "/api/logout", "{}"},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},

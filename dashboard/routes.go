@@ -74,6 +74,8 @@ func (s *Server) routes() []route {
 		{"GET /api/weaknesses", accessSignedIn, s.weaknesses},
 
 		{"GET /api/budget", accessSignedIn, s.budget},
+		{"GET /api/costs", accessSignedIn, s.costs},
+		{"GET /api/costs.csv", accessSignedIn, s.costsCSV},
 
 		{"GET /api/settings", accessSignedIn, s.getSettings},
 		{"PUT /api/settings", accessSignedIn, s.putSettings},

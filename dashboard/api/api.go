@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"clank/internal/budget"
 	"clank/internal/settings"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -285,6 +286,20 @@ func NewWatchView(w watches.Watch) WatchView {
 		v.URL, v.What, v.Problem, v.Reason, v.Value, v.Last = "", PrivateText, "", "", "", nil
 	}
 	return v
+}
+
+// CostReport is what was spent on the last days.
+type CostReport struct {
+	By    budget.CostKey `json:"by"`
+	Days  []string       `json:"days"`
+	Costs []CostView     `json:"costs"`
+}
+
+// CostView is what was spent on a day for something that people call Name.
+type CostView struct {
+	budget.Cost
+
+	Name string `json:"name"`
 }
 
 // Discord is how clank stands with Discord.

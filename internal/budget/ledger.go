@@ -79,6 +79,9 @@ type LedgerReader interface {
 	// People returns what each person has spent in a guild on a day, as sums of the level User, the most money first.
 	People(ctx context.Context, guild, day string, limit int) ([]Sum, error)
 
+	// Costs returns what was spent on each day from since on, apart by what by says, in the order of the days.
+	Costs(ctx context.Context, by CostKey, since string) ([]Cost, error)
+
 	// Calls returns the calls of models, the last first, at most limit.
 	Calls(ctx context.Context, limit int) ([]Entry, error)
 }
@@ -98,6 +101,28 @@ const (
 // levelWords are what people read after "budget spent: 1 of 1 USD ".
 var levelWords = map[Level]string{
 	LevelTask: "for this task", LevelSession: "for this session", LevelUser: "for this person today", LevelGuild: "for this server today", LevelDay: "for today",
+}
+
+// CostKey says by what costs are told apart.
+type CostKey string
+
+// What costs can be told apart by.
+const (
+	CostByModel   CostKey = "model"
+	CostByGuild   CostKey = "server"
+	CostByUser    CostKey = "person"
+	CostByRuntime CostKey = "runtime" // as long as the task is kept
+)
+
+// CostKeys are all of them.
+var CostKeys = []CostKey{CostByModel, CostByGuild, CostByUser, CostByRuntime}
+
+// Cost is what was spent on a day. ID is that of the model, server, person or runtime; "" stands for none.
+type Cost struct {
+	Day      string `json:"day"`
+	ID       string `json:"id"`
+	Amount   Amount `json:"amount"`
+	Unpriced int64  `json:"unpriced"` // calls of unknown price among it
 }
 
 // Limits says how much may be spent at each level; the zero Amount, as a level that is not there, limits nothing.

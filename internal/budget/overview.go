@@ -83,6 +83,16 @@ func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 	return o, err
 }
 
+// Costs returns what was spent in the last days, today among them, apart by what by says, and these days.
+func (k *Enforcer) Costs(ctx context.Context, by CostKey, days int) (costs []Cost, dates []string, err error) {
+	now, zone := k.now(), k.Rules().Zone
+	for i := days - 1; i >= 0; i-- {
+		dates = append(dates, dayOf(now.AddDate(0, 0, -i), zone))
+	}
+	costs, err = k.Ledger.Costs(ctx, by, dates[0])
+	return costs, dates, err
+}
+
 func levelStatuses(rules Rules, sums []Sum) []LevelStatus {
 	out := make([]LevelStatus, len(sums))
 	for i, s := range sums {

@@ -235,6 +235,23 @@ func (db *DB) People(ctx context.Context, guild, day string, limit int) ([]budge
 	}, query, guild, day, limit)
 }
 
+// costColumns are what the ledger tells costs apart by.
+var costColumns = map[budget.CostKey]string{
+	budget.CostByModel: "ledger.model", budget.CostByGuild: "ledger.guild", budget.CostByUser: "ledger.user",
+	budget.CostByRuntime: "coalesce(task.runtime, '')",
+}
+
+// Costs implements [budget.Ledger].
+func (db *DB) Costs(ctx context.Context, by budget.CostKey, since string) ([]budget.Cost, error) {
+	query := "SELECT day, " + costColumns[by] + " AS what, sum(ledger.calls), sum(ledger.steps), sum(tokens), sum(money), sum(time)," +
+		" sum(talk), sum(ledger.unpriced) FROM ledger LEFT JOIN task ON task.id = ledger.task" +
+		" WHERE day >= ? AND (ledger.calls > 0 OR money > 0) GROUP BY day, what ORDER BY day, what"
+	return list(ctx, db, "read what was spent", func(scan func(...any) error) (c budget.Cost, err error) {
+		err = scan(concatFields([]any{&c.Day, &c.ID}, amountFields(&c.Amount), []any{&c.Unpriced})...)
+		return c, err
+	}, query, since)
+}
+
 // Calls implements [budget.Ledger].
 func (db *DB) Calls(ctx context.Context, limit int) ([]budget.Entry, error) {
 	query := "SELECT id, " + entryColumns + " FROM ledger WHERE calls > 0 ORDER BY id DESC LIMIT ?"

@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clank/dashboard/api"
+	"clank/internal/budget"
+)
+
+const (
+	defaultCostDays = 30
+	maxCostDays     = 366
+)
+
+// costs serves what was spent on the last days: ?by= model, server, person or runtime, ?days=.
+func (s *Server) costs(w http.ResponseWriter, r *http.Request) error {
+	report, err := s.costReport(r)
+	return writeResult(w, http.StatusOK, "read what was spent", report, err)
+}
+
+// costsCSV serves the same as a table, as RFC 4180 has it.
+func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
+	report, err := s.costReport(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="costs.csv"`)
+	table := csv.NewWriter(w)
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	// Whoever asked went away: nothing to do.
+	_ = table.Write([]string{"day", string(report.By), "name", "usd", "calls", "tokens", "calls_without_price"})
+	for _, c := range report.Costs {
+		_ = table.Write([]string{
+			c.Day, cellText(c.ID), cellText(c.Name), strconv.FormatFloat(c.Amount.Money.USD(), 'f', -1, 64),
+			number(c.Amount.Calls), number(c.Amount.Tokens), number(c.Unpriced),
+		})
+	}
+	table.Flush()
+	return nil
+}
+
+// cellText keeps a spreadsheet from taking what people call themselves for a formula.
+func cellText(text string) string {
+	if strings.HasPrefix(text, "=") || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "@") {
+		return "'" + text
+	}
+	return text
+}
+
+func (s *Server) costReport(r *http.Request) (api.CostReport, error) {
+	report := api.CostReport{By: cmp.Or(budget.CostKey(r.FormValue("by")), budget.CostByModel)}
+	if !slices.Contains(budget.CostKeys, report.By) {
+		return report, refuse(http.StatusBadRequest, "by must be one of %v", budget.CostKeys)
+	}
+	days := defaultCostDays
+	if text := r.FormValue("days"); text != "" {
+		var err error
+		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > maxCostDays {
+			return report, refuse(http.StatusBadRequest, "days must be from 1 to %d", maxCostDays)
+		}
+	}
+	costs, dates, err := s.Budgets.Costs(r.Context(), report.By, days)
+	if err != nil {
+		return report, failed("read what was spent", err)
+	}
+	nameOf, err := s.accountNames(r.Context())
+	if err != nil {
+		return report, err
+	}
+	report.Days, report.Costs = dates, make([]api.CostView, len(costs))
+	for i, c := range costs {
+		report.Costs[i] = api.CostView{Cost: c, Name: nameOf(report.By, c.ID)}
+	}
+	return report, nil
+}
+
+// accountNames returns a function that says what people call whom or what something was spent for.
+func (s *Server) accountNames(ctx context.Context) (func(by budget.CostKey, id string) string, error) {
+	f, err := s.Manager.TaskFacets(ctx)
+	if err != nil {
+		return nil, failed("read who asked for tasks", err)
+	}
+	people, servers := make(map[string]string), s.serverNames()
+	for _, p := range f.People {
+		people[p.ID] = p.Name
+	}
+	none := map[budget.CostKey]string{
+		budget.CostByModel: "No model", budget.CostByGuild: "Not from a server", budget.CostByUser: "Operator", budget.CostByRuntime: "Not in tasks",
+	}
+	return func(by budget.CostKey, id string) string {
+		switch {
+		case id == "":
+			return none[by]
+		case by == budget.CostByGuild:
+			return cmp.Or(servers[id], "Left: "+id)
+		case by == budget.CostByUser:
+			return cmp.Or(people[strings.TrimPrefix(id, "discord:")], id)
+		}
+		return id
+	}, nil
+}
