@@ -134,8 +134,8 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent
-	o.AllowHandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
-		return "", nil
+	o.Policy = &sessionstest.Policy{
+		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil },
 	}
 	rec := o.work("", "find a lamp", 0, nil)
 	if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "screen" {

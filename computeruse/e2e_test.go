@@ -18,6 +18,7 @@ import (
 	"clank/internal/sqlite"
 	"clank/internal/test/check"
 	"clank/internal/test/llmtest"
+	"clank/internal/test/sessionstest"
 	"clank/internal/test/sqlitetest"
 	"clank/llm"
 	"clank/llm/openai"
@@ -99,8 +100,8 @@ func (h *house) open() {
 		Limits: func() sessions.Limits {
 			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 40, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},
-		AllowHandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
-			return "", nil
+		Policy: &sessionstest.Policy{
+			HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil },
 		},
 	}
 	check.Must(h.t, h.Open(h.t.Context()))

@@ -135,10 +135,10 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 }
 
 func (m *Manager) checkAccess(o Origin) error {
-	if m.CheckAccess == nil {
+	if m.Policy == nil {
 		return nil
 	}
-	if err := m.CheckAccess(o); err != nil {
+	if err := m.Policy.CheckAccess(o); err != nil {
 		return refuse(ErrForbidden, "%v", err)
 	}
 	return nil
@@ -232,10 +232,10 @@ func isInstance(has, want string) bool {
 // resolveProfile completes t with the browser profile it works with; has is that of its session, if it has one.
 func (m *Manager) resolveProfile(t *Task, place Place, has string) error {
 	t.Profile = cmp.Or(has, t.Profile)
-	if m.SelectProfile == nil {
+	if m.Policy == nil {
 		return nil
 	}
-	name, err := m.SelectProfile(t.Origin, place, t.Profile)
+	name, err := m.Policy.SelectProfile(t.Origin, place, t.Profile)
 	if err != nil {
 		return refuse(ErrForbidden, "%v", err)
 	}
@@ -273,8 +273,8 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*liveSession, error)
 
 // route completes t with its runtime and its model.
 func (m *Manager) route(t *Task) error {
-	if m.Route != nil {
-		runtime, model, err := m.Route(*t)
+	if m.Policy != nil {
+		runtime, model, err := m.Policy.Route(*t)
 		if err != nil {
 			return refuse(ErrBadTask, "%v", err)
 		}

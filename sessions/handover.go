@@ -168,8 +168,8 @@ func (m *Manager) checkHandOver(ctx context.Context, j *queuedTask, h *HandOverE
 		return "", errors.New("it is the one that works at it already")
 	case m.Backends[h.Runtime] == nil:
 		return "", m.checkRuntime(h.Runtime)
-	case m.AllowHandOver == nil:
+	case m.Policy == nil:
 		return "", errors.New("the settings do not allow it")
 	}
-	return m.AllowHandOver(ctx, m.current(j.live), j.rec.Task, *h)
+	return m.Policy.AllowHandOver(ctx, m.current(j.live), j.rec.Task, *h)
 }

@@ -357,7 +357,7 @@ func relay(t *testing.T, script, other func(sessions.Session, sessions.Task) []s
 	r := newRig(t, sessions.Limits{MaxSteps: 10}, &sessionstest.Backend{Script: script})
 	second := &sessionstest.Backend{Script: other}
 	r.Backends["other"] = second
-	r.AllowHandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+	r.policy.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
 		return "plain:other", nil
 	}
 	return r, second
@@ -444,7 +444,7 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 					}
 					return []sessionstest.ScriptStep{think(`2`), sessionstest.Answer("as far as I could")}
 				}, nil)
-				r.AllowHandOver = tc.ask
+				r.policy.HandOver = tc.ask
 				rec := r.run(ask("ada", "p"))
 				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
 					t.Errorf("the task ended %+v", rec)
@@ -495,7 +495,7 @@ func TestAHandOverCanBeStoppedWhileAPersonIsAsked(t *testing.T) {
 		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{sessionstest.HandOver("other", "the rest")}
 		}, nil)
-		r.AllowHandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
+		r.policy.HandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)
 		}
@@ -532,7 +532,7 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 func TestTheRouteDecidesRuntimeAndModel(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.Route = func(task sessions.Task) (string, string, error) {
+		r.policy.RouteTo = func(task sessions.Task) (string, string, error) {
 			if task.Model == "bad" {
 				return "", "", errors.New("model bad is not known; choose another")
 			}

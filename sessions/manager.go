@@ -23,23 +23,11 @@ type Manager struct {
 	Backends       map[string]Backend // by the name of their runtime
 	DefaultRuntime string
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
-	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody
-	// may.
-	CheckAccess func(o Origin) error
-	// SelectProfile decides which browser profile somebody works with. place is whose state it is, unless a profile is
-	// shared with them. want is what they asked for, or the one their session has; empty if neither says. The error is
-	// the refusal. nil = the one wanted.
-	SelectProfile func(o Origin, place Place, want string) (string, error)
-	// Route completes a task with its runtime, if it has none, and its model. Its error, a sentence for people, is the
-	// refusal. nil = DefaultRuntime, and whatever model the backend chooses.
-	Route func(t Task) (runtime, model string, err error)
-	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may
-	// take a minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
-	AllowHandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
-	Files         FileStore // of what comes with tasks; nil = nothing does
-	Scopes        *cancel.Scopes
-	Logger        *slog.Logger     // nil = none
-	Now           func() time.Time // nil = time.Now
+	Policy         Policy        // nil = everybody may, as they want, and nothing is handed over
+	Files          FileStore     // of what comes with tasks; nil = nothing does
+	Scopes         *cancel.Scopes
+	Logger         *slog.Logger     // nil = none
+	Now            func() time.Time // nil = time.Now
 
 	loadToken  chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
 	quit       chan struct{} // closed by Close
@@ -56,6 +44,21 @@ type Manager struct {
 
 	subMu sync.Mutex
 	subs  map[chan Event]struct{}
+}
+
+// Policy decides who may have what done, and by what. Its errors, sentences for people, are refusals.
+type Policy interface {
+	// CheckAccess is asked for each task whether somebody may ask for it.
+	CheckAccess(o Origin) error
+	// SelectProfile decides which browser profile somebody works with. place is whose state it is, unless a profile is
+	// shared with them. want is what they asked for, or the one their session has; empty if neither says.
+	SelectProfile(o Origin, place Place, want string) (string, error)
+	// Route completes a task with its runtime, if it has none, and its model. An empty runtime is the default, an empty
+	// model what the backend chooses.
+	Route(t Task) (runtime, model string, err error)
+	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may
+	// take a minute, and ends with its context.
+	AllowHandOver(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
 }
 
 // How long we wait for others at most.

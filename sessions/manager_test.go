@@ -25,6 +25,7 @@ type rig struct {
 	t       *testing.T
 	store   *sessionstest.Store
 	backend *sessionstest.Backend
+	policy  sessionstest.Policy
 
 	mu     sync.Mutex
 	limits sessions.Limits
@@ -71,7 +72,7 @@ func withHolding(t *testing.T, limits sessions.Limits, test func(t *testing.T, r
 func (r *rig) manager() *sessions.Manager {
 	return &sessions.Manager{
 		Store: r.store, Backends: map[string]sessions.Backend{"script": r.backend, "other": &sessionstest.Backend{}},
-		DefaultRuntime: "script", Scopes: &cancel.Scopes{},
+		DefaultRuntime: "script", Scopes: &cancel.Scopes{}, Policy: &r.policy,
 		Limits: func() sessions.Limits {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -549,7 +550,7 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.CheckAccess = func(o sessions.Origin) error {
+		r.policy.Access = func(o sessions.Origin) error {
 			if o.User == "ada" {
 				return nil
 			}
@@ -580,7 +581,7 @@ func profiles(o sessions.Origin, _ sessions.Place, want string) (string, error) 
 func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.SelectProfile = profiles
+		r.policy.Profile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
 			must(t, err)
@@ -614,12 +615,12 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.SelectProfile = profiles
+		r.policy.Profile = profiles
 		task := ask("ada", "one")
 		task.Profile = "shared"
 		task.SessionID = r.run(task).SessionID
 		task.Profile = ""
-		r.SelectProfile = func(_ sessions.Origin, _ sessions.Place, want string) (string, error) {
+		r.policy.Profile = func(_ sessions.Origin, _ sessions.Place, want string) (string, error) {
 			return "", errors.New("the profile " + want + " is not yours")
 		}
 		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) || !strings.Contains(err.Error(), "shared") {

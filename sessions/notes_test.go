@@ -164,7 +164,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 		hold := make(chan struct{})
 		r := newRig(t, sessions.Limits{}, untilFree(hold))
 		run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
-		r.CheckAccess = func(sessions.Origin) error { return errors.New("this channel is not on the list") }
+		r.policy.Access = func(sessions.Origin) error { return errors.New("this channel is not on the list") }
 		check.Fails(t, check.Err(r.SendNote(t.Context(), "mine", discord("g", "ada"), "x")), sessions.ErrForbidden)
 		close(hold)
 		<-run.done

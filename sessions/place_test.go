@@ -67,14 +67,14 @@ func TestASessionStaysInItsPlace(t *testing.T) {
 	} {
 		withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 			t.Helper()
-			r.SelectProfile = placed
+			r.policy.Profile = placed
 			if c.stored != "" {
-				r.SelectProfile = nil // as it was
+				r.policy.Profile = nil // as it was
 			}
 			began := sessions.Task{Prompt: "one", Origin: c.began, Profile: c.stored}
 			began.Origin.Private = c.private
 			first := r.run(began)
-			r.SelectProfile = placed
+			r.policy.Profile = placed
 			task := sessions.Task{Prompt: "two", Origin: c.goesOn, SessionID: first.SessionID, Profile: c.wish}
 			task.Origin.Private = c.then
 			_, err := r.Run(t.Context(), task, nil)
@@ -97,7 +97,7 @@ func TestASessionStaysInItsPlace(t *testing.T) {
 func TestARefusedPlaceSaysWhereToGoOn(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.SelectProfile = placed
+		r.policy.Profile = placed
 		task := goOn(r.run(ask("ada", "one")).SessionID, "ada", "two")
 		task.Origin.Guild = "h"
 		if _, err := r.Run(t.Context(), task, nil); err == nil || !strings.Contains(err.Error(), "another place") {

@@ -23,8 +23,8 @@ func accessPerson(o sessions.Origin) (access.Person, bool) {
 	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees}, o.Kind == sessions.FromDiscord
 }
 
-// checkAccess says whether somebody may ask for anything.
-func (a *Server) checkAccess(o sessions.Origin) error {
+// CheckAccess says whether somebody may ask for anything.
+func (a *Server) CheckAccess(o sessions.Origin) error {
 	p, stranger := accessPerson(o)
 	if !stranger {
 		return nil
@@ -34,7 +34,7 @@ func (a *Server) checkAccess(o sessions.Origin) error {
 
 // accessRefusal returns what a person is told who may not ask for anything, or "" for all others.
 func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
-	if err := a.checkAccess(o); err != nil {
+	if err := a.CheckAccess(o); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -105,9 +105,9 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 	return s.Profile, nil
 }
 
-// selectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
+// SelectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
 // one state whoever uses it: no place can have its own there.
-func (a *Server) selectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
+func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
 	name, err := resolveProfile(a.Settings.Current(), o, place, want)
 	if _, of := sessions.SplitProfile(name); err == nil && of != "" {
 		err = a.Browsers.CheckInstance(name)

@@ -89,8 +89,8 @@ func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
 	}
 }
 
-// routeTask says by which runtime and model a task is done.
-func (a *Server) routeTask(t sessions.Task) (runtime, model string, err error) {
+// Route says by which runtime and model a task is done.
+func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
 	if err := checkWishes(a.Settings.Current(), t); err != nil {
 		return "", "", err
 	}
@@ -98,8 +98,8 @@ func (a *Server) routeTask(t sessions.Task) (runtime, model string, err error) {
 	return way.Runtime, way.Model, err
 }
 
-// approveHandOver says whether the rest of a task may be left to another runtime, and which model it has.
-func (a *Server) approveHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
+// AllowHandOver says whether the rest of a task may be left to another runtime, and which model it has.
+func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
 	now := a.Settings.Current()
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)
 	if err == nil && now.HandOver == settings.HandOverAsk {

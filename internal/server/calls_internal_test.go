@@ -14,6 +14,7 @@ import (
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -92,8 +93,10 @@ func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallS
 }
 
 func TestAPageIsSharedOnlyInItsPlace(t *testing.T) {
-	x := &CallService{Sessions: &sessions.Manager{SelectProfile: func(_ sessions.Origin, place sessions.Place, want string) (string, error) {
-		return resolveProfile(settings.Defaults(), sessions.Origin{Kind: sessions.FromDiscord}, place, want)
+	x := &CallService{Sessions: &sessions.Manager{Policy: &sessionstest.Policy{
+		Profile: func(_ sessions.Origin, place sessions.Place, want string) (string, error) {
+			return resolveProfile(settings.Defaults(), sessions.Origin{Kind: sessions.FromDiscord}, place, want)
+		},
 	}}}
 	on := func(guild string) sessions.Origin {
 		return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, User: "ada"}

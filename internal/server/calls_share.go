@@ -97,19 +97,15 @@ func (x shareHost) ShareTargets(c share.CallRef) []share.Target {
 
 // CheckShare implements [share.Host]: whoever wants it may have been shut out, or its owner may not use its browser profile now.
 func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
-	if x.Sessions.CheckAccess != nil {
-		if err := x.Sessions.CheckAccess(by); err != nil {
-			return err
-		}
-	}
-	if x.Sessions.SelectProfile == nil || s.Profile == "" {
-		return nil
+	policy := x.Sessions.Policy
+	if err := policy.CheckAccess(by); err != nil || s.Profile == "" {
+		return err
 	}
 	_, owner := sessions.SplitProfile(s.Profile)
 	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner {
 		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
 	}
-	name, err := x.Sessions.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
+	name, err := policy.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
 	if err == nil && name != s.Profile { // it is from before there were places
 		err = errors.New("that page was open in a browser that belongs to the operator now; go on with the session, and then share it")
 	}

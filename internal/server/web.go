@@ -172,13 +172,13 @@ func WaitForStableText(ctx context.Context, win interface {
 // roles go on meanwhile.
 func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Watch) error {
 	if x.Origin.Kind != sessions.FromDiscord || b == nil {
-		return a.checkAccess(x.Origin)
+		return a.CheckAccess(x.Origin)
 	}
 	now, err := b.RefreshOrigin(ctx, x.Origin)
 	if errors.Is(err, bot.ErrLeftGuild) {
 		return err
 	}
-	return a.checkAccess(now)
+	return a.CheckAccess(now)
 }
 
 // judgeWatch asks the brain's model, on the account of the watch's owner.
