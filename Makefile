@@ -97,16 +97,16 @@ live: chromium ## how soon and how smoothly people see a page in each kind of vi
 		| awk '/^(---|FAIL|panic|live: )/ {print; next} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 wheel: chromium ## a person logs in by hand while a task waits: how late input comes, and who learns what was typed
-	@$(GO) test ./cmd/clank -count=1 -timeout 5m -run '^TestWheel$$' -v \
+	@$(GO) test ./cmd/clank -count=1 -timeout 5m -run '^TestWheel$$' -v -other \
 		| awk '/^(---|FAIL|panic)/ {print; next} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/test/corpus -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
-other-half: chromium ## what "make test" leaves out: each task and each page by the other of two ways, the other views
-	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
-		-run '^Test(TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+other-half: chromium speech ## what "make test" leaves out: each task and page by the other of two ways, other views, rooms, calls and places
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
+		-run '^Test(OneClankInManyRooms|ACallOnDiscord|Wheel|NothingThatAPageLeavesCrossesPlaces|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
 	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \
@@ -130,7 +130,7 @@ bench-peers: chromium build ## the browser against playwright-core and agent-bro
 		| awk '/^(---.*FAIL|FAIL|panic)/ || sub(/^.*_test.go:[0-9]+: /, "")'
 
 isolation: chromium ## what pages leave in one of sixteen places, and whether others see it (PLACES=16)
-	@CLANK_ISOLATION=$(or $(PLACES),16) $(GO) test ./browsermgr -count=1 -timeout 20m -run '^TestNothingThatAPageLeavesCrossesPlaces$$' -v \
+	@$(GO) test ./browsermgr -count=1 -timeout 20m -run '^TestNothingThatAPageLeavesCrossesPlaces$$' -v -isolation.places=$(or $(PLACES),16) \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^isolation: /) last = $$0; else print} END {print last}'
 
 range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)

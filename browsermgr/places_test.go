@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"flag"
 	"fmt"
 	"image/png"
 	"io"
@@ -18,7 +19,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -251,9 +251,17 @@ func (v visit) leave() {
 	v.grant("geolocation")
 }
 
+var (
+	otherHalf       = flag.Bool("other", false, "the test that make test leaves out")
+	isolationPlaces = flag.Int("isolation.places", 0, "how many places take part in it, if more than three")
+)
+
 // TestNothingThatAPageLeavesCrossesPlaces has one page leave something in each place. Only some browsers run at once,
-// so the places are suspended and resumed meanwhile. CLANK_ISOLATION is how many places take part.
+// so the places are suspended and resumed meanwhile. "make other-half" runs it, and "make isolation" with many places.
 func TestNothingThatAPageLeavesCrossesPlaces(t *testing.T) {
+	if !*otherHalf && *isolationPlaces == 0 {
+		t.Skip("make other-half runs it")
+	}
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	site, keys := leavingSite(t), stateKeys("key of this test")
 	hsts, flags := strictSite(t)
@@ -262,8 +270,7 @@ func TestNothingThatAPageLeavesCrossesPlaces(t *testing.T) {
 		m.StateKeys, m.NewObservers = keys, (&control.Features{Dir: m.Home}).Observe
 	})
 	names := []string{"clank", "clank@server-1", "clank@person-1"}
-	most, _ := strconv.Atoi(os.Getenv("CLANK_ISOLATION"))
-	for n := 2; len(names) < most; n++ {
+	for n := 2; len(names) < *isolationPlaces; n++ {
 		names = append(names, fmt.Sprintf("clank@%s-%d", []string{"server", "person"}[n%2], n))
 	}
 	var woke time.Duration

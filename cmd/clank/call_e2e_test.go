@@ -39,9 +39,6 @@ var testVoice = voiceloop.Voice{Program: "espeak-ng", Name: "en-us", Speed: 1}
 // requireSpeechPrograms skips where the programs are missing that hear and speak.
 func requireSpeechPrograms(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("its parts are tested in their packages")
-	}
 	for _, p := range []string{"espeak-ng", "pocketsphinx_continuous"} {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Skipf("needs %s: run scripts/ensure-speech", p)
@@ -280,6 +277,7 @@ func (p *callMember) awaitSpeech(t *testing.T, from string) {
 }
 
 func TestACallOnDiscord(t *testing.T) {
+	leaveToOtherHalf(t)
 	requireSpeechPrograms(t)
 	t.Parallel()
 	h := newCallFixture(t)

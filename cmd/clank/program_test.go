@@ -41,6 +41,17 @@ func TestMain(m *testing.M) {
 	os.Exit(viewers.Run(m))
 }
 
+// otherHalf runs what "make test" leaves out, and not what it runs.
+var otherHalf = flag.Bool("other", false, "the tests and parts that make test leaves out")
+
+// leaveToOtherHalf skips a test that "make other-half" runs.
+func leaveToOtherHalf(t *testing.T) {
+	t.Helper()
+	if !*otherHalf {
+		t.Skip("make other-half runs it")
+	}
+}
+
 // builtProgram is the clank that the tests run instead of their own binary.
 var builtProgram = flag.String("program", "", "test this `file`")
 

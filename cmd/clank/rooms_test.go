@@ -33,7 +33,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, r *serverFixture)
-		long bool // it is left out of short runs
+		rest bool // "make other-half" does it
 	}{
 		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession, false},
 		{"a command becomes one message with picture and answer", commandBecomesOneMessage, false},
@@ -56,8 +56,8 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"bad input is told clearly, and the next task works", badInputIsToldClearly, true},
 	} {
 		t.Run(part.name, func(t *testing.T) {
-			if part.long && testing.Short() {
-				t.Skip("one step after the other, with a browser")
+			if part.rest != *otherHalf {
+				t.Skip("it is of the other half")
 			}
 			part.do(t, r.inNewRoom(t))
 		})
