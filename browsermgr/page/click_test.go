@@ -53,16 +53,16 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 			[]string{`e1 button "Buy" is covered by dialog "Cookie consent" [ref=e2] (div#consent)`},
 		},
 		{"covered by something plain", `<button>Buy</button><div class=veil style="position:fixed;inset:0"></div>`, []string{`button "Buy" is covered by div.veil`}},
-		{"disabled", `<button disabled>Buy</button>`, []string{`e1 button "Buy" is disabled`}},
+		{"disabled", `<button disabled>Buy</button>`, []string{`button "Buy" is disabled`}},
 		{"disabled by aria", `<button aria-disabled=true>Buy</button>`, []string{"is disabled"}},
 		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
 		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
 	}
-	tab := openTab(t, "") // in front: Chromium hardly draws others on a busy machine
+	tab := show(t, "") // in front: Chromium hardly draws others on a busy machine
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			html := tt.html + `<script>window.hits = 0; addEventListener('click', () => hits++)</script>`
-			browsertest.Navigate(t, tab, site(t, map[string]string{"/": html}).URL)
+			rewrite(t, tab, html)
 			ref := refOf(t, tab, "Buy")
 			check.Fails(t, refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...),
 				page.ErrNotInteractable)
@@ -90,6 +90,7 @@ func TestClickSaysThatTheTargetKeepsMoving(t *testing.T) {
 }
 
 func TestClickWaitsUntilItCan(t *testing.T) {
+	tab := show(t, "")
 	for _, tt := range []struct{ name, html string }{
 		{"enabled later", `<button disabled onclick="window.ok=1">Buy</button><script>setTimeout(() => document.querySelector('button').disabled = false, 100)</script>`},
 		{"uncovered later", `<button onclick="window.ok=1">Buy</button><div id=d style="position:fixed;inset:0"></div><script>setTimeout(() => d.remove(), 100)</script>`},
@@ -102,7 +103,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := show(t, tt.html)
+			rewrite(t, tab, tt.html+"<script>window.ok = 0</script>")
 			click(t, tab, refOf(t, tab, "Buy"))
 			browsertest.WantJS(t, tab, "window.ok", "1")
 		})

@@ -30,6 +30,7 @@ func evaluate(fn string) page.Action { return page.Action{Kind: actiontable.Kind
 // Keys copy and paste between pages as they do for a person, without the clipboard of the browser.
 func TestKeysCopyCutAndPaste(t *testing.T) {
 	const all, box = "Control+a", `() => { b.value = ''; b.focus() }`
+	tab := show(t, "")
 	for name, c := range map[string]struct {
 		focus string
 		keys  []string
@@ -58,7 +59,7 @@ func TestKeysCopyCutAndPaste(t *testing.T) {
 		"what the page is told": {`() => { log.length = 0; a.focus() }`, []string{"End", "Control+c"}, "Control+v", "before", `() => log.join(' ')`, "keydown:End keydown:Control keydown:c copy: keydown:Control keydown:v paste:before input:insertText"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := show(t, editing)
+			rewrite(t, tab, editing)
 			act(t, tab, evaluate(`() => { b.value = 'before'; b.focus() }`))
 			act(t, tab, chord(all))
 			act(t, tab, chord("Control+c"))

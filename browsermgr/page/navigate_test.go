@@ -190,7 +190,7 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 }
 
 func TestWaitSaysWhatItWaitedFor(t *testing.T) {
-	b, url := browser.Connect(t, page.Options{}), site(t, map[string]string{"/": "<p>still here</p>"}).URL
+	tab := show(t, "<p>still here</p>")
 	for want, a := range map[string]page.Action{
 		`text "never" to appear`:          {Text: "never"},
 		`text "still" to go`:              {TextGone: "still"},
@@ -203,8 +203,7 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 	} {
 		a.Kind = actiontable.KindWait
 		t.Run(want, func(t *testing.T) {
-			t.Parallel()
-			_ = refused(t, browsertest.Tab(t, b, page.TabOptions{URL: url}), a, want)
+			_ = refused(t, tab, a, want)
 		})
 	}
 }

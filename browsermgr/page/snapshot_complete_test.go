@@ -127,9 +127,10 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- button "abc" [ref]`},
 		},
 	}
+	tab := show(t, "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := show(t, tt.html+listen)
+			rewrite(t, tab, tt.html+listen)
 			wantLines(t, snapshot(t, tab, page.SnapshotOptions{}).Text, tt.want)
 			flat := tt.flat
 			if flat == nil {

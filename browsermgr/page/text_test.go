@@ -76,9 +76,10 @@ func TestFieldsTakeWhatTheyTakeFromAPerson(t *testing.T) {
 		{"one of several", `<select id=i aria-label=In multiple><option selected>One<option>Two</select>`, "", chosen("Two"), "Two", "input change", ""},
 		{"list that hands its focus on", list + `<button>B</button>`, "i.onfocus = () => document.querySelector('button').focus()", chosen("Two"), "2", "input! change!", ""},
 	}
+	tab := show(t, "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := show(t, tt.html+`<script>const log = []; const i = document.getElementById('i'); `+tt.script+`
+			rewrite(t, tab, tt.html+`<script>var log = [], i = document.getElementById("i"); `+tt.script+`
 				for (const k of ['beforeinput', 'input', 'change', 'keydown', 'keyup']) {
 					i.addEventListener(k, (e) => log.push(k + (e.isTrusted ? '' : '!')), true) }</script>`)
 			tt.a.Ref = refOf(t, tab, "In")
@@ -210,10 +211,10 @@ func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
 		"an answer of the server":     `onkeyup = () => fetch('/').then(() => document.title = 'done')`,
 		"a page that keeps keys back": `addEventListener('keyup', (e) => { e.stopImmediatePropagation(); setTimeout(() => document.title = 'done') }, true)`,
 	}
-	tab := openTab(t, "")
+	tab := show(t, "")
 	for name, script := range tests {
 		t.Run(name, func(t *testing.T) {
-			browsertest.Navigate(t, tab, site(t, map[string]string{"/": "<script>" + script + "</script>"}).URL)
+			rewrite(t, tab, "<script>"+script+"</script>")
 			for range 2 {
 				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "document.title = 'Test'"})
 				act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Control+Shift+a"})

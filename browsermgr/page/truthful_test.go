@@ -64,9 +64,10 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 		{"where nobody can scroll", `<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "", []string{"outside"}},
 		{"an area of a picture", `<map name=m><area id=t href=#hit alt=A shape=rect coords=0,0,30,30 onclick="document.title='hit'"></map><img usemap=#m width=60 height=30 src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "#t", "hit", nil},
 	}
+	tab := show(t, "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := show(t, tt.html)
+			rewrite(t, tab, tt.html)
 			a := page.Action{Kind: actiontable.KindClick, Selector: tt.target}
 			if tt.err != nil {
 				_ = refused(t, tab, a, tt.err...)

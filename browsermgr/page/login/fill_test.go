@@ -415,12 +415,11 @@ func TestAPasswordThatItsPageCopiesReachesNoOtherPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab, origin := show(t, showing+`<button id=copy onclick="`+copying+`">Copy password</button>`)
+			check.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
 			check.Must(t, check.Err(fill(t, tab, origin)))
 			check.Must(t, do(t, tab, click("#copy"), page.Action{Kind: actiontable.KindWait, Fn: `() => said.textContent === 'copied'`}))
 			browsertest.Navigate(t, tab, elsewhere+"/")
-			if got := told(t, tab, got); got != "" {
-				t.Errorf("the keys pasted %q", got)
-			}
+			browsertest.WantEqual(t, told(t, tab, got), "not secret")
 			check.Must(t, do(t, tab, click("#read")))
 			browsertest.WantEqual(t, hear(t, got), "read NotAllowedError")
 		})

@@ -74,15 +74,29 @@ func site(tb testing.TB, pages map[string]string) string {
 	}).URL
 }
 
-// open opens a tab at an address.
+// idle is the window that a test has left for the next one: a new one costs three times what going to a page does.
+var idle *browsermgr.Window
+
+// open shows an address in a tab that no other test uses meanwhile.
 func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	ctx := browsertest.Within(tb, time.Minute)
-	w, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: tb.Name() + url, URL: url, Ephemeral: true})
-	check.Must(tb, err)
-	tb.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := idle
+	if idle = nil; w == nil {
+		var err error
+		w, _, err = manager.Window(ctx, browsermgr.WindowOptions{Key: url, Ephemeral: true})
+		check.Must(tb, err)
+	}
+	tb.Cleanup(func() {
+		if idle != nil || tb.Failed() {
+			_ = w.Close(context.Background())
+			return
+		}
+		idle = w
+	})
 	var tab *page.Tab
 	check.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
+	browsertest.Navigate(tb, tab, url)
 	// Frames are part of what is waited for.
 	check.Must(tb,
 		check.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000})))
