@@ -79,6 +79,9 @@ type Bot struct {
 	Calls Calls
 	Links Links // to pages of sessions; nil: there are none
 
+	// Activities show sessions in a window of Discord's own; nil offers none.
+	Activities Activities
+
 	// OnRequest, if set, is told who asks for a task or an answer, and may. It must not block.
 	OnRequest func(ctx context.Context, o sessions.Origin)
 

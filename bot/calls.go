@@ -43,6 +43,21 @@ type Links interface {
 	Unlink(ctx context.Context, o sessions.Origin, session string) (string, error)
 }
 
+// Activities opens sessions in the Activity, a window of Discord's own.
+type Activities interface {
+	// Enabled reports whether there is one just now.
+	Enabled() bool
+
+	// Launch settles which session the person's Activity shows when it opens. An error is a sentence for them.
+	Launch(ctx context.Context, o sessions.Origin, in LaunchRequest) error
+}
+
+// LaunchRequest is what an Activity is to show.
+type LaunchRequest struct {
+	Session string // empty: the person's last one here
+	Share   bool   // to everybody who is in it
+}
+
 // LinkRequest is what a link is to be like.
 type LinkRequest struct {
 	Session string // empty: the person's last one here
@@ -150,7 +165,40 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 		do = func(context.Context, sessions.Origin) (string, error) { return "", errNoVoice }
 	}
 	private := sub.Name == "privacy" || sub.Name == "share" || link
+	if sub.Name == "share" && b.launch(base, i, who, LaunchRequest{optionText(sub.Options, "session"), true}, do) {
+		return true
+	}
 	b.answerCall(base, i, who, private, do)
+	return true
+}
+
+// launch opens the Activity with a session, and reports whether there is one. Where Discord does not open it, do answers.
+func (b *Bot) launch(
+	base context.Context, i *discordgo.Interaction, who person, in LaunchRequest,
+	do func(context.Context, sessions.Origin) (string, error),
+) bool {
+	if b.Activities == nil || !b.Activities.Enabled() {
+		return false
+	}
+	b.startWork(base, func(ctx context.Context) {
+		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
+		from.Locale = who.locale
+		why := b.callCommand(ctx, from, func(ctx context.Context, o sessions.Origin) (string, error) {
+			return "", b.Activities.Launch(ctx, o, in)
+		})
+		if why != "" {
+			says := discord.OutgoingMessage{Content: why, Private: true}
+			b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, says)
+			return
+		}
+		if err := b.rest.Respond(ctx, i, discord.ResponseLaunchActivity, discord.OutgoingMessage{}); err != nil {
+			b.logger().Warn("the Activity is not opened; answering without it", "error", err)
+			b.answerCall(base, i, who, true, do)
+		}
+	}, func(ctx context.Context) {
+		busy := discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true}
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, busy)
+	})
 	return true
 }
 
@@ -173,10 +221,11 @@ func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) Link
 	return in
 }
 
-// onLiveButton gives a link to the session of a browse to the person who wants to look.
+// onLiveButton shows the session of a browse to the person who wants to look: in the Activity, or by a link.
 func (b *Bot) onLiveButton(base context.Context, i *discordgo.Interaction, session string, who person) {
-	if b.Links != nil {
-		b.answerCall(base, i, who, true, b.linkMaker(LinkRequest{Session: session}))
+	link := b.linkMaker(LinkRequest{Session: session})
+	if b.Links != nil && !b.launch(base, i, who, LaunchRequest{Session: session}, link) {
+		b.answerCall(base, i, who, true, link)
 	}
 }
 

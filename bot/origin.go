@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -35,6 +36,34 @@ func (b *Bot) asModerator(o sessions.Origin, who person, bits int64) sessions.Or
 	}
 	return o
 }
+
+// ErrNotInChannel says that somebody does not see a channel.
+var ErrNotInChannel = errors.New("you do not see that channel")
+
+// ViewerOrigin returns who the person of o is now in its channel, with a moderator's say, as if they had asked there. The
+// error is [ErrLeftGuild], [ErrNotInChannel], or why Discord does not say.
+func (b *Bot) ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
+	o, err := b.RefreshOrigin(ctx, o)
+	if err != nil || o.Guild == "" {
+		return o, err
+	}
+	who := person{id: o.User, name: o.UserName, roles: o.Roles}
+	bits, _ := b.guilds.Permissions(o.Guild, o.Channel, who.id, who.roles) // none where the channel is not known
+	if bits&discordgo.PermissionViewChannel == 0 {
+		return o, ErrNotInChannel
+	}
+	return b.asModerator(o, who, bits), nil
+}
+
+// ActivityInstance returns an Activity of this bot's application that is open.
+func (b *Bot) ActivityInstance(ctx context.Context, id string) (discord.ActivityInstance, error) {
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+	defer cancel()
+	return b.rest.ActivityInstance(ctx, b.AppID(), id)
+}
+
+// AppID returns the id of the bot's application; empty before Open.
+func (b *Bot) AppID() string { return b.identity().app }
 
 // visiblePlaces returns the ids of the served servers that user is a member of, and of the served channels that user
 // sees there. Where Discord does not say, user is no member.

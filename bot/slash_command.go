@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"clank/bot/discord"
+
 	"github.com/bwmarrin/discordgo"
 )
 
@@ -231,6 +233,11 @@ func (b *Bot) registerCommands(ctx context.Context) error {
 	have, err := b.rest.Commands(ctx, app)
 	if err != nil {
 		return fmt.Errorf("read the commands: %w", err)
+	}
+	for _, c := range have {
+		if c != nil && c.Type == discord.EntryPoint {
+			want = append(want, c)
+		}
 	}
 	if SameCommands(have, want) {
 		return nil

@@ -207,6 +207,9 @@ func (c *REST) DeleteResponse(ctx context.Context, i *discordgo.Interaction) err
 	})
 }
 
+// ResponseLaunchActivity opens the application's Activity for who has used the interaction.
+const ResponseLaunchActivity discordgo.InteractionResponseType = 12
+
 // Respond answers an interaction for the first time, with a response of kind.
 func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m OutgoingMessage) error {
 	in := struct {
@@ -214,7 +217,7 @@ func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind disco
 		Data *messagePayload                   `json:"data,omitempty"`
 	}{Type: kind}
 	switch kind {
-	case discordgo.InteractionResponseDeferredMessageUpdate:
+	case discordgo.InteractionResponseDeferredMessageUpdate, ResponseLaunchActivity:
 	case discordgo.InteractionResponseDeferredChannelMessageWithSource:
 		p := m.payload()
 		p.Flags &= discordgo.MessageFlagsEphemeral
@@ -354,6 +357,31 @@ func (c *REST) Member(ctx context.Context, guild, user string) (*discordgo.Membe
 	return m, err
 }
 
+// ActivityInstance is an Activity that is open in a channel. Guild is empty in a private conversation.
+type ActivityInstance struct {
+	Guild, Channel string
+	Users          []string // who is in it
+}
+
+// ActivityInstance returns an Activity of the application. It is an [*APIError] with status 404 where there is none.
+func (c *REST) ActivityInstance(ctx context.Context, app, id string) (ActivityInstance, error) {
+	var out struct {
+		Location struct {
+			Channel string `json:"channel_id"`
+			Guild   string `json:"guild_id"`
+		} `json:"location"`
+		Users []string `json:"users"`
+	}
+	err := c.do(ctx, apiRequest{
+		method: http.MethodGet, path: "/applications/" + app + "/activity-instances/" + url.PathEscape(id), out: &out,
+	})
+	return ActivityInstance{Guild: out.Location.Guild, Channel: out.Location.Channel, Users: out.Users}, err
+}
+
+// EntryPoint is the type of the command with which people open the application's Activity. Discord makes it when
+// Activities are enabled, and takes no list of commands without it.
+const EntryPoint discordgo.ApplicationCommandType = 4
+
 // Commands returns the commands of the application that exist everywhere.
 func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
 	var cmds []*discordgo.ApplicationCommand
@@ -361,7 +389,19 @@ func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.Applicati
 	return cmds, err
 }
 
-// PutCommands replaces all commands of the application that exist everywhere.
+// PutCommands replaces all commands of the application that exist everywhere. An entry point is one that Discord handles.
 func (c *REST) PutCommands(ctx context.Context, app string, cmds []*discordgo.ApplicationCommand) error {
-	return c.do(ctx, apiRequest{method: http.MethodPut, path: "/applications/" + app + "/commands", in: cmds})
+	type command struct {
+		*discordgo.ApplicationCommand
+
+		Handler int `json:"handler,omitempty"`
+	}
+	list := make([]command, len(cmds))
+	for i, cmd := range cmds {
+		list[i].ApplicationCommand = cmd
+		if cmd.Type == EntryPoint {
+			list[i].Handler = 2 // Discord
+		}
+	}
+	return c.do(ctx, apiRequest{method: http.MethodPut, path: "/applications/" + app + "/commands", in: list})
 }

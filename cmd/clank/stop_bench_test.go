@@ -132,6 +132,9 @@ func (r *serverFixture) nextTurn(req llmtest.Request) llmtest.Reply {
 // testKey is the key that the model server is shown.
 const testKey = "sk-of-the-tests-0123456789"
 
+// clientSecret is that of the fixture's bot.
+const clientSecret = "secret-of-the-client"
+
 // newServerFixture starts it all. Everything that is logged is also written to logs.
 func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	tb.Helper()
@@ -150,6 +153,7 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 		model.SetFallback(r.nextTurn)
 	}
 	r.bot = r.discord.CreateBot("clank", "secret")
+	r.discord.SetUpOAuth(r.bot, clientSecret, "")
 	r.ada = r.discord.CreateUser("ada")
 	r.guild = r.discord.CreateGuild("home", r.ada)
 	r.discord.AddMember(r.guild, r.bot.User)
@@ -161,7 +165,7 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey,
 		"ANTHROPIC_BASE_URL": claude.BaseURL(), "ANTHROPIC_API_KEY": "sk-ant-test-0123456789",
 		"GEMINI_BASE_URL": gemini.BaseURL(), "GEMINI_API_KEY": "AIzaTest0123456789",
-		server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
+		"DISCORD_CLIENT_SECRET": clientSecret, server.AllowedHostsEnv: "127.0.0.1", server.NoSandboxEnv: "1",
 	}
 	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
 	h, err := server.OpenHome(r.env.Getenv)

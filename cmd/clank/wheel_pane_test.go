@@ -19,11 +19,13 @@ var viewers browsertest.Shared
 type paneHands struct {
 	*wheel
 	view *browsertest.View
+	page *browsertest.View // that gets the input: view, or what frames it
 }
 
 func newPaneHands(w *wheel) *paneHands {
 	w.t.Helper()
-	return &paneHands{w, viewers.Views(w.t, func(text string) { w.t.Error(text) }).Open(1400, 900, "light")}
+	view := viewers.Views(w.t, func(text string) { w.t.Error(text) }).Open(1400, 900, "light")
+	return &paneHands{w, view, view}
 }
 
 // openLink is a person to whom the operator has given a link to work the page.
@@ -72,10 +74,10 @@ func (p *paneHands) take() {
 
 func (p *paneHands) give() {
 	p.t.Helper()
-	p.view.Press("Escape", 27, "")
-	p.view.Press("Escape", 27, "")
+	p.page.Press("Escape", 27, "")
+	p.page.Press("Escape", 27, "")
 	p.wait(`document.activeElement.textContent === "Give back"`)
-	p.view.Press("Enter", 13, "\r")
+	p.page.Press("Enter", 13, "\r")
 }
 
 func (p *paneHands) click(x, y int) {
@@ -87,7 +89,7 @@ func (p *paneHands) click(x, y int) {
 	})()`, x, y)).([]any)
 	mouse := func(kind string) {
 		params := map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}
-		p.view.Call("Input.dispatchMouseEvent", params)
+		p.page.Call("Input.dispatchMouseEvent", params)
 	}
 	p.tells("mousedown", func() { mouse("mousePressed") })
 	mouse("mouseReleased")
@@ -96,7 +98,7 @@ func (p *paneHands) click(x, y int) {
 func (p *paneHands) keys(text string) {
 	p.t.Helper()
 	for _, r := range text {
-		p.tells("input", func() { p.view.Press(string(r), int(r)-'a'+'A', string(r)) })
+		p.tells("input", func() { p.page.Press(string(r), int(r)-'a'+'A', string(r)) })
 	}
 }
 
@@ -117,9 +119,9 @@ func (p *paneHands) compose(draft, text string) {
 	end := len([]rune(draft))
 	p.tells("compositionstart", func() {
 		params := map[string]any{"text": draft, "selectionStart": end, "selectionEnd": end}
-		p.view.Call("Input.imeSetComposition", params)
+		p.page.Call("Input.imeSetComposition", params)
 	})
-	p.tells("input", func() { p.view.Insert(text) })
+	p.tells("input", func() { p.page.Insert(text) })
 }
 
 func (p *paneHands) files(name, text string) {
@@ -136,6 +138,6 @@ func (p *paneHands) files(name, text string) {
 func (p *paneHands) answer(text string) {
 	p.t.Helper()
 	p.wait(`document.activeElement.matches(".pane-card input")`)
-	p.view.Insert(text)
-	p.view.Press("Enter", 13, "\r")
+	p.page.Insert(text)
+	p.page.Press("Enter", 13, "\r")
 }

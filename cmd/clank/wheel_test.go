@@ -261,6 +261,8 @@ func TestWheel(t *testing.T) {
 		"socket": func(w *wheel, _ *serverFixture, _ string) hands { return w },
 		"pane":   openPane,
 		"link":   openLink,
+
+		"activity": openActivity,
 	} {
 		t.Run(way, func(t *testing.T) { logInByHand(t, way, open) })
 	}
@@ -273,10 +275,6 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 	r := newServerFixture(t, logs)
 	r.updateSettings(map[string]any{"interaction.consent.safety": "allow"})
 	board := r.openDashboard(t)
-	client := &api.Client{
-		Base: board.URL(), Token: r.server.LocalSecret,
-		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
-	}
 	opened, watched := make(chan struct{}), make(chan struct{})
 	r.setScript([]llmtest.Turn{
 		openPage(base + "/"),
@@ -289,9 +287,30 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 		toolTurn("browser_screenshot", map[string]any{}),
 		llmtest.Say("You are signed in."),
 	})
-	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "sign in for me"})
-	check.Must(t, err)
+	task := sessions.Task{
+		Prompt: "sign in for me", Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: r.guild.ID, Channel: r.room.ID, User: r.ada.ID, UserName: "ada",
+		},
+	}
+	if way != "activity" {
+		task.Origin = sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel}
+	}
+	begun := make(chan sessions.TaskRecord, 1)
+	ended := make(chan sessions.TaskRecord, 1)
+	go func() { // it ends with the task
+		rec, err := r.server.Sessions.Run(t.Context(), task, func(ev sessions.Event) {
+			select {
+			case begun <- ev.Record:
+			default:
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- rec
+	}()
 	<-opened
+	started := <-begun
 	session, err := r.server.Sessions.Session(t.Context(), started.SessionID)
 	check.Must(t, err)
 	window, _ := r.server.Browsers.Lookup(session.ID)
@@ -356,8 +375,7 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 	p.give()
 	w.until("the end of the hold", func(m map[string]any) bool { return !mine(m) })
 
-	rec, err := client.Follow(testDeadline(t), started.TaskID, func(sessions.Event) {})
-	check.Must(t, err)
+	rec := <-ended
 	if rec.State != sessions.TaskDone {
 		t.Fatalf("the task ended %s: %s %s", rec.State, rec.Reason, rec.Answer)
 	}

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"clank/bot"
+	botdiscord "clank/bot/discord"
 	"clank/browsermgr"
 	"clank/cancel"
+	"clank/internal/activity"
 	"clank/internal/assistant"
 	"clank/internal/budget"
 	"clank/internal/liveview"
@@ -37,6 +39,9 @@ type DiscordBot interface {
 	Send(ctx context.Context, op int, d any) error
 	Post(ctx context.Context, channel, text string, images []llm.Image) error
 	UserID() string
+	AppID() string
+	ActivityInstance(ctx context.Context, id string) (botdiscord.ActivityInstance, error)
+	ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 }
 
 // CallLog keeps when calls were begun, so that a day's limit holds over restarts.
@@ -96,6 +101,8 @@ type CallService struct {
 	shares         *share.Manager
 	viewerPage     *share.ViewerPage
 	viewerURL      string
+	signIn         *botdiscord.SignIn
+	activity       *activity.Server
 
 	closers []func(context.Context) error
 }
@@ -268,6 +275,7 @@ func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []ses
 // attachCalls gives a bot what calls need of it, and the commands about them.
 func (a *Server) attachCalls(b *bot.Bot) {
 	b.Calls, b.Links, b.OnRequest = a.CallService, a.CallService, a.CallService.Follow
+	b.Activities = a.CallService
 	b.Intents |= discordgo.IntentsGuildVoiceStates
 	b.OnDispatch = func(kind string, data json.RawMessage) { a.CallService.HandleDispatch(kind, data) }
 	a.CallService.SetBot(b)

@@ -25,7 +25,11 @@ import (
 )
 
 // recordedPosts is a Discord that remembers what is written.
-type recordedPosts struct{ texts []string }
+type recordedPosts struct {
+	DiscordBot
+
+	texts []string
+}
 
 func (*recordedPosts) Send(context.Context, int, any) error { return nil }
 func (*recordedPosts) UserID() string                       { return "1" }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"clank/bot/discord"
-	"clank/internal/liveview/assets"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
@@ -26,12 +25,15 @@ func (x *CallService) openSharing(ctx context.Context) error {
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
 	if x.Live != nil {
-		x.viewerPage.Pane, x.viewerPage.Work = assets.Files, x.serveGuest
+		x.viewerPage.Work = x.serveGuest
 	}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
 		return err
 	}
 	x.onClose(x.viewerPage.Close)
+	if err := x.openActivity(); err != nil { // so does it
+		return err
+	}
 	return x.serveViewer(ctx)
 }
 
@@ -47,8 +49,11 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 		return fmt.Errorf("serve the viewer's page: %w", err)
 	}
 	x.viewerURL = "http://" + ln.Addr().String() + "/"
+	site := http.NewServeMux()
+	site.Handle("/", x.viewerPage.Handler())
+	site.Handle("/activity/", http.StripPrefix("/activity", x.serveActivity()))
 	server := &http.Server{ // strangers come here: none of them may hold a connection without using it
-		Handler: x.viewerPage.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
+		Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	x.onClose(serveInBackground(server, func() error { return server.Serve(ln) }, func(err error) { x.Logger.Error("viewer's page ended", "error", err) }))

@@ -24,11 +24,15 @@ const (
 	CredentialTURN = "TURN_CREDENTIAL"
 )
 
+// SecretDiscordClient is the secret with which Discord tells who has signed in.
+const SecretDiscordClient = "DISCORD_CLIENT_SECRET"
+
 // Share is how a browser is shown to others.
 type Share struct {
 	PublicURL    string // under which the viewer's page is reached; "" = the dashboard's own address
 	LinkLifetime time.Duration
 	GoLive       bool
+	Activity     bool
 	UDPPort      int    // 0 = any
 	PublicHost   string // IP address under which this machine is known outside
 	STUN         string // "stun:host:port …"
@@ -101,6 +105,9 @@ var shareFields = inGroup(groupShare,
 	toggle(shareKeys+"goLive", "Go Live on Discord", "Show shared browsers as a Go Live stream with the account of "+
 		"DISCORD_GOLIVE_TOKEN. Discord does not allow this for bots and may close the account: leave this off unless "+
 		"Discord has permitted it. Takes effect at the next start.", false, &at.Share.GoLive),
+	toggle(shareKeys+"activity", "Discord Activity", "Open shared browsers in a window of Discord's own: /clank share and "+
+		"the Live button start it. It needs DISCORD_CLIENT_SECRET and a public viewer address, and Activities enabled in the "+
+		"developer portal.", false, &at.Share.Activity),
 	number(shareKeys+"udpPort", "UDP port for audio and video", "The one UDP port of the call page and the viewer "+
 		"page, to open in a firewall. 0 uses any. Takes effect at the next start.", 0, 0, 65535, &at.Share.UDPPort),
 	text(shareKeys+"publicAddress", "Public IP address", "The IP address at which others reach that port, if it is "+
@@ -115,6 +122,8 @@ var shareFields = inGroup(groupShare,
 		"effect at the next start.", "", modelMaxLen, &at.Share.TURNUser),
 	secret("DISCORD_GOLIVE_TOKEN", "Go Live account token", "The token of an account that Discord allows to go "+
 		"live. Never the bot's."),
+	secret(SecretDiscordClient, "Discord client secret", "Lets people sign in with their Discord accounts, for the "+
+		"Activity and for links to one person. The developer portal shows it under OAuth2."),
 	secret(SecretTURN, "TURN secret", "Shared with the TURN servers (coturn: static-auth-secret). clank uses it to "+
 		"make credentials that expire after six hours for people who may watch."),
 	secret(CredentialTURN, "TURN password", "A password that does not expire, for servers without a shared secret. "+

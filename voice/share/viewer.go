@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/liveview/assets"
 	"clank/videosource"
 	"clank/voice"
 	"clank/voice/webrtc"
@@ -56,16 +57,14 @@ type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
 
-	// Pane is what the live pane is made of, and Work its WebSocket, for who has a link to work a page; nil: all links
-	// are to watch only.
-	Pane fs.FS
+	// Work is the WebSocket of the live pane, for who has a link to work a page; nil: all links are to watch only.
 	Work func(w http.ResponseWriter, r *http.Request, s ViewerShare)
 
 	MaxViews         int // views at once; 0: [DefaultMaxViews]
 	MaxViewsPerShare int // of these, of one share; 0: 20
 	Logger           *slog.Logger
 
-	site    *viewerAssets
+	site    *assets.Site
 	closing func() <-chan struct{}
 	end     context.CancelFunc
 
@@ -99,8 +98,11 @@ func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/"
 // Open prepares the page.
 func (v *ViewerPage) Open() error {
 	v.Logger = cmp.Or(v.Logger, slog.New(slog.DiscardHandler))
-	var err error
-	if v.site, err = loadViewerAssets(v.Pane); err != nil {
+	own, err := fs.Sub(files, "assets")
+	if err != nil {
+		return fmt.Errorf("read the viewer's page: %w", err)
+	}
+	if v.site, err = assets.Load(own); err != nil {
 		return err
 	}
 	v.offerLimits, v.tries = map[string]*rateLimit{}, map[string]*rateLimit{}

@@ -2,15 +2,10 @@ package share
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -42,8 +37,8 @@ type WatchInfo struct {
 // sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", v.handlePage)
-	mux.HandleFunc("GET /assets/{sum}/{name}", v.handleAsset)
+	mux.HandleFunc("GET /{$}", v.site.ServePage)
+	mux.HandleFunc("GET /assets/{sum}/{name}", v.site.ServePart)
 	mux.HandleFunc("POST /check", v.handleCheck)
 	mux.HandleFunc("POST /watch", v.handleWatch)
 	mux.HandleFunc("GET /socket", v.handleSocket)
@@ -249,50 +244,6 @@ func writeJSON(w http.ResponseWriter, status int, val any) {
 //go:embed assets
 var files embed.FS
 
-var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml",
-}
-
-// viewerAssets is what the page is made of. The checksum of its parts is in their addresses, so that they can be kept for ever.
-type viewerAssets struct {
-	sum   string
-	page  []byte
-	parts map[string][]byte
-}
-
-func loadViewerAssets(pane fs.FS) (*viewerAssets, error) {
-	s := &viewerAssets{parts: make(map[string][]byte)}
-	sum := sha256.New()
-	ours, err := fs.Sub(files, "assets")
-	if err != nil {
-		return nil, fmt.Errorf("read the viewer's page: %w", err)
-	}
-	for _, from := range []fs.FS{ours, pane} {
-		if from == nil {
-			continue
-		}
-		entries, err := fs.ReadDir(from, ".")
-		if err != nil {
-			return nil, fmt.Errorf("read the viewer's page: %w", err)
-		}
-		for _, e := range entries {
-			data, err := fs.ReadFile(from, e.Name())
-			if err != nil {
-				return nil, fmt.Errorf("read the viewer's page: %w", err)
-			}
-			sum.Write(data)
-			s.parts[e.Name()] = data
-		}
-	}
-	s.page = s.parts["index.html"]
-	delete(s.parts, "index.html")
-	s.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	s.page = []byte(strings.ReplaceAll(string(s.page), "{sum}", s.sum))
-	return s, nil
-}
-
 // withSecurityHeaders sets what holds for all answers. There is no check of where a request comes from: nothing is granted to a browser for who it
 // is, only to whoever shows the secret of a link.
 func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
@@ -309,21 +260,4 @@ func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (v *ViewerPage) handlePage(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(v.site.page) // whoever asked went away: nothing to do
-}
-
-func (v *ViewerPage) handleAsset(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
-	data, ok := v.site.parts[name]
-	if !ok || r.PathValue("sum") != v.site.sum {
-		http.Error(w, "there is no such file in this version; load the page again", http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(data) // whoever asked went away: nothing to do
 }

@@ -44,7 +44,8 @@ const nothing = { tabs: [], control: {}, viewers: [], may: {}, task: null, dialo
 let count = 0; // of panes, for ids
 
 export class Pane {
-  // options: noNotes leaves out the field for instructions, where there is one beside the pane already.
+  // options: noNotes leaves out the field for instructions, where there is one beside the pane already; onState is told
+  // what a viewer sees beside the picture; again begins anew where a view is over, in place of opening it again.
   constructor(options = {}) {
     this.options = options;
     this.id = `pane-${++count}`;
@@ -121,7 +122,9 @@ export class Pane {
 
   hear(message) {
     switch (message.type) {
-      case "state": return this.change({ wait: firstWait, state: { ...nothing, ...message } });
+      case "state":
+        this.change({ wait: firstWait, state: { ...nothing, ...message } });
+        return this.options.onState?.(this.state);
       case "error":
         this.wish = false;
         return this.tell(message.text, true);
@@ -380,7 +383,8 @@ export class Pane {
   }
 
   sayOver() {
-    return [this.asks(sentence(this.over)), button("Try again", "ghost", () => this.open(this.path, this.secret))];
+    const again = this.options.again ?? (() => this.open(this.path, this.secret));
+    return [this.asks(sentence(this.over)), button("Try again", "ghost", again)];
   }
 
   // ---- What is done

@@ -3,10 +3,12 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/chrome"
 	"clank/internal/test/check"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -25,9 +27,15 @@ type Views struct {
 // Views opens a context in the browser of the test binary. complain is told what pages complain about: errors, refused loads.
 func (s *Shared) Views(t *testing.T, complain func(text string)) *Views {
 	t.Helper()
+	return ViewsIn(t, s.Process(t), complain)
+}
+
+// ViewsIn is [Shared.Views] in a browser of the test's own.
+func ViewsIn(t *testing.T, p *chrome.Process, complain func(text string)) *Views {
+	t.Helper()
 	v := &Views{t: t, ctx: Within(t, 2*time.Minute)}
 	var err error
-	v.conn, err = cdp.Dial(v.ctx, s.Process(t).WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
+	v.conn, err = cdp.Dial(v.ctx, p.WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
 	check.Must(t, err)
 	v.conn.Start(func(ev cdp.Event) {
 		if ev.Method == "Runtime.exceptionThrown" || ev.Method == "Log.entryAdded" {
@@ -70,6 +78,35 @@ func (v *Views) Open(width, height int, scheme string) *View {
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
 	return w
+}
+
+// Frame waits for a frame of another site whose address begins with prefix. It is a view for what is evaluated there;
+// input goes to the page.
+func (w *View) Frame(prefix string) *View {
+	w.views.t.Helper()
+	var found *View
+	Eventually(w.views.t, "a frame of "+prefix, func() bool {
+		for _, target := range ask[proto.TargetGetTargetsResult](w.views, proto.TargetGetTargets{}).TargetInfos {
+			if target.Type != "iframe" || !strings.HasPrefix(target.URL, prefix) || target.BrowserContextID != w.views.context {
+				continue
+			}
+			attach := proto.TargetAttachToTarget{TargetID: target.TargetID, Flatten: true}
+			id := ask[proto.TargetAttachToTargetResult](w.views, attach).SessionID
+			found = &View{w.views, w.views.conn.Session(string(id), cdp.ErrGone)}
+			found.do(proto.RuntimeEnable{})
+			found.do(proto.LogEnable{})
+		}
+		return found != nil
+	})
+	return found
+}
+
+// Screenshot returns what is to be seen, as PNG.
+func (w *View) Screenshot() []byte {
+	w.views.t.Helper()
+	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](w.views.ctx, w.session, proto.PageCaptureScreenshot{})
+	check.Must(w.views.t, err)
+	return res.Data
 }
 
 func (w *View) do(req proto.Request) {

@@ -3,6 +3,6 @@
 // did.
 //
 // It follows API 9 and 10: opcodes, close codes, error codes, limits, permissions, and the life of an
-// interaction (three seconds for the first answer, fifteen minutes for the rest). It is not for OAuth2 and
-// not for load.
+// interaction (three seconds for the first answer, fifteen minutes for the rest); of OAuth2 the sign-in with a code and
+// PKCE, and which Activities run. It is not for load.
 package discordtest

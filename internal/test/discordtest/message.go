@@ -392,6 +392,11 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 		return
 	}
 	checkName(f, path+".name", c.Name)
+	if c.Type == EntryPoint {
+		f.Length(path+".description", c.Description, 0, 0)
+		f.Count(path+".options", len(c.Options), 0, 0)
+		return
+	}
 	f.Length(path+".description", c.Description, 1, 100)
 	c.check(f, path)
 	checkOptions(f, path+".options", c.Options, 0)
@@ -576,6 +581,7 @@ type Command struct {
 	// IntegrationTypes say where it is offered: 0 in servers that have the bot, 1 to people who have installed it.
 	IntegrationTypes []int   `json:"integration_types,omitempty"`
 	MemberNeeds      *string `json:"default_member_permissions,omitempty"` // permissions, as a number
+	Handler          int     `json:"handler,omitempty"`                    // of an entry point: 1 the application, 2 Discord
 	Localizations
 }
 

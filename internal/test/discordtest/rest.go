@@ -30,7 +30,7 @@ func (s *hub) endpoints() map[Route]endpoint {
 		RouteDeleteMessage: s.deleteMessage, RouteDeleteResponse: s.deleteResponse,
 		RouteApplication: s.getApplication, RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
 		RouteRespond: s.respond, RouteFollowup: s.followup, RouteEditResponse: s.editResponse,
-		RouteStreamPreview: s.postPreview, RouteStartThread: s.startThread,
+		RouteStreamPreview: s.postPreview, RouteStartThread: s.startThread, RouteInstance: s.getInstance,
 	}
 }
 
@@ -49,6 +49,9 @@ func (s *hub) Handler() http.Handler {
 	}
 	root.HandleFunc("GET /attachments/{channel}/{attachment}/{name}", s.download)
 	root.HandleFunc("GET /{$}", s.AcceptGateway)
+	root.HandleFunc("POST /api/v10/oauth2/token", s.postToken)
+	root.HandleFunc("GET /api/v10/users/@me", s.getMe)
+	root.HandleFunc("GET /oauth2/authorize", s.getAuthorize)
 	return s.trackRequests(root)
 }
 
@@ -196,6 +199,7 @@ const (
 	RouteDeleteResponse Route = "DELETE /webhooks/{app}/{token}/messages/{message}"
 	RouteStreamPreview  Route = "POST /streams/{key}/preview"
 	RouteStartThread    Route = "POST /channels/{channel}/messages/{message}/threads"
+	RouteInstance       Route = "GET /applications/{app}/activity-instances/{instance}"
 )
 
 // RESTCall is one request while it is answered. The lock is held by the handler.

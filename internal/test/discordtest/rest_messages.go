@@ -441,6 +441,7 @@ const (
 	AnswerEdit          = 7
 	AnswerChoices       = 8
 	AnswerModal         = 9
+	AnswerLaunch        = 12 // an Activity
 	answerInTime        = 3 * time.Second
 	interactionLifetime = 15 * time.Minute
 )
@@ -528,8 +529,8 @@ func (s *hub) respond(c *RESTCall) (any, error) {
 
 // allowedAnswers says which answers fit which interactions.
 var allowedAnswers = map[int][]int{
-	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal},
-	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal},
+	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal, AnswerLaunch},
+	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal, AnswerLaunch},
 	CompleteInteraction:  {AnswerChoices},
 	ModalInteraction:     {AnswerMessage, AnswerDeferred},
 }
@@ -543,6 +544,8 @@ func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []Uploa
 		b.Data = []byte("{}")
 	}
 	switch b.Type {
+	case AnswerLaunch:
+		return s.launch(it)
 	case AnswerDeferredEdit:
 		it.OriginalID = it.Target
 		return nil
@@ -709,6 +712,8 @@ type Interaction struct {
 	// Original is the message that answers (or, for AnswerEdit and
 	// AnswerDeferredEdit, the one with the button); nil when there is none.
 	Original *Message
+	// Instance is that of the Activity which the answer has opened.
+	Instance string
 	// Followups are the further messages, oldest first.
 	Followups []Message
 	// Modal is the form that answers, nil when none does; Choices are those that complete what somebody types.
@@ -801,6 +806,9 @@ func (s *hub) setCommands(c *RESTCall) (any, error) {
 		names[fmt.Sprint(list[i].Type, list[i].Name)] = true
 	}
 	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkEntryPoint(c.Bot.Commands, list); err != nil {
 		return nil, err
 	}
 	for i := range list {

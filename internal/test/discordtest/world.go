@@ -38,6 +38,10 @@ type Account struct {
 	shards, atOnce int               // what is recommended; 0 stands for 1
 	fewestShards   int               // with which the bot may connect
 	begun          map[int]time.Time // when the last session of each bucket was begun
+
+	Activity bool   // Activities are enabled in the portal
+	Secret   string // of the client, for OAuth2
+	Redirect string // the address to which people may be sent back who have signed in
 }
 
 // A Role of a guild. The role with the guild's own id is everyone's.
@@ -154,6 +158,7 @@ type World struct {
 	ClosedDMs    map[string]bool       // people who take no direct messages
 	Given        map[string]Attachment // arguments of commands, by id
 	Typing       []Typing
+	oauth
 }
 
 // NewWorld makes a world in which nothing exists.

@@ -1,0 +1,232 @@
+package activity
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/internal/liveview/assets"
+	"clank/sessions"
+
+	"github.com/coder/websocket"
+)
+
+//go:embed assets
+var files embed.FS
+
+// Open prepares the page.
+func (s *Server) Open() error {
+	own, err := fs.Sub(files, "assets")
+	if err != nil {
+		return fmt.Errorf("read the Activity's page: %w", err)
+	}
+	s.site, err = assets.Load(own)
+	return err
+}
+
+// policy lets the page reach what it came from, and be framed: Discord's client does so from several origins, and on
+// phones from none. Who frames it gets nothing by that, as nothing is granted to a browser for who it is.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'none'; base-uri 'none'"
+
+// Handler is the page and what it asks for, with and without the proxy's prefix. All but the page, "POST begin" and
+// "POST signin" want a token. Failures are JSON with the field error: 401 for who is not signed in, 403 for who may
+// not.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, at := range []string{"/", "/.proxy/"} {
+		mux.HandleFunc("GET "+at+"{$}", s.site.ServePage)
+		mux.HandleFunc("GET "+at+"assets/{sum}/{name}", s.site.ServePart)
+		mux.HandleFunc("POST "+at+"begin", s.handleBegin)
+		mux.HandleFunc("POST "+at+"signin", s.handleSignIn)
+		mux.HandleFunc("GET "+at+"sessions", s.withVisitor(s.handleSessions))
+		mux.HandleFunc("GET "+at+"steps", s.withVisitor(s.handleSteps))
+		mux.HandleFunc("GET "+at+"live", s.withVisitor(s.handleLive))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Robots-Tag", "noindex")
+		h.Set("Cache-Control", "no-store")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+type visitorHandler func(w http.ResponseWriter, r *http.Request, v *visit, now sessions.Origin)
+
+// withVisitor lets those through who are signed in. They show their token in a header, or, as a WebSocket has none of
+// the page's, among the protocols that they would speak there.
+func (s *Server) withVisitor(next visitorHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		for protocol := range strings.SplitSeq(r.Header.Get("Sec-WebSocket-Protocol"), ",") {
+			if key, ok := strings.CutPrefix(strings.TrimSpace(protocol), "key."); ok {
+				token = key
+			}
+		}
+		v, o, err := s.visitor(r.Context(), token)
+		switch {
+		case errors.Is(err, errSignedOut):
+			writeError(w, http.StatusUnauthorized, err)
+		case err != nil:
+			writeError(w, http.StatusForbidden, err)
+		default:
+			next(w, r, v, o)
+		}
+	}
+}
+
+func (s *Server) handleBegin(w http.ResponseWriter, _ *http.Request) {
+	app, state, challenge := s.Discord.Begin()
+	writeJSON(w, http.StatusOK, map[string]string{"app": app, "state": state, "challenge": challenge})
+}
+
+const maxRequest = 8 << 10
+
+func (s *Server) handleSignIn(w http.ResponseWriter, r *http.Request) {
+	var in struct{ State, Code, Instance string }
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&in)
+	if err != nil || in.State == "" || in.Code == "" || in.Instance == "" {
+		writeError(w, http.StatusBadRequest, errors.New("that was not understood; open the Activity again"))
+		return
+	}
+	token, discord, v, err := s.signIn(r.Context(), in.State, in.Code, in.Instance)
+	if err != nil {
+		s.logger().Info("somebody is not let into an Activity", "error", err)
+		writeError(w, http.StatusForbidden, err)
+		return
+	}
+	at := v.origin
+	s.logger().Info("somebody is in an Activity", "user", at.User, "guild", at.Guild, "channel", at.Channel)
+	writeJSON(w, http.StatusOK, map[string]string{"token": token, "discord": discord})
+}
+
+// sessionView is a session as the page shows it.
+type sessionView struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Owner string `json:"owner"`
+	Mine  bool   `json:"mine"`
+	Runs  bool   `json:"runs"`
+	Asked bool   `json:"asked"` // somebody has asked for it to be shown here
+}
+
+func (s *Server) handleSessions(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
+	list, err := s.list(r.Context(), v, o)
+	if err != nil {
+		s.logger().Error("the sessions of an Activity are not read", "error", err)
+		writeError(w, http.StatusInternalServerError, errors.New("the sessions could not be read"))
+		return
+	}
+	wanted, shown := s.chosen(v)
+	views := []sessionView{}
+	for _, x := range list {
+		views = append(views, sessionView{
+			ID: x.ID, Title: x.Title, Owner: x.Origin.UserName, Mine: x.MayUse(o),
+			Runs: x.State == sessions.SessionRunning, Asked: x.ID == wanted || x.ID == shown,
+		})
+	}
+	writeJSON(w, http.StatusOK, views)
+}
+
+// stepView is a step as the page shows it.
+type stepView struct {
+	N      int    `json:"n"`
+	Label  string `json:"label"`
+	Done   bool   `json:"done"`
+	Failed bool   `json:"failed"`
+}
+
+// handleSteps answers with the steps of a session's last task.
+func (s *Server) handleSteps(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
+	session, err := s.find(r.Context(), v, o, r.FormValue("session"))
+	if err != nil {
+		writeError(w, http.StatusForbidden, err)
+		return
+	}
+	views := []stepView{}
+	tasks, err := s.Sessions.Tasks(r.Context(), sessions.TaskQuery{Session: session.ID, Limit: 1})
+	for _, t := range tasks {
+		var steps []sessions.Step
+		steps, err = s.Sessions.Steps(r.Context(), t.ID)
+		steps = slices.DeleteFunc(steps, func(x sessions.Step) bool { return x.Kind == sessions.StepThink })
+		for _, x := range steps[max(0, len(steps)-maxSteps):] {
+			done := x.Phase == sessions.PhaseDone
+			views = append(views, stepView{N: x.N, Label: x.Label, Done: done, Failed: x.Failed})
+		}
+	}
+	if err != nil {
+		s.logger().Error("the steps for an Activity are not read", "error", err)
+		writeError(w, http.StatusInternalServerError, errors.New("the steps could not be read"))
+		return
+	}
+	writeJSON(w, http.StatusOK, views)
+}
+
+const maxSteps = 60
+
+// handleLive is the WebSocket of the live pane. The proxy stands between, so the origin of the request is not ours; the
+// token says who it is.
+func (s *Server) handleLive(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
+	session, err := s.find(r.Context(), v, o, r.FormValue("session"))
+	if err != nil {
+		writeError(w, http.StatusForbidden, err)
+		return
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true,
+	})
+	if err != nil {
+		return // it has been answered
+	}
+	ctx, end := context.WithCancelCause(r.Context())
+	var work sync.WaitGroup
+	work.Go(func() { end(s.awaitEnd(ctx, v, session.ID)) })
+	s.Live.Serve(ctx, conn, session.ID, s.viewer(o, session))
+	end(nil)
+	work.Wait()
+}
+
+// awaitEnd returns why somebody may not watch a session any more, as soon as that is so.
+func (s *Server) awaitEnd(ctx context.Context, v *visit, session string) error {
+	tick := time.NewTicker(s.recheck())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if !s.now().Before(v.until) {
+			return errSignedOut
+		}
+		o, err := s.check(ctx, v)
+		if err == nil {
+			_, err = s.find(ctx, v, o, session)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func writeError(w http.ResponseWriter, status int, err error) {
+	writeJSON(w, status, map[string]string{"error": err.Error()})
+}
+
+func writeJSON(w http.ResponseWriter, status int, val any) {
+	data, _ := json.Marshal(val) // strings and lists always marshal
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+}
