@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/liveview"
 	"clank/internal/liveview/assets"
 	"clank/sessions"
+
+	"github.com/coder/websocket"
 )
 
 const (
@@ -43,10 +44,23 @@ type Discord interface {
 	Origin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 }
 
+// Viewer is somebody who watches a session, with what they may do.
+type Viewer struct {
+	From                sessions.Origin
+	Actor               cancel.Actor // who stops
+	Invited             bool         // the session is somebody else's
+	Control, Stop, Note bool
+}
+
+// Live shows a session to somebody over a WebSocket, until that ends.
+type Live interface {
+	Serve(ctx context.Context, conn *websocket.Conn, session string, v Viewer)
+}
+
 // Server serves the Activity. Set its fields before its first use; its methods are safe for concurrent use.
 type Server struct {
 	Sessions *sessions.Manager
-	Live     *liveview.Server
+	Live     Live
 	Discord  Discord
 
 	// AnyoneMayStop lets everybody who watches stop what runs. nil is no.
@@ -311,14 +325,13 @@ const (
 )
 
 // viewer returns what somebody may do who watches a session: what they may in Discord.
-func (s *Server) viewer(o sessions.Origin, session sessions.Session) liveview.Viewer {
+func (s *Server) viewer(o sessions.Origin, session sessions.Session) Viewer {
 	owns := session.MayUse(o)
 	moderates := !session.Origin.Private && o.Moderates(session.Origin.Guild, session.Origin.Channel)
 	anyone := s.AnyoneMayStop != nil && s.AnyoneMayStop()
-	return liveview.Viewer{
-		Name: o.UserName, From: o, Invited: !owns,
-		Actor: cancel.Actor{ID: o.User, Name: "@" + o.UserName, Moderator: moderates},
-		May:   liveview.Rights{Control: owns, Stop: owns || moderates || anyone, Note: owns || moderates},
+	return Viewer{
+		From: o, Invited: !owns, Actor: cancel.Actor{ID: o.User, Name: "@" + o.UserName, Moderator: moderates},
+		Control: owns, Stop: owns || moderates || anyone, Note: owns || moderates,
 	}
 }
 

@@ -387,16 +387,18 @@ func checkCommand(f *FormErrors, path string, c *Command) {
 	if c.Type == 0 {
 		c.Type = 1
 	}
-	if c.Type != ChatCommand {
+	switch c.Type {
+	case ChatCommand:
+	case EntryPoint:
+		checkName(f, path+".name", c.Name)
+		f.Length(path+".description", c.Description, 0, 0)
+		f.Count(path+".options", len(c.Options), 0, 0)
+		return
+	default:
 		checkMenuCommand(f, path, c)
 		return
 	}
 	checkName(f, path+".name", c.Name)
-	if c.Type == EntryPoint {
-		f.Length(path+".description", c.Description, 0, 0)
-		f.Count(path+".options", len(c.Options), 0, 0)
-		return
-	}
 	f.Length(path+".description", c.Description, 1, 100)
 	c.check(f, path)
 	checkOptions(f, path+".options", c.Options, 0)
