@@ -63,6 +63,7 @@ type LinkRequest struct {
 	Session string // empty: the person's last one here
 	Control bool   // to work the page, too
 	Minutes int    // 0: as long as links work
+	User    string // the id of the one person who can open it; empty: whoever does first
 }
 
 var errNoVoice = errors.New("there are no voice channels here; use this on a server")
@@ -116,6 +117,10 @@ func (b *Bot) linkCommands() []*discordgo.ApplicationCommandOption {
 				{
 					Type: discordgo.ApplicationCommandOptionInteger, Name: "minutes", MinValue: &one, MaxValue: 24 * 60,
 					Description: "How long it works",
+				},
+				{
+					Type: discordgo.ApplicationCommandOptionUser, Name: "person",
+					Description: "Only they can open it, and sign in with Discord for that",
 				},
 			},
 		},
@@ -172,7 +177,8 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 	return true
 }
 
-// launch opens the Activity with a session, and reports whether there is one. Where Discord does not open it, do answers.
+// launch opens the Activity with a session, and reports whether there is one. Where Discord does not open it, do
+// answers.
 func (b *Bot) launch(
 	base context.Context, i *discordgo.Interaction, who person, in LaunchRequest,
 	do func(context.Context, sessions.Origin) (string, error),
@@ -216,6 +222,8 @@ func readLink(options []*discordgo.ApplicationCommandInteractionDataOption) Link
 			in.Control = o.BoolValue()
 		case o.Name == "minutes" && o.Type == discordgo.ApplicationCommandOptionInteger:
 			in.Minutes = int(o.IntValue())
+		case o.Name == "person" && o.Type == discordgo.ApplicationCommandOptionUser:
+			in.User, _ = o.Value.(string) // an id, as Discord sends them
 		}
 	}
 	return in

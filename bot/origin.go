@@ -40,8 +40,8 @@ func (b *Bot) asModerator(o sessions.Origin, who person, bits int64) sessions.Or
 // ErrNotInChannel says that somebody does not see a channel.
 var ErrNotInChannel = errors.New("you do not see that channel")
 
-// ViewerOrigin returns who the person of o is now in its channel, with a moderator's say, as if they had asked there. The
-// error is [ErrLeftGuild], [ErrNotInChannel], or why Discord does not say.
+// ViewerOrigin returns who the person of o is now in its channel, with a moderator's say, as if they had asked there.
+// The error is [ErrLeftGuild], [ErrNotInChannel], or why Discord does not say.
 func (b *Bot) ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
 	o, err := b.RefreshOrigin(ctx, o)
 	if err != nil || o.Guild == "" {

@@ -197,8 +197,8 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "unshare", nil, "unshare for ada", false},
 		{
 			s.ada, "link",
-			discordtest.Args{"session": "b3", "control": true, "minutes": 5},
-			"link {Session:b3 Control:true Minutes:5} for ada", true,
+			discordtest.Args{"session": "b3", "control": true, "minutes": 5, "person": s.bob},
+			"link {Session:b3 Control:true Minutes:5 User:" + s.bob.ID + "} for ada", true,
 		},
 		{s.ada, "unlink", discordtest.Args{"session": "b3"}, "unlink b3 for ada", true},
 	} {

@@ -389,7 +389,8 @@ func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.Applicati
 	return cmds, err
 }
 
-// PutCommands replaces all commands of the application that exist everywhere. An entry point is one that Discord handles.
+// PutCommands replaces all commands of the application that exist everywhere. An entry point is one that Discord
+// handles.
 func (c *REST) PutCommands(ctx context.Context, app string, cmds []*discordgo.ApplicationCommand) error {
 	type command struct {
 		*discordgo.ApplicationCommand

@@ -104,7 +104,8 @@ func (s *SignIn) Finish(ctx context.Context, state, code, redirect string) (Sign
 	}
 	defer res.Body.Close()
 	var u discordgo.User
-	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, 64<<10)).Decode(&u); err != nil || u.ID == "" || u.Bot {
+	err = json.NewDecoder(http.MaxBytesReader(nil, res.Body, 64<<10)).Decode(&u)
+	if err != nil || u.ID == "" || u.Bot {
 		return SignedIn{}, fmt.Errorf("ask Discord who signs in: it answers with status %d", res.StatusCode)
 	}
 	return SignedIn{ID: u.ID, Name: cmp.Or(u.GlobalName, u.Username), Token: token.AccessToken}, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,8 @@ import (
 
 const shareHelp = `Makes a link to the page of a session, live, and prints it. Without an id it is the
 session that was used last. The link is for one person: the browser that opens it
-first has it. It ends with the session, and "clank serve" must run.
+first has it, or with --user a Discord account, which signs in. It ends with the
+session, and "clank serve" must run.
 
   clank share                          watch the session that was used last
   clank share bcdf23ghjk --for 15m     for a quarter of an hour
@@ -26,6 +28,7 @@ first has it. It ends with the session, and "clank serve" must run.
 func newShareCommand(e *commandEnv) *cobra.Command {
 	var control, revoke, list, check bool
 	var lasts time.Duration
+	var user string
 	c := newJSONCommand("share [session]", "", shareHelp, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		asJSON, _ := c.Flags().GetBool("json") // the flag is there
@@ -53,7 +56,7 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 			})
 		}
 		link, err := server.NewLink(ctx, api.LinkRequest{
-			Session: session, Control: control, Seconds: int(lasts / time.Second),
+			Session: session, Control: control, User: user, Seconds: int(lasts / time.Second),
 		})
 		if err != nil {
 			return err
@@ -64,6 +67,7 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 	fs := c.Flags()
 	fs.BoolVar(&control, "control", false, "whoever has the link may work the page, too")
 	fs.DurationVar(&lasts, "for", 0, "how `LONG` it works, such as 15m (the setting says otherwise)")
+	fs.StringVar(&user, "user", "", "only the Discord account with this `ID` can open it")
 	fs.BoolVar(&revoke, "revoke", false, "make links void")
 	fs.BoolVar(&list, "list", false, "list the links that work, and who watches")
 	fs.BoolVar(&check, "check", false, "test whether people elsewhere reach links")
@@ -77,7 +81,7 @@ func listLinks(ctx context.Context, e *commandEnv, server *api.Client, session s
 		return err
 	}
 	return e.printResult(asJSON, links, func(w io.Writer) {
-		fmt.Fprintln(w, "LINK\tSESSION\tRIGHT\tMADE BY\tUNTIL\tWATCHING NOW")
+		fmt.Fprintln(w, "LINK\tSESSION\tRIGHT\tFOR\tMADE BY\tUNTIL\tWATCHING NOW")
 		for _, l := range links {
 			right := "view"
 			if l.Control {
@@ -88,7 +92,9 @@ func listLinks(ctx context.Context, e *commandEnv, server *api.Client, session s
 				from = append(from, v.From)
 			}
 			until, by := l.Until.Local().Format(time.DateTime), clipLine(l.By, 40)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.ID, l.Session, right, by, until, strings.Join(from, ", "))
+			who := clipLine(cmp.Or(l.Name, l.User, "first to open"), 40)
+			watching := strings.Join(from, ", ")
+			fmt.Fprintln(w, strings.Join([]string{l.ID, l.Session, right, who, by, until, watching}, "\t"))
 		}
 	})
 }

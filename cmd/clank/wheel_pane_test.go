@@ -9,6 +9,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/internal/test/discordtest"
 	"clank/sessions"
 )
 
@@ -28,16 +29,40 @@ func newPaneHands(w *wheel) *paneHands {
 	return &paneHands{w, view, view}
 }
 
-// openLink is a person to whom the operator has given a link to work the page.
+// openLink is ada, for whom the operator has made a link to work the page. She signs in with Discord for it; others
+// who have the link cannot.
 func openLink(w *wheel, r *serverFixture, session string) hands {
 	w.t.Helper()
+	r.discord.SetUpOAuth(r.bot, clientSecret, r.server.CallService.ViewerURL()+"signed-in")
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel, Moderator: true}
-	link, err := r.server.CallService.NewLink(w.t.Context(), operator, api.LinkRequest{Session: session, Control: true})
+	wanted := api.LinkRequest{Session: session, Control: true, User: r.ada.ID}
+	link, err := r.server.CallService.NewLink(w.t.Context(), operator, wanted)
 	check.Must(w.t, err)
-	p := newPaneHands(w)
-	p.view.Navigate(link.URL)
-	p.wait(`document.querySelector(".pane-stage canvas:not([hidden])")`)
-	return p
+	for _, tc := range []struct {
+		who  discordtest.User
+		want string
+	}{
+		{discordtest.User{}, "Discord did not sign you in."},
+		{r.discord.CreateUser("eve"), "This link was made for another Discord account: ask for a link of your own."},
+		{r.ada, ""},
+	} {
+		r.discord.VisitAs(tc.who)
+		view := viewers.Views(w.t, func(text string) {
+			if !strings.Contains(text, "401") && !strings.Contains(text, "403") { // who is not let in
+				w.t.Error(text)
+			}
+		}).Open(1400, 900, "light")
+		p := &paneHands{w, view, view}
+		view.Navigate(link.URL)
+		p.wait(`document.body?.dataset.state === "sign-in"`)
+		view.Eval(`document.getElementById("again").click()`)
+		if tc.want == "" {
+			p.wait(`document.querySelector(".pane-stage canvas:not([hidden])")`)
+			return p
+		}
+		p.wait(`document.getElementById("text")?.textContent === "` + tc.want + `"`)
+	}
+	return nil
 }
 
 // openPane is the operator at the dashboard.

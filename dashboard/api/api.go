@@ -207,6 +207,7 @@ type LinkRequest struct {
 	Session string `json:"session"`           // empty: the one that was used last
 	Control bool   `json:"control,omitempty"` // to work the page, too
 	Seconds int    `json:"seconds,omitempty"` // how long it works; 0: as long as links do
+	User    string `json:"user,omitempty"`    // the id of the Discord account that it is for; empty: who opens it first
 }
 
 // LinkView is a link to the page of a session.
@@ -217,7 +218,9 @@ type LinkView struct {
 	Control bool         `json:"control"`
 	By      string       `json:"by"` // who made it
 	Until   time.Time    `json:"until"`
-	Opened  time.Time    `json:"opened,omitzero"` // by the one browser that has it
+	User    string       `json:"user,omitempty"`  // the Discord account that it is for
+	Name    string       `json:"name,omitempty"`  // of that person, once they have signed in
+	Opened  time.Time    `json:"opened,omitzero"` // by whoever has it
 	URL     string       `json:"url,omitempty"`   // told once, to who makes it
 	Viewers []LinkViewer `json:"viewers"`
 }

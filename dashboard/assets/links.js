@@ -26,7 +26,8 @@ async function draw() {
   const links = await api("GET", "/api/links");
   list.replaceChildren(...links.map((link) => {
     const words = [
-      link.title || link.session, link.control ? "to use" : "to watch", `made by ${link.by}`,
+      link.title || link.session, link.control ? "to use" : "to watch",
+      ...link.user ? [`for ${link.name || `Discord user ${link.user}`}`] : [], `made by ${link.by}`,
       `until ${new Date(link.until).toLocaleTimeString([], { timeStyle: "short" })}`,
       link.viewers.length ? `watched from ${link.viewers.map((v) => v.from).join(", ")}` : "nobody watches now",
     ];
@@ -39,9 +40,11 @@ async function draw() {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const { session, seconds, control } = form.elements;
+  const { session, seconds, control, user } = form.elements;
   try {
-    const wanted = { session: session.value, seconds: Number(seconds.value), control: control.checked };
+    const wanted = {
+      session: session.value, seconds: Number(seconds.value), control: control.checked, user: user.value.trim(),
+    };
     const link = await api("POST", "/api/links", wanted);
     text.replaceChildren(el("input", { readonly: true, value: link.url, "aria-label": "The link" }));
     text.firstElementChild.select();

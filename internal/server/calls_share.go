@@ -27,6 +27,7 @@ func (x *CallService) openSharing(ctx context.Context) error {
 	if x.Live != nil {
 		x.viewerPage.Work = x.serveGuest
 	}
+	x.viewerPage.SignIn = x
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
 		return err
 	}
@@ -65,9 +66,11 @@ func (x *CallService) ViewerURL() string { return x.viewerURL }
 
 // viewerLink returns the address of a share for people.
 func (x *CallService) viewerLink(token string) string {
-	base := cmp.Or(x.Settings().Share.PublicURL, x.viewerURL)
-	return share.ViewerLink(base, token)
+	return share.ViewerLink(x.viewerBase(), token)
 }
+
+// viewerBase returns under which address people reach the viewer's page.
+func (x *CallService) viewerBase() string { return cmp.Or(x.Settings().Share.PublicURL, x.viewerURL) }
 
 // CheckLink implements [share.LinkChecker].
 func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error) {
@@ -80,7 +83,8 @@ func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error
 		return share.ViewerShare{}, share.ErrLinkRevoked
 	}
 	return share.ViewerShare{
-		ID: w.ID, Link: link.ID, Session: link.Session, Control: link.Control, Until: link.Until, Done: link.Done,
+		ID: w.ID, Link: link.ID, Session: link.Session, Control: link.Control, Name: link.Name,
+		Until: link.Until, Done: link.Done,
 		Watch: func(f videosource.Format) webrtc.FrameSource { return w.Source.SubscribeTo(f) },
 	}, nil
 }

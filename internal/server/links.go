@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,8 +27,11 @@ func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.Li
 		}
 		in.Session = s.ID
 	}
+	if err := x.checkInvited(in.User); err != nil {
+		return api.LinkView{}, err
+	}
 	token, link, err := x.shares.Invite(ctx, share.InviteRequest{
-		Session: in.Session, By: by, Control: in.Control, For: time.Duration(in.Seconds) * time.Second,
+		Session: in.Session, By: by, Control: in.Control, User: in.User, For: time.Duration(in.Seconds) * time.Second,
 	})
 	if err != nil {
 		return api.LinkView{}, err
@@ -35,6 +39,47 @@ func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.Li
 	view := x.linkView(ctx, link)
 	view.URL = x.viewerLink(token)
 	return view, nil
+}
+
+// checkInvited reports why no link can be for a Discord account.
+func (x *CallService) checkInvited(user string) error {
+	if user == "" {
+		return nil
+	}
+	if id, _ := x.discordApplication(); id == "" {
+		return errNoSignIn
+	}
+	if n, err := strconv.ParseUint(user, 10, 64); err != nil || n == 0 {
+		return errNoAccount
+	}
+	return nil
+}
+
+var (
+	errNoSignIn = errors.New("people cannot sign in with Discord here, as the client secret of the application " +
+		"is not set or clank is not connected; make a link for whoever opens it first")
+	errNoAccount = errors.New("a Discord account is named by its id, a number: in Discord's advanced settings " +
+		"switch on Developer Mode, then right-click the person and choose Copy User ID")
+)
+
+// SignInURL implements [share.SignIn].
+func (x *CallService) SignInURL() string {
+	state, _ := x.signIn.Begin()
+	return x.signIn.URL(state, x.signedInURL())
+}
+
+// SignIn implements [share.SignIn].
+func (x *CallService) SignIn(ctx context.Context, token, browser, state, code string) error {
+	who, err := x.signIn.Finish(ctx, state, code, x.signedInURL())
+	if err == nil {
+		_, err = x.shareLinks.Admit(token, browser, who.ID, who.Name)
+	}
+	return err
+}
+
+// signedInURL is the redirect of the application: where Discord sends people back.
+func (x *CallService) signedInURL() string {
+	return strings.TrimSuffix(x.viewerBase(), "/") + "/signed-in"
 }
 
 // lastUsed returns the session that somebody used last: in their channel, or if they are the operator, anywhere on this
@@ -87,8 +132,8 @@ func (x *CallService) RevokeLinks(ctx context.Context, by sessions.Origin, sessi
 
 func (x *CallService) linkView(ctx context.Context, l share.Link) api.LinkView {
 	v := api.LinkView{
-		ID: l.ID, Session: l.Session, Control: l.Control, By: cmp.Or(l.By.UserName, "the operator"),
-		Until: l.Until, Opened: l.Opened, Viewers: []api.LinkViewer{},
+		ID: l.ID, Session: l.Session, Control: l.Control, User: l.User, Name: l.Name,
+		By: cmp.Or(l.By.UserName, "the operator"), Until: l.Until, Opened: l.Opened, Viewers: []api.LinkViewer{},
 	}
 	if s, err := x.Sessions.Session(ctx, l.Session); err == nil && !s.Origin.Private {
 		v.Title = s.Title
@@ -101,13 +146,19 @@ func (x *CallService) linkView(ctx context.Context, l share.Link) api.LinkView {
 
 // Link implements bot.Links.
 func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRequest) (string, error) {
-	v, err := x.NewLink(ctx, o, api.LinkRequest{Session: in.Session, Control: in.Control, Seconds: in.Minutes * 60})
+	v, err := x.NewLink(ctx, o, api.LinkRequest{
+		Session: in.Session, Control: in.Control, User: in.User, Seconds: in.Minutes * 60,
+	})
 	if err != nil {
 		return "", err
 	}
 	right := "watch the page"
 	if v.Control {
 		right = "watch the page, and work it"
+	}
+	if v.User != "" {
+		return fmt.Sprintf("With this link <@%s> can %s, once they have signed in with Discord, until <t:%d:t>. "+
+			"`/clank unlink` makes it void.\n%s", v.User, right, v.Until.Unix(), v.URL), nil
 	}
 	return fmt.Sprintf("Whoever opens this link first can %s, until <t:%d:t>: open it yourself, or give it to one "+
 		"person. `/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -121,8 +122,9 @@ func (x *CallService) serveGuest(w http.ResponseWriter, r *http.Request, s share
 	if err != nil {
 		return // it has been answered
 	}
+	name := cmp.Or(s.Name, "a guest")
 	x.Live.Serve(r.Context(), conn, s.Session, liveview.Viewer{
-		Name: "a guest", From: sessions.Origin{Kind: "link", User: s.Link, UserName: "a guest"},
+		Name: name, From: sessions.Origin{Kind: "link", User: s.Link, UserName: name},
 		Invited: true, May: liveview.Rights{Control: true},
 	})
 }

@@ -327,8 +327,9 @@ const token = "the-secret-of-this-link"
 
 // links are good as long as their share has not ended.
 type links struct {
-	mu    sync.Mutex
-	share map[string]share.ViewerShare
+	mu       sync.Mutex
+	share    map[string]share.ViewerShare
+	unsigned map[string]bool // those whose person has to sign in
 }
 
 func (l *links) CheckLink(token, _ string) (share.ViewerShare, error) {
@@ -337,6 +338,9 @@ func (l *links) CheckLink(token, _ string) (share.ViewerShare, error) {
 	s, ok := l.share[token]
 	if !ok {
 		return s, errors.New("this link was not made here")
+	}
+	if l.unsigned[token] {
+		return s, share.ErrLinkSignIn
 	}
 	return s, nil
 }

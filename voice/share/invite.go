@@ -19,6 +19,7 @@ type InviteRequest struct {
 	Session string
 	By      sessions.Origin
 	Control bool          // to work the page, too
+	User    string        // the Discord account that it is for; "": whoever opens it first
 	For     time.Duration // 0: as long as links work
 }
 
@@ -52,7 +53,7 @@ func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, 
 			return "", Link{}, err
 		}
 	}
-	link = Link{Share: s.share.id, Session: session.ID, Control: req.Control, By: req.By}
+	link = Link{Share: s.share.id, Session: session.ID, Control: req.Control, User: req.User, By: req.By}
 	if req.For > 0 {
 		link.Until = m.Links.now().Add(req.For)
 	}

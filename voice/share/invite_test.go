@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -180,6 +181,75 @@ func TestLinksAreRefusedToAllButTheOneTheyAreFor(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestALinkForAnAccountIsForWhoeverSignsInWithIt(t *testing.T) {
+	h := newHall(t)
+	token, link := h.invite(t, "s1", ada, func(r *share.InviteRequest) { r.User = bob.User })
+	for _, tc := range []struct {
+		name, browser, user string
+		want                error
+	}{
+		{"nobody has signed in", bobsBrowser, "", share.ErrLinkSignIn},
+		{"its maker", adasBrowser, ada.User, share.ErrLinkOthers},
+		{"whom it is for", bobsBrowser, bob.User, nil},
+		{"the same browser, later", bobsBrowser, "", nil},
+		{"another of theirs", "the secret of bob's phone", bob.User, nil},
+		{"the first, still", bobsBrowser, "", nil},
+		{"another person's, later", adasBrowser, "", share.ErrLinkSignIn},
+		{"a browser without a secret", "", bob.User, share.ErrLinkTaken},
+	} {
+		got, err := h.Links.Admit(token, tc.browser, tc.user, tc.user)
+		if !errors.Is(err, tc.want) || err == nil && (got.ID != link.ID || got.Name != bob.User || got.Opened.IsZero()) {
+			t.Errorf("%s: got %+v, error %v, want %v", tc.name, got, err, tc.want)
+		}
+	}
+	for i := range 8 { // the first makes room
+		check.Must(t, check.Err(h.Links.Admit(token, fmt.Sprint("the secret of bob's browser ", i), bob.User, "bob")))
+	}
+	if _, err := h.Links.Check(token, bobsBrowser); !errors.Is(err, share.ErrLinkSignIn) {
+		t.Errorf("the ninth browser: got %v", err)
+	}
+	token, _ = h.invite(t, "s1", ada)
+	check.Must(t, check.Err(h.Links.Admit(token, adasBrowser, ada.User, "")))
+	if _, err := h.Links.Admit(token, bobsBrowser, ada.User, ""); !errors.Is(err, share.ErrLinkTaken) {
+		t.Errorf("a link for whoever opens it first: got %v", err)
+	}
+}
+
+// signInDesk signs in whoever shows the code of this run.
+type signInDesk struct{ links *links }
+
+func (signInDesk) SignInURL() string { return "https://discord.test/authorize?state=s" }
+
+func (d signInDesk) SignIn(_ context.Context, token, _, state, code string) error {
+	if state != "s" || code != "c" {
+		return share.ErrLinkOthers
+	}
+	d.links.mu.Lock()
+	defer d.links.mu.Unlock()
+	delete(d.links.unsigned, token)
+	return nil
+}
+
+func TestThePageHasPeopleSignInForALink(t *testing.T) {
+	r := start(t, nil)
+	l := r.Links.(*links)
+	l.unsigned = map[string]bool{token: true}
+	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusNotFound) // there is nowhere to sign in
+	r.SignIn = signInDesk{l}
+	status, answer := r.post(t, "/check", share.WatchRequest{Token: token})
+	if status != http.StatusUnauthorized || answer["sign_in"] != "https://discord.test/authorize?state=s" {
+		t.Errorf("got %d %v", status, answer)
+	}
+	r.wantStatus(t, "/watch", share.WatchRequest{Token: token}, http.StatusUnauthorized)
+	r.wantStatus(t, "/signin", share.WatchRequest{Token: "wrong", State: "s", Code: "c"}, http.StatusNotFound)
+	r.wantStatus(t, "/signin", share.WatchRequest{Token: token, State: "s", Code: "d"}, http.StatusForbidden)
+	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusUnauthorized)
+	for range 2 {
+		r.wantStatus(t, "/signin", share.WatchRequest{Token: token, State: "s", Code: "c"}, http.StatusOK)
+	}
+	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusOK)
 }
 
 func TestASessionIsKeptOpenUntilItsLastLinkIsOver(t *testing.T) {

@@ -24,6 +24,8 @@ var (
 	ErrLinkExpired = errors.New("this link has expired: ask for a new one")
 	ErrLinkRevoked = errors.New("what this link showed is not shared any more")
 	ErrLinkTaken   = errors.New("this link belongs to the browser that opened it first: ask for a link of your own")
+	ErrLinkSignIn  = errors.New("this link is for one person: sign in with Discord to show that it is you")
+	ErrLinkOthers  = errors.New("this link was made for another Discord account: ask for a link of your own")
 )
 
 // DefaultLinkLifetime is how long a link works at most.
@@ -36,26 +38,29 @@ const (
 	linkMACSize    = 16 // of HMAC-SHA-256, cut as RFC 2104 allows
 
 	minBrowserSecret = 16 // characters
+	maxBrowsers      = 8  // in which one person has a link
 )
 
-// Link is one link to a shared page. A link to a session was made for one person: the browser that opens it first has
-// it, others are refused. One to what a call shows is for all in the call.
+// Link is one link to a shared page. A link to a session was made for one person: that of a Discord account, or
+// whoever opens it first, in the one browser; others are refused. One to what a call shows is for all in the call.
 type Link struct {
 	ID      string // no secret
 	Share   string // whose page it shows
 	Session string // "": a link for a call
 	Control bool   // whoever has it may work the page; else they may watch
+	User    string // the Discord account that it is for; "": whoever opens it first
+	Name    string // of that person, once they have signed in
 	By      sessions.Origin
 	Until   time.Time
-	Opened  time.Time       // by the browser that has it; zero: by none yet
+	Opened  time.Time       // by whoever has it; zero: by nobody yet
 	Done    <-chan struct{} // closed when it is void
 }
 
 // linkRecord is a link that was given out, and is not void.
 type linkRecord struct {
 	Link
-	done    chan struct{}
-	browser [sha256.Size]byte // of the secret of the browser that has it
+	done     chan struct{}
+	browsers [][sha256.Size]byte // digests of the secrets of those that have it
 }
 
 // Links gives out the secrets in links to shares: signed with a key of this run, bound to one link, with an end, and
@@ -116,9 +121,16 @@ func (l *Links) Issue(link Link) (token string, issued Link) {
 }
 
 // Check tells what a secret is for. browser is a secret that the browser with the link keeps; the first one has a link
-// to a session for itself. The error, which is one of [ErrLinkInvalid], [ErrLinkExpired], [ErrLinkRevoked] and
-// [ErrLinkTaken], is a sentence for people.
-func (l *Links) Check(token, browser string) (Link, error) {
+// to a session for itself, unless the link is for an account. The error, which is one of those above, is a sentence for
+// people.
+func (l *Links) Check(token, browser string) (Link, error) { return l.open(token, browser, "", "") }
+
+// Admit is Check for a browser in which the person of a Discord account has signed in.
+func (l *Links) Admit(token, browser, user, name string) (Link, error) {
+	return l.open(token, browser, user, name)
+}
+
+func (l *Links) open(token, browser, user, name string) (Link, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) < linkExpirySize+1+linkMACSize {
 		return Link{}, ErrLinkInvalid
@@ -144,12 +156,20 @@ func (l *Links) Check(token, browser string) (Link, error) {
 		return Link{}, ErrLinkTaken
 	}
 	same := sha256.Sum256([]byte(browser))
-	if r.Opened.IsZero() {
-		r.Opened, r.browser = now, same
-	}
-	if !hmac.Equal(r.browser[:], same[:]) {
+	switch {
+	case slices.Contains(r.browsers, same):
+		return r.Link, nil
+	case r.User == "" && !r.Opened.IsZero():
 		return Link{}, ErrLinkTaken
+	case r.User != "" && user == "":
+		return Link{}, ErrLinkSignIn
+	case r.User != "" && r.User != user:
+		return Link{}, ErrLinkOthers
+	case r.User != "":
+		r.Name = name
 	}
+	r.Opened = now
+	r.browsers = append(r.browsers[max(0, len(r.browsers)-maxBrowsers+1):], same)
 	return r.Link, nil
 }
 

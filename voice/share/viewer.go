@@ -40,6 +40,7 @@ type ViewerShare struct {
 	Session string
 	Control bool
 
+	Name  string // of the person it is for; may be empty
 	Title string // for people; may be empty
 	Watch func(videosource.Format) webrtc.FrameSource
 	Until time.Time       // when the link expires; zero: with the share
@@ -52,9 +53,19 @@ type LinkChecker interface {
 	CheckLink(token, browser string) (ViewerShare, error)
 }
 
+// SignIn has people show whose Discord account is theirs. Errors are sentences, as those of [LinkChecker].
+type SignIn interface {
+	// SignInURL returns where somebody signs in who is then sent back to "signed-in" below the page.
+	SignInURL() string
+
+	// SignIn lets the browser of whoever has signed in have a link.
+	SignIn(ctx context.Context, token, browser, state, code string) error
+}
+
 // ViewerPage serves the page. Set the fields, then Open; Close ends all views.
 type ViewerPage struct {
 	Links  LinkChecker
+	SignIn SignIn         // nil: no link is for an account
 	Engine *webrtc.Engine // nil: no WebRTC
 
 	// Work is the WebSocket of the live pane, for who has a link to work a page; nil: all links are to watch only.

@@ -19,6 +19,8 @@ type WatchRequest struct {
 	Token   string `json:"token"`
 	Browser string `json:"browser,omitempty"` // a secret that the browser keeps for itself
 	SDP     string `json:"sdp,omitempty"`     // to watch: the offer, with all candidates
+	State   string `json:"state,omitempty"`   // with Code: what Discord has sent somebody back with who has signed in
+	Code    string `json:"code,omitempty"`
 }
 
 // WatchInfo is what the page is told of a share.
@@ -30,46 +32,86 @@ type WatchInfo struct {
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
 }
 
-// Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST watch" takes one with an offer
-// and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
-// for an offer where too many are made, or a link after many that were wrong,
-// and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
+// Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST
+// watch" takes one with an offer and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the
+// field error: 401 for a link whose person has to sign in, at the address sign_in, and then "POST signin" lets the
+// browser have it; 404 for a link that is not good, 429 for an offer where too many are made, or a link after many
+// that were wrong, and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
 // sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.site.ServePage)
 	mux.HandleFunc("GET /assets/{sum}/{name}", v.site.ServePart)
+	mux.HandleFunc("GET /signed-in", v.site.ServePage)
 	mux.HandleFunc("POST /check", v.handleCheck)
+	mux.HandleFunc("POST /signin", v.handleSignIn)
 	mux.HandleFunc("POST /watch", v.handleWatch)
 	mux.HandleFunc("GET /socket", v.handleSocket)
 	mux.HandleFunc("GET /live", v.handleLive)
 	return v.withSecurityHeaders(mux)
 }
 
-// readRequest reads a request and finds its share. ok is false where the answer was given.
-func (v *ViewerPage) readRequest(w http.ResponseWriter, r *http.Request) (in WatchRequest, s ViewerShare, ok bool) {
+// decodeRequest reads a request. ok is false where the answer was given.
+func (v *ViewerPage) decodeRequest(w http.ResponseWriter, r *http.Request) (in WatchRequest, ok bool) {
 	crowded, err := v.admitRequest(w, r)
 	if err != nil {
 		writeError(w, http.StatusServiceUnavailable, err)
-		return in, s, false
+		return in, false
 	}
 	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, 2*webrtc.MaxOffer)).Decode(&in)
 	if late := crowded(); late && err != nil {
 		writeError(w, http.StatusServiceUnavailable, errTooManyRequests)
-		return in, s, false
+		return in, false
 	}
 	if err != nil {
 		writeError(w, http.StatusBadRequest, errors.New("that was not understood; load the page again"))
+	}
+	return in, err == nil
+}
+
+// readRequest reads a request and finds its share. ok is false where the answer was given.
+func (v *ViewerPage) readRequest(w http.ResponseWriter, r *http.Request) (in WatchRequest, s ViewerShare, ok bool) {
+	if in, ok = v.decodeRequest(w, r); !ok {
 		return in, s, false
 	}
-	s, err = v.checkToken(in.Token, in.Browser, personOf(r))
+	s, err := v.checkToken(in.Token, in.Browser, personOf(r))
+	if err != nil {
+		v.refuseToken(w, err)
+	}
+	return in, s, err == nil
+}
+
+func (v *ViewerPage) refuseToken(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errTooManyTries):
 		writeError(w, http.StatusTooManyRequests, err)
-	case err != nil:
+	case errors.Is(err, ErrLinkSignIn) && v.SignIn != nil:
+		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": err.Error(), "sign_in": v.SignIn.SignInURL()})
+	default:
 		writeError(w, http.StatusNotFound, err)
 	}
-	return in, s, err == nil
+}
+
+// handleSignIn lets the browser of somebody who has signed in have the link that is for them.
+func (v *ViewerPage) handleSignIn(w http.ResponseWriter, r *http.Request) {
+	in, ok := v.decodeRequest(w, r)
+	if !ok {
+		return
+	}
+	_, err := v.checkToken(in.Token, in.Browser, personOf(r))
+	switch {
+	case err == nil: // it has it already
+	case !errors.Is(err, ErrLinkSignIn) || v.SignIn == nil:
+		v.refuseToken(w, err)
+		return
+	default:
+		if err := v.SignIn.SignIn(r.Context(), in.Token, in.Browser, in.State, in.Code); err != nil {
+			v.Logger.Info("somebody is not let in with a link", "error", err)
+			writeError(w, http.StatusForbidden, err)
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]string{})
 }
 
 // checkToken returns the share of a token that a person shows; the error is why it is none to be watched now.
@@ -124,11 +166,8 @@ func (v *ViewerPage) handleLive(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := v.checkToken(token, browser, personOf(r))
 	switch {
-	case errors.Is(err, errTooManyTries):
-		writeError(w, http.StatusTooManyRequests, err)
-		return
 	case err != nil:
-		writeError(w, http.StatusNotFound, err)
+		v.refuseToken(w, err)
 		return
 	case !s.Control || v.Work == nil:
 		writeError(w, http.StatusForbidden, errOnlyWatch)

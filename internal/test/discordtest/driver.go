@@ -275,6 +275,8 @@ func checkArgument(o CommandOption, v any) error {
 	switch v := v.(type) {
 	case string:
 		fits = fits && o.Type == StringOption && within(len([]rune(v)), o.MinLength, o.MaxLength)
+	case User:
+		fits = o.Type == UserOption
 	case givenFile:
 		fits = o.Type == AttachmentOption
 	case bool:

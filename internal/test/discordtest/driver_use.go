@@ -301,6 +301,9 @@ func listOptions(options []CommandOption, args Args, typing string) ([]map[strin
 		if err := checkArgument(o, v); err != nil {
 			return nil, fmt.Errorf("%w: %q: %w", ErrBadArgument, o.Name, err)
 		}
+		if u, ok := v.(User); ok {
+			v = u.ID
+		}
 		out = append(out, map[string]any{"name": o.Name, "type": o.Type, "value": v})
 	}
 	if len(out) < len(args) || !found {

@@ -557,6 +557,7 @@ const (
 	StringOption  = 3
 	IntegerOption = 4
 	BooleanOption = 5
+	UserOption    = 6
 	NumberOption  = 10
 
 	AttachmentOption = 11

@@ -4,6 +4,7 @@ import { watchSocket } from "./socket.js";
 
 const $ = (id) => document.getElementById(id);
 const token = location.hash.slice(1);
+const asked = "clank-sign-in"; // where the page keeps what it asked Discord for
 const browser = ownSecret();
 let view = null; // what runs now: { close() }
 let round = 0; // tries that were given up must not show anything any more
@@ -49,19 +50,22 @@ function ownSecret() {
 }
 
 class Refused extends Error {
-  constructor(status, text) {
+  constructor(status, text, signIn) {
     super(text);
     this.status = status;
+    this.signIn = signIn;
   }
 }
 
-async function post(path, body) {
+async function post(path, body, link = token) {
   const response = await fetch(path, {
     method: "POST", headers: { "Content-Type": "application/json" }, credentials: "omit",
-    body: JSON.stringify({ token, browser, ...body }), signal: AbortSignal.timeout(10_000),
+    body: JSON.stringify({ token: link, browser, ...body }), signal: AbortSignal.timeout(10_000),
   });
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Refused(response.status, answer?.error ?? `The answer was ${response.status}.`);
+  if (!response.ok) {
+    throw new Refused(response.status, answer?.error ?? `The answer was ${response.status}.`, answer?.sign_in);
+  }
   return answer;
 }
 
@@ -103,8 +107,40 @@ async function begin() {
   } catch (error) {
     if (mine !== round) return;
     if (error.status === 404) gone(error.message);
+    else if (error.signIn) askToSignIn(error.signIn);
     else if (error instanceof Refused) message("failed", "It cannot be shown now", sentence(error.message), true);
     else lost();
+  }
+}
+
+// askToSignIn leads to Discord, which leads back to finishSignIn: only the tab that went there knows the state.
+function askToSignIn(address) {
+  message("sign-in", "This link is for one person", "Sign in with Discord to show that it is you.", true);
+  $("again").textContent = "Sign in with Discord";
+  $("again").onclick = () => {
+    sessionStorage.setItem(asked, JSON.stringify({ link: token, state: new URL(address).searchParams.get("state") }));
+    location.assign(address);
+  };
+}
+
+// finishSignIn takes what Discord has sent back, and goes on to the link.
+async function finishSignIn() {
+  const back = new URLSearchParams(location.search);
+  const { link, state } = JSON.parse(sessionStorage.getItem(asked) ?? "{}");
+  sessionStorage.removeItem(asked);
+  history.replaceState(null, "", location.pathname);
+  if (!link || back.get("state") !== state) {
+    gone("this sign-in was not begun in this tab: open the link again");
+    return;
+  }
+  const again = () => location.replace(`./#${link}`);
+  try {
+    if (!back.get("code")) throw new Error("Discord did not sign you in");
+    await post("signin", { state, code: back.get("code") }, link);
+    again();
+  } catch (error) {
+    message("failed", "You are not let in", sentence(error.message), true);
+    $("again").onclick = again;
   }
 }
 
@@ -140,12 +176,13 @@ function lost() {
   waits = Math.min(waits * 2, 15_000);
 }
 
-$("again").addEventListener("click", () => {
+$("again").onclick = () => {
   message("connecting", "One moment", "The shared page is being fetched.");
   begin();
-});
+};
 $("full").addEventListener("click", () => $("stage").requestFullscreen());
 addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => view?.close());
 addEventListener("pageshow", (event) => event.persisted && begin());
-begin();
+if (location.pathname.endsWith("/signed-in")) finishSignIn();
+else begin();
