@@ -145,6 +145,7 @@ type Bot struct {
 	members          memberCache
 	jobs             JobPool
 	questionOutcomes questionOutcomes
+	asked            askedMessages
 	activeProgress   progressByWork
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine

@@ -33,6 +33,9 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 			b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 		}
 	}
+	if data.CommandType == discordgo.MessageApplicationCommand && b.onMessageCommand(base, i, data, who) {
+		return
+	}
 	var sub *discordgo.ApplicationCommandInteractionDataOption
 	if data.Name == commandName && len(data.Options) > 0 {
 		sub = data.Options[0]
@@ -68,7 +71,7 @@ type browseOptions struct {
 	steps           int
 	budget          float64 // in US dollars
 	private, headed bool
-	again           bool // a task that was done before: not typed for this one
+	untyped         bool // nobody typed it for this task
 	files           []*discordgo.MessageAttachment
 }
 
@@ -118,6 +121,7 @@ func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 
 // browseCommand runs /clank browse from the first answer to the last.
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
+	o.private = o.private || who.away
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || o.private
 	from.Locale = b.localeOf(i, who, o.private)
@@ -158,7 +162,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
-		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.again,
+		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.untyped,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
@@ -185,7 +189,8 @@ func beginAt(address, task string) (string, error) {
 // commandMessage returns where the work of a command is shown.
 func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
 	return &workMessage{
-		rest: b.rest, log: b.logger(), guild: i.GuildID, channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
+		rest: b.rest, log: b.logger(), guild: i.GuildID, channel: i.ChannelID, user: who.id, private: private,
+		direct:      i.GuildID == "" && !who.away,
 		locale:      b.localeOf(i, who, private),
 		interaction: i, expires: time.Now().Add(cmp.Or(b.TokenLife, 14*time.Minute)),
 	}

@@ -35,8 +35,8 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 			b.onMessage(base, m)
 		}
 	case "INTERACTION_CREATE":
-		var i *discordgo.Interaction
-		if err := json.Unmarshal(data, &i); err != nil || i == nil {
+		i, err := readInteraction(data)
+		if err != nil || i == nil {
 			b.logger().Warn("interaction cannot be read", "error", err)
 			return
 		}
@@ -86,6 +86,42 @@ func readMessage(data json.RawMessage) (*discordgo.Message, error) {
 		ID: plain.ID, ChannelID: plain.ChannelID, GuildID: plain.GuildID, Type: plain.Type, Content: plain.Content,
 		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions,
 	}, err
+}
+
+// readInteraction reads an interaction. Where the library cannot read the components of a message that it is about, which
+// may be another bot's, it is read without them.
+func readInteraction(data json.RawMessage) (*discordgo.Interaction, error) {
+	var i *discordgo.Interaction
+	err := json.Unmarshal(data, &i)
+	if err == nil {
+		return i, nil
+	}
+	type object map[string]json.RawMessage
+	var whole, inner object
+	var resolved map[string]map[string]object
+	if json.Unmarshal(data, &whole) != nil || json.Unmarshal(whole["data"], &inner) != nil ||
+		json.Unmarshal(inner["resolved"], &resolved) != nil {
+		return nil, err
+	}
+	for _, m := range resolved["messages"] {
+		for _, part := range []string{"components", "referenced_message", "message_snapshots"} {
+			delete(m, part)
+		}
+	}
+	for _, put := range []struct {
+		in  object
+		key string
+		v   any
+	}{{inner, "resolved", resolved}, {whole, "data", inner}} {
+		if put.in[put.key], err = json.Marshal(put.v); err != nil {
+			return nil, err
+		}
+	}
+	again, err := json.Marshal(whole)
+	if err == nil {
+		err = json.Unmarshal(again, &i)
+	}
+	return i, err
 }
 
 // rememberedIDs is how many of the newest messages and interactions are known again.
@@ -188,6 +224,7 @@ type person struct {
 	id, name string
 	roles    []string
 	bits     int64       // permissions in the channel; interactions only
+	away     bool        // they have brought the bot to where it is no member
 	locale   i18n.Locale // their own language; that of the server where it is not known
 }
 
@@ -206,7 +243,18 @@ func personOf(i *discordgo.Interaction) (person, bool) {
 		return p, false
 	}
 	p.locale = i18n.Locale(i.Locale)
+	if isAway(i) {
+		// What the bot does there is between it and this person, as in a direct message.
+		p.away, p.roles, p.bits, i.GuildID = true, nil, 0, ""
+	}
 	return p, p.id != "" && !u.Bot
+}
+
+// isAway reports whether the bot is no member of where i comes from: its person has installed it for themselves.
+func isAway(i *discordgo.Interaction) bool {
+	_, installed := i.AuthorizingIntegrationOwners[discordgo.ApplicationIntegrationUserInstall]
+	_, member := i.AuthorizingIntegrationOwners[discordgo.ApplicationIntegrationGuildInstall]
+	return installed && !member && i.Context != discordgo.InteractionContextBotDM
 }
 
 func personFrom(u *discordgo.User, nick string) person {

@@ -51,6 +51,7 @@ func messageFaults() map[string]fault {
 			s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.ViewChannel)
 		}},
 		"10004 of a server that threw the bot out": {message: true, direct: true, do: func(s *stage) {
+			s.Install(s.account, s.ada) // otherwise nobody there can be reached any more
 			s.RemoveMember(s.guild, s.account.User)
 		}},
 		"10008 of a message":      {message: true, do: func(s *stage) { s.DeleteMessage(s.message(s.room, "look")) }},

@@ -214,16 +214,19 @@ func TestFilesThatAreTooManyTooLargeOrFromElsewhereAreNotFetched(t *testing.T) {
 	}
 }
 
+// offered returns a file of size bytes that a page has offered.
+func offered(t *testing.T, dir, name string, size int) sessions.File {
+	t.Helper()
+	f := sessions.File{Name: name, Type: "application/pdf", Size: int64(size), Path: filepath.Join(dir, name)}
+	check.Must(t, os.WriteFile(f.Path, bytes.Repeat([]byte{'x'}, size), 0o600))
+	return f
+}
+
 func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	s := openStage(t)
 	dir := t.TempDir()
-	offered := func(name string, size int) sessions.File {
-		f := sessions.File{Name: name, Type: "application/pdf", Size: int64(size), Path: filepath.Join(dir, name)}
-		check.Must(t, os.WriteFile(f.Path, bytes.Repeat([]byte{'x'}, size), 0o600))
-		return f
-	}
 	list := []sessions.File{
-		offered("bill.pdf", 8<<20), offered("other.pdf", 3<<20), offered("large.iso", 10<<20+1), offered("empty.txt", 0),
+		offered(t, dir, "bill.pdf", 8<<20), offered(t, dir, "other.pdf", 3<<20), offered(t, dir, "large.iso", 10<<20+1), offered(t, dir, "empty.txt", 0),
 		{Name: "lost.pdf", Size: 5, Path: filepath.Join(dir, "lost.pdf")},
 	}
 	it := s.browse(s.ada, discordtest.Args{"task": "bills"})

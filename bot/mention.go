@@ -88,18 +88,24 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	line := assistant.ChatLine{
 		Speaker: who.name, SpeakerID: who.id, Text: b.withoutMention(m.Content), Images: b.pictures(files), Notes: notes,
 	}
-	turn := assistant.Turn{Origin: from, Lines: append(b.conversation(ctx, m), line), Typed: true, Files: files}
-	p := b.startProgress(ctx, where, work.ID, handle)
+	b.converse(ctx, where, work.ID, handle, assistant.Turn{
+		Origin: from, Lines: append(b.conversation(ctx, m), line), Typed: true, Files: files,
+	})
+}
+
+// converse answers what was said, with progress at where of the work that has id and handle.
+func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn) {
+	p := b.startProgress(ctx, where, id, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
-	defer b.forgetOpen(ctx, work.ID)
-	rows := b.answerRows(who.locale, p.lastRecord())
+	defer b.forgetOpen(ctx, id)
+	rows := b.answerRows(where.locale, p.lastRecord())
 	if err != nil {
-		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, who.locale, err), page: p.page(), rows: rows})
+		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, where.locale, err), page: p.page(), rows: rows})
 		return
 	}
 	end := finalMessage{text: answer.Text, images: answer.Images, page: answer.View, rows: rows}
-	b.conclude(ctx, where, b.withDownloads(from.Locale, end, where, answer.Files))
+	b.conclude(ctx, where, b.withDownloads(where.locale, end, where, answer.Files))
 }
 
 // failure says why there is no answer.

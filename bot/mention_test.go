@@ -114,6 +114,7 @@ func TestListsOfServersAndChannelsHoldForDirectMessages(t *testing.T) {
 			stranger := s.bob
 			if name == "servers" {
 				s.RemoveMember(s.guild, s.bob)
+				s.Install(s.account, s.bob) // no stranger to the bot can write to it
 			}
 			s.bot.Served = func() ([]string, []string) { return served(s, staff) }
 			s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {

@@ -63,7 +63,7 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 	s.bot.Runtimes = []string{"local_browser_agent", "openai_computer_use"}
 	s.open()
 	s.close()
-	if got := s.Commands(s.account); len(got) != 1 || got[0].Name != "clank" || len(got[0].Options) != 3 {
+	if got := s.Commands(s.account); len(got) != 3 || got[0].Name != "clank" || len(got[0].Options) != 3 {
 		t.Fatalf("commands = %+v", got)
 	}
 	again := func(runtimes ...string) {

@@ -71,7 +71,7 @@ func (b *Bot) handleQuestion(ctx context.Context, ev approval.Event) {
 // showQuestion writes a question into the channel of its task, or to the person
 // alone if the task is private, and edits it once it is over.
 func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan approval.Answer) {
-	where := &workMessage{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
+	where := &workMessage{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private}
 	loc := b.locale(q.Guild)
 	asked := messageContent{content: questionText(loc, q, b.Links != nil), rows: questionButtons(loc, q, b.Links != nil)}
 	if err := b.writeMessage(ctx, where, asked); err != nil {

@@ -34,6 +34,8 @@ const (
 	actionRetry    = "retry" // a task
 	actionScript   = "script"
 	actionList     = "sessions" // a menu of sessions
+	actionLink     = "link"     // a menu of links
+	actionAsk      = "about"    // a message
 )
 
 const (
@@ -105,6 +107,9 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 		b.startWork(base, func(ctx context.Context) { b.showPicture(ctx, i, id, who) }, busy)
 	case actionClose:
 		b.startWork(base, func(ctx context.Context) { b.closeSession(ctx, i, id, who) }, busy)
+	case actionLink:
+		link := pickedLink(i.Message, strings.Join(data.Values, ""))
+		b.startWork(base, func(ctx context.Context) { b.browseLink(ctx, i, link, who) }, busy)
 	case actionList:
 		b.runShort(base, func(ctx context.Context) { b.sessionsCommand(ctx, i, who, strings.Join(data.Values, "")) })
 	default:
@@ -122,6 +127,8 @@ func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discor
 		do = func(ctx context.Context) { b.continueSession(ctx, i, id, formField(data, fieldTask), who) }
 	case actionScript:
 		do = func(ctx context.Context) { b.makeScript(ctx, i, id, formField(data, fieldName), who) }
+	case actionAsk:
+		do = func(ctx context.Context) { b.askAbout(ctx, i, id, formField(data, fieldTask), who) }
 	default:
 		b.logger().Info("form of somebody else", "custom_id", data.CustomID)
 		return
@@ -250,7 +257,7 @@ func (b *Bot) retry(ctx context.Context, i *discordgo.Interaction, id string, wh
 		return
 	}
 	o := browseOptions{
-		task: t.Prompt, session: t.SessionID, runtime: t.Runtime, model: t.Model, steps: t.MaxSteps, private: t.Origin.Private, again: true,
+		task: t.Prompt, session: t.SessionID, runtime: t.Runtime, model: t.Model, steps: t.MaxSteps, private: t.Origin.Private, untyped: true,
 	}
 	if s, err := b.Tasks.Session(ctx, t.SessionID); err != nil || s.State == sessions.SessionClosed {
 		o.session, o.profile = "", t.Profile

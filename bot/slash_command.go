@@ -33,14 +33,26 @@ type CommandOptions struct {
 // SlashCommand returns /clank as it should be registered.
 func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 	sub := discordgo.ApplicationCommandOptionSubCommand
-	return &discordgo.ApplicationCommand{
+	return everywhere(&discordgo.ApplicationCommand{
 		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
 		Options: append([]*discordgo.ApplicationCommandOption{
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: browseOptionList(o)},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
 		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip))...),
+	})
+}
+
+// everywhere offers a command in servers, in direct messages, and wherever people who have installed the bot for
+// themselves are.
+func everywhere(c *discordgo.ApplicationCommand) *discordgo.ApplicationCommand {
+	c.IntegrationTypes = &[]discordgo.ApplicationIntegrationType{
+		discordgo.ApplicationIntegrationGuildInstall, discordgo.ApplicationIntegrationUserInstall,
 	}
+	c.Contexts = &[]discordgo.InteractionContextType{
+		discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel,
+	}
+	return c
 }
 
 // browseOptionList returns the options of /clank browse.
@@ -114,16 +126,28 @@ func comparableForm(cmds []*discordgo.ApplicationCommand) string {
 		Names, Descriptions *map[discordgo.Locale]string
 		Type                discordgo.ApplicationCommandType
 		Options             []comparableOption
+		Integrations        []discordgo.ApplicationIntegrationType
+		Contexts            []discordgo.InteractionContextType
+		MemberNeeds         *int64
 	}
-	out := make([]command, 0, len(cmds))
+	out := make([]command, 0, len(cmds)) // sorted by name: Discord has an order of its own
 	for _, c := range cmds {
 		if c != nil {
-			out = append(out, command{
-				c.Name, c.Description, c.NameLocalizations, c.DescriptionLocalizations,
-				cmp.Or(c.Type, discordgo.ChatApplicationCommand), comparableOptions(c.Options),
-			})
+			x := command{
+				Name: c.Name, Description: c.Description, Names: c.NameLocalizations, Descriptions: c.DescriptionLocalizations,
+				Type: cmp.Or(c.Type, discordgo.ChatApplicationCommand), Options: comparableOptions(c.Options),
+				MemberNeeds: c.DefaultMemberPermissions,
+			}
+			if c.IntegrationTypes != nil {
+				x.Integrations = slices.Sorted(slices.Values(*c.IntegrationTypes))
+			}
+			if c.Contexts != nil {
+				x.Contexts = slices.Sorted(slices.Values(*c.Contexts))
+			}
+			out = append(out, x)
 		}
 	}
+	slices.SortFunc(out, func(a, b command) int { return cmp.Compare(a.Name, b.Name) })
 	text, err := json.Marshal(out)
 	if err != nil { // a choice with a value that is no JSON: never equal
 		return err.Error()
@@ -226,6 +250,7 @@ func (b *Bot) registerCommands(ctx context.Context) error {
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
 		Clip: b.Clip != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window,
 	})}
+	want = append(want, messageCommands()...)
 	for _, c := range want {
 		localize(c)
 	}

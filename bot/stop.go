@@ -165,11 +165,12 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 	})
 }
 
-// respond answers an interaction that is not work. If Discord has forgotten it,
+// respond answers an interaction that is not work, in private where the bot is no member. If Discord has forgotten it,
 // there is nobody to tell.
 func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m discord.OutgoingMessage) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
+	m.Private = m.Private || isAway(i)
 	if err := b.rest.Respond(ctx, i, kind, m); err != nil {
 		b.logger().Warn("interaction not answered", "error", err)
 	}

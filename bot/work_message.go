@@ -226,7 +226,12 @@ func (p *workMessage) add(ctx context.Context, v messageContent) error {
 	}
 	m := v.message()
 	m.Private = p.private
-	return p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error { return p.rest.FollowUp(ctx, p.interaction, m) })
+	err := p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error { return p.rest.FollowUp(ctx, p.interaction, m) })
+	if discord.IsCode(err, discord.CodeTooManyFollowUps) {
+		p.interaction = nil
+		return p.write(ctx, v)
+	}
+	return err
 }
 
 // finish shows an answer: its first part in the place, the rest below it.

@@ -126,6 +126,7 @@ const (
 	CodeUnknownInteraction = 10062
 	CodeAcknowledged       = 40060
 	CodeTooLarge           = 40005
+	CodeTooManyFollowUps   = 40094 // where the bot is no member
 	CodeMissingAccess      = 50001
 	CodeCannotMessageUser  = 50007
 	CodeMissingPermission  = 50013

@@ -358,6 +358,8 @@ var (
 	ErrCannotDM         = Refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
 	ErrMissingPerms     = Refuse(http.StatusForbidden, 50013, "Missing Permissions")
 	ErrInvalidWebhook   = Refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
+	ErrNoMutualGuild    = Refuse(http.StatusForbidden, 50278, "Cannot send messages to this user due to having no mutual guilds")
+	ErrTooManyFollowups = Refuse(http.StatusBadRequest, 40094, "This interaction has reached the maximum number of follow-up messages")
 	ErrInvalidJSON      = Refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 	ErrWrongChannelType = Refuse(http.StatusBadRequest, 50024, "Cannot execute action on this channel type")
 	ErrThreadExists     = Refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")

@@ -47,6 +47,9 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	if ch.GuildID == "" && s.ClosedDMs[ch.Recipients[0].ID] {
 		return nil, ErrCannotDM
 	}
+	if ch.GuildID == "" && !s.mayMeet(c.Bot, ch.Recipients[0]) {
+		return nil, ErrNoMutualGuild
+	}
 	var b MessageBody
 	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
@@ -76,6 +79,11 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	}
 	s.Post(r)
 	return s.visibleMessage(r, c), nil
+}
+
+// mayMeet reports whether a bot and a person share a guild, or the person has installed it.
+func (s *hub) mayMeet(a *Account, user User) bool {
+	return a.Installed[user.ID] || slices.ContainsFunc(s.GuildsOf(a.User.ID), func(g *GuildState) bool { return g.Member(user.ID) != nil })
 }
 
 // nonceLifetime is how long an enforced nonce keeps a message from being made twice.
@@ -642,6 +650,9 @@ func (s *hub) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord,
 
 // followup makes a further message. Straight after a deferred answer it is the
 // answer, and what the deferral said about ephemeral holds.
+// maxFollowupsAway is how many there may be where the bot is no member: Discord's reference, "Create Followup Message".
+const maxFollowupsAway = 5
+
 func (s *hub) followup(c *RESTCall) (any, error) {
 	it, err := s.webhookFor(c)
 	if err != nil {
@@ -653,6 +664,9 @@ func (s *hub) followup(c *RESTCall) (any, error) {
 	}
 	if r := s.Messages[it.OriginalID]; it.Thinking && r != nil && !r.Deleted {
 		return s.answered(it, r, b, c.Files)
+	}
+	if s.Permissions(it.Channel, it.App.User.ID) == 0 && len(it.FollowupIDs) == maxFollowupsAway {
+		return nil, ErrTooManyFollowups
 	}
 	r := s.newAnswer(it, b)
 	r.Type = PlainMessage

@@ -1,0 +1,229 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"clank/bot/discord"
+	"clank/cancel"
+	"clank/internal/assistant"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// The commands in the menu of a message.
+const (
+	browseLinkName = "Browse this link"
+	askAboutName   = "Ask clank about this message"
+)
+
+// messageCommands returns them. Whoever may not write in a channel is not offered what has the bot write there.
+func messageCommands() []*discordgo.ApplicationCommand {
+	writers := int64(discordgo.PermissionSendMessages)
+	var list []*discordgo.ApplicationCommand
+	for _, name := range []string{browseLinkName, askAboutName} {
+		list = append(list, everywhere(&discordgo.ApplicationCommand{
+			Type: discordgo.MessageApplicationCommand, Name: name, DefaultMemberPermissions: &writers,
+		}))
+	}
+	return list
+}
+
+// onMessageCommand takes the use of one, and reports false if it is none.
+func (b *Bot) onMessageCommand(
+	base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person,
+) bool {
+	if data.Resolved == nil || data.Resolved.Messages[data.TargetID] == nil {
+		return false
+	}
+	m := data.Resolved.Messages[data.TargetID]
+	busy := func(ctx context.Context) { b.tell(ctx, i, who.locale.T(busyText)) }
+	switch links := linksOf(m); {
+	case data.Name == askAboutName:
+		b.runShort(base, func(ctx context.Context) { b.openAskForm(ctx, i, m, who) })
+	case data.Name != browseLinkName:
+		return false
+	case len(links) == 0:
+		b.runShort(base, func(ctx context.Context) { b.tell(ctx, i, who.locale.T("There is no link in that message.")) })
+	case len(links) == 1:
+		b.startWork(base, func(ctx context.Context) { b.browseLink(ctx, i, links[0], who) }, busy)
+	default:
+		b.runShort(base, func(ctx context.Context) { b.offerLinks(ctx, i, links, who) })
+	}
+	return true
+}
+
+const (
+	maxLinks      = 25 // choices of a menu
+	maxLinkLength = 500
+)
+
+var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("https?://[^\\s<>\"`|\\\\^{}]+") })
+
+// linksOf returns the addresses of web pages in a message, in what is quoted with it, and in the cards below it, each once.
+func linksOf(m *discordgo.Message) (links []string) {
+	add := func(text string) {
+		for _, link := range linkForm().FindAllString(text, -1) {
+			link = strings.TrimRight(link, ".,;:!?*_~'’”)]")
+			if strings.Contains(link, "(") && strings.Count(link, "(") > strings.Count(link, ")") {
+				link += ")" // of the address itself, as in Wikipedia's
+			}
+			if len(link) <= maxLinkLength && len(links) < maxLinks && !slices.Contains(links, link) {
+				links = append(links, link)
+			}
+		}
+	}
+	add(m.Content)
+	for _, e := range m.Embeds {
+		if e != nil {
+			add(e.URL)
+			add(e.Description)
+		}
+	}
+	for _, s := range m.MessageSnapshots {
+		if s.Message != nil {
+			add(s.Message.Content)
+		}
+	}
+	return links
+}
+
+// offerLinks has a person choose one of several links. The message itself holds them, so that the menu works after a
+// restart.
+func (b *Bot) offerLinks(ctx context.Context, i *discordgo.Interaction, links []string, who person) {
+	text := who.locale.T("Which link?")
+	menu := discordgo.SelectMenu{CustomID: actionPrefix + actionLink + ":", Placeholder: who.locale.T("Choose a link")}
+	for n, link := range links {
+		line := fmt.Sprintf("\n%d. <%s>", n+1, link)
+		if discord.MessageLength(text+line) > discord.MaxMessageLength {
+			break
+		}
+		text += line
+		c := newChoice(strconv.Itoa(n+1), link)
+		menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: c.Name, Value: c.Value})
+	}
+	rows := []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}}
+	m := discord.OutgoingMessage{Content: text, Rows: rows, Private: true}
+	b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
+}
+
+// pickedLink returns the link that has a number in a message of offerLinks.
+func pickedLink(m *discordgo.Message, number string) string {
+	if m == nil {
+		return ""
+	}
+	for line := range strings.Lines(m.Content) {
+		if link, ok := strings.CutPrefix(strings.TrimSpace(line), number+". <"); ok && number != "" {
+			return strings.TrimSuffix(link, ">")
+		}
+	}
+	return ""
+}
+
+// browseLink reads the page behind a link that somebody else may have written.
+func (b *Bot) browseLink(ctx context.Context, i *discordgo.Interaction, link string, who person) {
+	b.browseCommand(ctx, i, browseOptions{task: "read what the page says", url: link, untyped: true}, who)
+}
+
+// askedMessages are the messages about which somebody has a form open. The zero value is ready.
+type askedMessages struct {
+	mu    sync.Mutex
+	by    map[string]*discordgo.Message
+	order []string
+}
+
+// maxAsked is how many are remembered.
+const maxAsked = 200
+
+func (a *askedMessages) put(m *discordgo.Message) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.by == nil {
+		a.by = make(map[string]*discordgo.Message)
+	}
+	if a.by[m.ID] == nil {
+		a.order = append(a.order, m.ID)
+	}
+	a.by[m.ID] = m
+	if len(a.order) > maxAsked {
+		delete(a.by, a.order[0])
+		a.order = a.order[1:]
+	}
+}
+
+func (a *askedMessages) get(id string) *discordgo.Message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.by[id]
+}
+
+// openAskForm asks what a person wants to know about m.
+func (b *Bot) openAskForm(ctx context.Context, i *discordgo.Interaction, m *discordgo.Message, who person) {
+	b.asked.put(m)
+	b.openForm(ctx, i, discord.Form{
+		ID: actionPrefix + actionAsk + ":" + m.ID, Title: who.locale.T("Ask about this message"),
+		Fields: []discord.FormField{{
+			ID: fieldTask, Label: who.locale.T("Your question"), Hint: who.locale.T("Is this true?"),
+			Long: true, Max: maxTaskLength,
+		}},
+	})
+}
+
+// askAbout answers a question about a message.
+func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, question string, who person) {
+	m := b.asked.get(id)
+	if m == nil {
+		b.tell(ctx, i, who.locale.T("I have been restarted since. Please choose the message again."))
+		return
+	}
+	label := workLabel("ask", publicPrompt(browseOptions{task: question, private: who.away}))
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: label}
+	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
+	defer handle.End()
+	where := b.commandMessage(i, who, who.away)
+	ack := discord.OutgoingMessage{Private: who.away}
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+	from := b.completeOrigin(ctx, originOf(i, who))
+	from.Locale = where.locale
+	if why := b.disabled(ctx, from); why != "" {
+		b.conclude(ctx, where, finalMessage{text: sentence(where.locale, why, 500)})
+		return
+	}
+	b.noteRequest(ctx, from)
+	files, notes, err := b.messageFiles(ctx, from.Locale, &discordgo.Message{ReferencedMessage: m})
+	if err != nil {
+		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, question)})
+		return
+	}
+	defer b.discardFiles(files)
+	speaker := "somebody"
+	if m.Author != nil {
+		speaker = personFrom(m.Author, "").name
+	}
+	b.converse(ctx, where, work.ID, handle, assistant.Turn{Origin: from, Typed: true, Files: files, Lines: []assistant.ChatLine{
+		{Speaker: speaker, Text: quotedText(m), Images: b.pictures(files), Notes: notes},
+		{Speaker: who.name, SpeakerID: who.id, Text: question},
+	}})
+}
+
+// quotedText returns all that a message says, without secrets of links of ours.
+func quotedText(m *discordgo.Message) string {
+	parts := []string{m.Content}
+	for _, e := range m.Embeds {
+		if e != nil {
+			parts = append(parts, e.Title, e.Description, e.URL)
+		}
+	}
+	for _, s := range m.MessageSnapshots {
+		if s.Message != nil {
+			parts = append(parts, s.Message.Content)
+		}
+	}
+	text := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
+	return secretLink().ReplaceAllString(text, "$1(only for those who watch)")
+}
