@@ -291,7 +291,7 @@ func (b *Bot) identity() identity {
 
 func (b *Bot) intents() discordgo.Intent {
 	return discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages |
-		discordgo.IntentMessageContent | b.Intents
+		discordgo.IntentsGuildMessageReactions | discordgo.IntentsDirectMessageReactions | discordgo.IntentMessageContent | b.Intents
 }
 
 // askGateway asks where the gateway is. A wrong token shows here first.

@@ -270,7 +270,7 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(con
 func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
-	if err := b.rest.EditResponse(ctx, i, discord.OutgoingMessage{Content: discord.SplitMessage(text, discord.MaxMessageLength)[0]}); err != nil {
+	if _, err := b.rest.EditResponse(ctx, i, discord.OutgoingMessage{Content: discord.SplitMessage(text, discord.MaxMessageLength)[0]}); err != nil {
 		b.logger().Warn("command not answered", "error", err)
 	}
 }

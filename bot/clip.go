@@ -31,7 +31,7 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 		return
 	}
 	m := discord.OutgoingMessage{Files: []discord.File{{Name: "clip.webm", MediaType: "video/webm", Data: data}}}
-	if err := b.rest.EditResponse(ctx, i, m); err != nil {
+	if _, err := b.rest.EditResponse(ctx, i, m); err != nil {
 		b.logger().Warn("command not answered", "error", err)
 	}
 }

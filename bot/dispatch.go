@@ -34,6 +34,17 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		if m != nil && !b.handled.Add(m.ID) {
 			b.onMessage(base, m)
 		}
+	case "MESSAGE_UPDATE":
+		if m, _ := readMessage(data); m != nil {
+			b.onEdit(base, m)
+		}
+	case "MESSAGE_REACTION_ADD":
+		var r discordgo.MessageReactionAdd
+		if err := json.Unmarshal(data, &r); err != nil || r.MessageReaction == nil {
+			b.logger().Warn("reaction cannot be read", "error", err)
+			return
+		}
+		b.onReaction(base, r)
 	case "INTERACTION_CREATE":
 		i, err := readInteraction(data)
 		if err != nil || i == nil {
@@ -78,13 +89,14 @@ func readMessage(data json.RawMessage) (*discordgo.Message, error) {
 		Author    *discordgo.User       `json:"author"`
 		Member    *discordgo.Member     `json:"member"`
 		Mentions  []*discordgo.User     `json:"mentions"`
+		Edited    *time.Time            `json:"edited_timestamp"`
 	}
 	if json.Unmarshal(data, &plain) != nil {
 		return nil, err
 	}
 	return &discordgo.Message{
 		ID: plain.ID, ChannelID: plain.ChannelID, GuildID: plain.GuildID, Type: plain.Type, Content: plain.Content,
-		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions,
+		WebhookID: plain.WebhookID, Author: plain.Author, Member: plain.Member, Mentions: plain.Mentions, EditedTimestamp: plain.Edited,
 	}, err
 }
 

@@ -27,19 +27,11 @@ const (
 
 // onMessage stops work, or begins a reply, or does nothing.
 func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
+	who, ok := b.authorOf(m)
+	if !ok {
+		return
+	}
 	me := b.identity().user
-	if m.Author == nil || m.Author.ID == "" || m.Author.ID == me || m.Author.Bot || m.Author.System || m.WebhookID != "" {
-		return
-	}
-	if m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
-		return
-	}
-	who := personFrom(m.Author, "")
-	if m.Member != nil {
-		who = personFrom(m.Author, m.Member.Nick)
-		who.roles = m.Member.Roles
-	}
-	who.locale = b.locale(m.GuildID)
 	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
@@ -54,6 +46,22 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
 }
 
+// authorOf returns the person who has written m, and false if nobody has: a program, or Discord itself.
+func (b *Bot) authorOf(m *discordgo.Message) (who person, ok bool) {
+	a := m.Author
+	if a == nil || a.ID == "" || a.ID == b.identity().user || a.Bot || a.System || m.WebhookID != "" ||
+		m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
+		return who, false
+	}
+	who = personFrom(a, "")
+	if m.Member != nil {
+		who = personFrom(a, m.Member.Nick)
+		who.roles = m.Member.Roles
+	}
+	who.locale = b.locale(m.GuildID)
+	return who, true
+}
+
 // mentions reports whether m mentions the user with id.
 func mentions(m *discordgo.Message, id string) bool {
 	if id == "" {
@@ -65,7 +73,7 @@ func mentions(m *discordgo.Message, id string) bool {
 
 // reply answers a message.
 func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
-	work := cancel.Work{ID: newID(), Owner: who.id, Label: workLabel("reply", b.withoutMention(m.Content))}
+	work := cancel.Work{ID: askedBy(m.ID), Owner: who.id, Label: workLabel("reply", b.withoutMention(m.Content))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}, work)
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()

@@ -45,6 +45,21 @@ func (s *progressByWork) refresh(id string) {
 	}
 }
 
+// shownBy returns the id of the work that a message shows; "" if there is none.
+func (s *progressByWork) shownBy(message string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, p := range s.by {
+		p.mu.Lock()
+		at := p.message
+		p.mu.Unlock()
+		if at == message && at != "" {
+			return id
+		}
+	}
+	return ""
+}
+
 // task returns the id of the task that runs or waits in the work with this id; ""
 // if there is none.
 func (s *progressByWork) task(work string) string {

@@ -35,6 +35,7 @@ type progress struct {
 	mu      sync.Mutex
 	browses []browseState // by call
 	picture *llm.Image
+	message string // id of the one that shows it
 
 	dirty chan struct{} // holds at most one
 	quit  context.CancelFunc
@@ -135,6 +136,9 @@ func (p *progress) run(ctx context.Context) {
 			message, interaction = p.place.message, p.place.interaction
 			p.onShown()
 		}
+		p.mu.Lock()
+		p.message = cmp.Or(p.place.message, p.place.answer)
+		p.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return

@@ -332,7 +332,7 @@ func (b *Bot) makeScript(ctx context.Context, i *discordgo.Interaction, id, name
 // editWithFile sends the answer to an interaction whose response was deferred.
 func (b *Bot) editWithFile(ctx context.Context, i *discordgo.Interaction, text string, f discord.File) {
 	m := discord.OutgoingMessage{Content: text, Files: []discord.File{f}}
-	if err := b.rest.EditResponse(ctx, i, m); err != nil {
+	if _, err := b.rest.EditResponse(ctx, i, m); err != nil {
 		b.logger().Warn("interaction not answered", "error", err)
 	}
 }

@@ -48,6 +48,65 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	return true
 }
 
+// askedBy returns the id of the work that a message asks for.
+func askedBy(message string) string { return "m" + message }
+
+// stopSigns are the emoji that stop what they are put below.
+var stopSigns = []string{"⏹", "🛑"}
+
+// onReaction stops the work that a message asks for or shows, if somebody who may puts a stop sign below it.
+func (b *Bot) onReaction(base context.Context, r discordgo.MessageReactionAdd) {
+	sign := strings.TrimSuffix(r.Emoji.Name, "\ufe0f") // “as a picture”, which some apps add
+	if r.Emoji.ID != "" || !slices.Contains(stopSigns, sign) || r.UserID == b.identity().user {
+		return
+	}
+	who := person{id: r.UserID}
+	if r.Member != nil && r.Member.User != nil {
+		if r.Member.User.Bot {
+			return
+		}
+		who = personFrom(r.Member.User, r.Member.Nick)
+		who.roles = r.Member.Roles
+	}
+	b.stopShown(base, r.MessageID, &discordgo.Message{GuildID: r.GuildID, ChannelID: r.ChannelID}, who)
+}
+
+// maxEditAge is for how long an edit is one: Discord tells of old ones when it unfolds a link or pins a message.
+const maxEditAge = time.Minute
+
+// onEdit stops the work that a message asked for which now says stop. If it asked for none, it counts as if it had said
+// so from the beginning.
+func (b *Bot) onEdit(base context.Context, m *discordgo.Message) {
+	who, ok := b.authorOf(m)
+	if !ok || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > maxEditAge || b.IsStop == nil || !b.IsStop(m.Content) ||
+		b.handled.Add(m.ID+" "+m.EditedTimestamp.String()) {
+		return
+	}
+	if !b.stopShown(base, m.ID, m, who) {
+		b.stopByMessage(base, m, who)
+	}
+}
+
+// stopShown stops the work that the message with id asks for or shows, if who may, and reports whether there is any. in
+// says where it is.
+func (b *Bot) stopShown(base context.Context, id string, in *discordgo.Message, who person) bool {
+	work := cmp.Or(b.activeProgress.shownBy(id), askedBy(id))
+	bits, known := int64(0), in.GuildID == ""
+	if !known {
+		bits, known = b.guilds.Permissions(in.GuildID, in.ChannelID, who.id, who.roles)
+	}
+	found, stopped := b.Scopes.StopWork(work, who.actor(bits), b.anyoneMayStop())
+	if found {
+		b.logger().Info("stop by a sign or an edit", "work", work, "by", who.id, "stopped", stopped)
+	}
+	if found && !stopped && !known {
+		b.runShort(base, func(ctx context.Context) {
+			b.Scopes.StopWork(work, who.actor(b.askPermissions(ctx, in, who)), b.anyoneMayStop())
+		})
+	}
+	return found
+}
+
 // findMissedStops looks, after a time without a shard, for what was said meanwhile to stop what runs on its servers.
 func (b *Bot) findMissedStops(ctx, base context.Context, shard int, since time.Time) {
 	if b.IsStop == nil {
@@ -182,7 +241,11 @@ func (b *Bot) logStop(scope cancel.Scope, who person, stopped, refused []cancel.
 
 // actor returns the person as somebody who wants to stop work.
 func (p person) actor(bits int64) cancel.Actor {
-	return cancel.Actor{ID: p.id, Name: "@" + p.name, Moderator: bits&moderatorBits != 0}
+	a := cancel.Actor{ID: p.id, Moderator: bits&moderatorBits != 0}
+	if p.name != "" { // below a direct message, a reaction tells the id alone
+		a.Name = "@" + p.name
+	}
+	return a
 }
 
 // moderatorBits are the permissions that let somebody stop other people's work.

@@ -2,9 +2,11 @@ package bot_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/cancel"
 	"clank/internal/test/check"
@@ -130,6 +132,105 @@ func TestWhoMayStopByWord(t *testing.T) {
 	s.say(s.room, s.bob, "stop")
 	s.stopped(k, "bob")
 	s.answer(it, "Stopped by")
+}
+
+// asks has somebody ask the bot, whose brain browses at once.
+func (s *stage) asks(in discordtest.Channel, who discordtest.User) (discordtest.Message, *task) {
+	s.t.Helper()
+	return s.say(in, who, s.account.Mention()+" lamps"), s.next()
+}
+
+func TestAStopSignStopsWhatItIsBelow(t *testing.T) {
+	s := newStage(t)
+	s.plainBrain()
+	s.open()
+	direct := s.OpenDM(s.ada, s.account)
+	for name, c := range map[string]struct {
+		who  discordtest.User
+		sign string
+		on   func() (discordtest.Message, *task)
+		by   string
+	}{
+		"below the answer to a command": {s.ada, "⏹️", func() (discordtest.Message, *task) {
+			it, k := s.lamps()
+			k.step("look", nil)
+			return *s.answer(it, "Step 1: look").Original, k
+		}, "stopped by @ada"},
+		"below the question": {s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) }, "stopped by @ada"},
+		"by a moderator":     {s.mod, "🛑", func() (discordtest.Message, *task) { return s.asks(s.room, s.ada) }, "stopped by @mod"},
+		"below the progress of a reply": {s.ada, "⏹", func() (discordtest.Message, *task) {
+			m, k := s.asks(s.room, s.ada)
+			k.step("gaze", nil)
+			_, err := s.WaitMessage(s.ctx(), s.room, func(p discordtest.Message) bool {
+				m = p
+				return p.Reference != nil && strings.Contains(p.Content, "Step 1: gaze")
+			})
+			check.Must(t, err)
+			return m, k
+		}, "stopped by @ada"},
+		"below a direct message": {s.ada, "⏹", func() (discordtest.Message, *task) { return s.asks(direct, s.ada) }, "stopped"},
+	} {
+		on, k := c.on()
+		_, other := s.asks(s.room, s.bob)
+		for _, sign := range []string{"👍", ":stop:"} {
+			s.React(on, s.ada, sign)
+		}
+		s.React(on, s.bob, "⏹") // who may not
+		s.React(s.say(s.room, s.ada, "just so"), s.ada, "⏹")
+		s.React(on, s.account.User, "⏹")
+		s.answered(s.command(s.bob, "sessions", nil)) // all that is heard by now
+		if k.ctx.Err() != nil {
+			t.Fatalf("%s: stopped by what is no sign, or by who may not: %v", name, context.Cause(k.ctx))
+		}
+		s.React(on, c.who, c.sign)
+		select {
+		case <-k.ctx.Done():
+		case <-s.ctx().Done():
+			t.Fatalf("%s: the task goes on", name)
+		}
+		if got := context.Cause(k.ctx).Error(); got != c.by {
+			t.Errorf("%s: %q, want %q", name, got, c.by)
+		}
+		if other.ctx.Err() != nil {
+			t.Errorf("%s: another task is stopped, too", name)
+		}
+		other.done("")
+	}
+}
+
+func TestAMessageEditedToStopStops(t *testing.T) {
+	s := newStage(t)
+	s.plainBrain()
+	s.open()
+	asked, k := s.asks(s.room, s.ada)
+	_, second := s.asks(s.room, s.ada)
+	check.Must(t, s.EditMessage(asked, s.account.Mention()+" lamps and chairs"))
+	check.Must(t, s.EditMessage(asked, s.account.Mention()+" stop"))
+	s.stopped(k, "ada")
+	typo := s.say(s.room, s.bob, "stpo")
+	check.Must(t, s.EditMessage(typo, "stop"))
+	s.message(s.room, "Only <@"+s.ada.ID+">")
+	if second.ctx.Err() != nil {
+		t.Fatal("all is stopped, not only what the message asked for")
+	}
+	typo = s.say(s.room, s.ada, "stpo")
+	check.Must(t, s.EditMessage(typo, "stop"))
+	s.stopped(second, "ada")
+	s.message(s.room, "Stopped.")
+
+	// Discord tells of messages again when it pins them.
+	_, k = s.asks(s.room, s.ada)
+	old, _ := s.Message(typo.ID)
+	for _, edited := range []string{"null", `"2020-01-01T00:00:00Z"`, `"` + old.EditedTimestamp.Format(time.RFC3339Nano) + `"`, "7"} {
+		check.Must(t, s.Dispatch(s.account, "MESSAGE_UPDATE", fmt.Sprintf(
+			`{"id":%q,"channel_id":%q,"guild_id":%q,"content":"stop","author":{"id":%q},"pinned":true,"edited_timestamp":%s}`,
+			typo.ID, s.room.ID, s.guild.ID, s.ada.ID, edited)))
+	}
+	s.answered(s.command(s.bob, "sessions", nil))
+	if k.ctx.Err() != nil {
+		t.Error("an old edit stops what was asked for since")
+	}
+	k.done("")
 }
 
 func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {

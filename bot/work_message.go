@@ -45,6 +45,7 @@ type workMessage struct {
 	expires     time.Time              // of the interaction
 
 	message        string     // id of the message in channel; empty = not written yet
+	answer         string     // id of the answer to interaction, once it was changed
 	deleted        bool       // somebody deleted the message
 	filesForbidden bool       // files are not allowed here
 	direct         bool       // channel is the person's direct channel
@@ -123,7 +124,10 @@ func (p *workMessage) change(ctx context.Context, v messageContent) error {
 	case p.interaction != nil && p.deleted:
 		return p.add(ctx, v)
 	case p.interaction != nil:
-		edit = func(m discord.OutgoingMessage) error { return p.rest.EditResponse(ctx, p.interaction, m) }
+		edit = func(m discord.OutgoingMessage) (err error) {
+			p.answer, err = p.rest.EditResponse(ctx, p.interaction, m)
+			return err
+		}
 	case p.message != "":
 		edit = func(m discord.OutgoingMessage) error { return p.rest.Edit(ctx, p.channel, p.message, m) }
 	default:
@@ -171,7 +175,7 @@ func (p *workMessage) moveToChannel(ctx context.Context, v messageContent) error
 	case p.direct:
 		hint = p.locale.T("This goes on in our direct messages, as Discord lets me change this one for 15 minutes only.")
 	}
-	if e := p.rest.EditResponse(ctx, old, discord.OutgoingMessage{Content: hint}); e != nil {
+	if _, e := p.rest.EditResponse(ctx, old, discord.OutgoingMessage{Content: hint}); e != nil {
 		p.log.Info("the expiring answer could not point to the new message", "error", e)
 	}
 	return err

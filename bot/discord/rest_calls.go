@@ -285,12 +285,15 @@ func (c *REST) callback(ctx context.Context, i *discordgo.Interaction, in any) e
 	return err
 }
 
-// EditResponse changes the first answer to an interaction.
-func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
+// EditResponse changes the first answer to an interaction, and returns its id.
+func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) (id string, err error) {
 	p, fs := m.edited()
-	return c.do(ctx, apiRequest{
-		method: http.MethodPatch, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original", in: p, files: fs,
+	var out discordgo.Message
+	err = c.do(ctx, apiRequest{
+		method: http.MethodPatch, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original",
+		in: p, files: fs, out: &out,
 	})
+	return out.ID, err
 }
 
 // FollowUp adds a further answer to an interaction.

@@ -111,7 +111,7 @@ func TestErrorsDoNotTellTokens(t *testing.T) {
 	for name, a := range map[string]*api{"refused": serve(t, status(404, `{"code":10062,"message":"Unknown interaction"}`)), "cut": serve(t, hang)} {
 		for _, err := range []error{
 			a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate, discord.OutgoingMessage{}),
-			a.EditResponse(t.Context(), i, discord.OutgoingMessage{}),
+			check.Err(a.EditResponse(t.Context(), i, discord.OutgoingMessage{})),
 			a.FollowUp(t.Context(), i, discord.OutgoingMessage{}),
 		} {
 			if err == nil || strings.Contains(err.Error(), "secret") {
