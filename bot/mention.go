@@ -98,11 +98,13 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	}
 	b.converse(ctx, where, work.ID, handle, assistant.Turn{
 		Origin: from, Lines: append(b.conversation(ctx, m), line), Typed: true, Files: files,
-	})
+	}, false)
 }
 
-// converse answers what was said, with progress at where of the work that has id and handle.
-func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn) {
+// converse answers what was said, with progress at where of the work that has id and handle. The answer quotes what it is
+// to if quote is set: nothing else in the channel says it.
+func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn, quote bool) {
+	turn.CanAsk = true
 	p := b.startProgress(ctx, where, id, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
@@ -112,7 +114,14 @@ func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handl
 		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, where.locale, err), page: p.page(), rows: rows})
 		return
 	}
-	end := finalMessage{text: answer.Text, images: answer.Images, page: answer.View, rows: rows}
+	if answer.Asks {
+		rows = append(questionRows(where.locale, turn.Origin.User, answer.Choices), rows...)
+	}
+	text := answer.Text
+	if quote {
+		text = "> " + discord.EscapeLine(turn.Lines[len(turn.Lines)-1].Text, 300) + "\n" + text
+	}
+	end := finalMessage{text: text, images: answer.Images, page: answer.View, rows: rows}
 	b.conclude(ctx, where, b.withDownloads(where.locale, end, where, answer.Files))
 }
 

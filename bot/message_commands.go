@@ -12,6 +12,7 @@ import (
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -181,13 +182,28 @@ func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, questi
 		b.tell(ctx, i, who.locale.T("I have been restarted since. Please choose the message again."))
 		return
 	}
-	label := workLabel("ask", publicPrompt(browseOptions{task: question, private: who.away}))
+	b.converseOn(ctx, i, question, true, who, func(ctx context.Context, from sessions.Origin) (lines []assistant.ChatLine, files []sessions.File, err error) {
+		files, notes, err := b.messageFiles(ctx, from.Locale, &discordgo.Message{ReferencedMessage: m})
+		speaker := "somebody"
+		if m.Author != nil {
+			speaker = personFrom(m.Author, "").name
+		}
+		return []assistant.ChatLine{{Speaker: speaker, Text: quotedText(m), Images: b.pictures(files), Notes: notes}}, files, err
+	})
+}
+
+// converseOn answers what a person has said by way of an interaction. before returns what was said until then, in the
+// conversation that it belongs to, and the files that come with it.
+func (b *Bot) converseOn(
+	ctx context.Context, i *discordgo.Interaction, said string, typed bool, who person,
+	before func(context.Context, sessions.Origin) ([]assistant.ChatLine, []sessions.File, error),
+) {
+	label := workLabel("ask", publicPrompt(browseOptions{task: said, private: who.away}))
 	work := cancel.Work{ID: newID(), Owner: who.id, Label: label}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
 	where := b.commandMessage(i, who, who.away)
-	ack := discord.OutgoingMessage{Private: who.away}
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{})
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Locale = where.locale
 	if why := b.disabled(ctx, from); why != "" {
@@ -195,20 +211,14 @@ func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, questi
 		return
 	}
 	b.noteRequest(ctx, from)
-	files, notes, err := b.messageFiles(ctx, from.Locale, &discordgo.Message{ReferencedMessage: m})
+	lines, files, err := before(ctx, from)
 	if err != nil {
-		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, question)})
+		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, said)})
 		return
 	}
 	defer b.discardFiles(files)
-	speaker := "somebody"
-	if m.Author != nil {
-		speaker = personFrom(m.Author, "").name
-	}
-	b.converse(ctx, where, work.ID, handle, assistant.Turn{Origin: from, Typed: true, Files: files, Lines: []assistant.ChatLine{
-		{Speaker: speaker, Text: quotedText(m), Images: b.pictures(files), Notes: notes},
-		{Speaker: who.name, SpeakerID: who.id, Text: question},
-	}})
+	line := assistant.ChatLine{Speaker: who.name, SpeakerID: who.id, Text: said}
+	b.converse(ctx, where, work.ID, handle, assistant.Turn{Origin: from, Typed: typed, Files: files, Lines: append(lines, line)}, true)
 }
 
 // quotedText returns all that a message says, without secrets of links of ours.

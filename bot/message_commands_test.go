@@ -100,7 +100,7 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 	form := s.answered(it)
 	it, err = s.SubmitModal(form, map[string]string{"task": "is this true?"})
 	check.Must(t, err)
-	s.answer(it, "It is.")
+	s.answer(it, "> is this true?\nIt is.")
 	turn := <-turns
 	if len(turn.Lines) != 2 || len(turn.Files) != 1 || !turn.Typed || turn.Origin.User != s.ada.ID {
 		t.Fatalf("got %+v", turn)

@@ -36,6 +36,8 @@ const (
 	actionList     = "sessions" // a menu of sessions
 	actionLink     = "link"     // a menu of links
 	actionAsk      = "about"    // a message
+	actionChoose   = "choose"   // a menu of answers, for a person
+	actionAnswer   = "answer"   // an answer in that person's own words
 )
 
 const (
@@ -110,6 +112,11 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 	case actionLink:
 		link := pickedLink(i.Message, strings.Join(data.Values, ""))
 		b.startWork(base, func(ctx context.Context) { b.browseLink(ctx, i, link, who) }, busy)
+	case actionChoose:
+		choice := strings.Join(data.Values, "")
+		b.startWork(base, func(ctx context.Context) { b.answerModel(ctx, i, id, choice, false, who) }, busy)
+	case actionAnswer:
+		b.runShort(base, func(ctx context.Context) { b.openAnswerForm(ctx, i, id, who) })
 	case actionList:
 		b.runShort(base, func(ctx context.Context) { b.sessionsCommand(ctx, i, who, strings.Join(data.Values, "")) })
 	default:
@@ -129,6 +136,8 @@ func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discor
 		do = func(ctx context.Context) { b.makeScript(ctx, i, id, formField(data, fieldName), who) }
 	case actionAsk:
 		do = func(ctx context.Context) { b.askAbout(ctx, i, id, formField(data, fieldTask), who) }
+	case actionAnswer:
+		do = func(ctx context.Context) { b.answerModel(ctx, i, id, formField(data, fieldTask), true, who) }
 	default:
 		b.logger().Info("form of somebody else", "custom_id", data.CustomID)
 		return

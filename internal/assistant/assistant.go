@@ -91,6 +91,9 @@ type Turn struct {
 
 	Files []sessions.File // came with the last line, for its browses; the caller discards them after Reply
 
+	// CanAsk says that the person can be shown the choices of a question; see [Answer.Asks].
+	CanAsk bool
+
 	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
 	Style string
 
@@ -136,6 +139,8 @@ type Answer struct {
 	View      *llm.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions  []string
 	Files     []sessions.File // that pages of the browses offered
+	Asks      bool            // Text ends with a question, which must be answered to go on
+	Choices   []string        // what the answer can be, if it is one of few
 	Usage     llm.Usage       // of the brain's own model; browses count their own
 }
 

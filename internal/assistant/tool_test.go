@@ -85,6 +85,56 @@ func TestAFailedCallOfAToolIsToldAndAnUnknownOneNamesThoseThatAre(t *testing.T) 
 	}
 }
 
+// asksPerson returns a reply that says text and calls the tool that asks, once with each input.
+func asksPerson(text string, inputs ...string) func(llm.Request) (llm.Reply, error) {
+	return func(llm.Request) (llm.Reply, error) {
+		msg := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}
+		for i, in := range inputs {
+			msg.Parts = append(msg.Parts, llm.Part{Call: &llm.ToolCall{ID: string(rune('a' + i)), Name: "ask_person", Input: json.RawMessage(in)}})
+		}
+		return llm.Reply{Message: msg, Stop: llm.StopTools}, nil
+	}
+}
+
+func TestTheModelCanAskThePersonWhereThatIsShown(t *testing.T) {
+	asking := turn("a lamp")
+	asking.CanAsk = true
+	for name, c := range map[string]struct {
+		reply func(llm.Request) (llm.Reply, error)
+		want  assistant.Answer
+	}{
+		"a choice": {
+			asksPerson("There are two.", `{"question":"Which one?","choices":["the  large one","", "the small one","the small one"]}`),
+			assistant.Answer{Text: "There are two.\n\nWhich one?", Asks: true, Choices: []string{"the large one", "the small one"}},
+		},
+		"an open question": {asksPerson("", `{"question":"For which room?"}`), assistant.Answer{Text: "For which room?", Asks: true}},
+		"what was said already": {
+			asksPerson("For which room?", `{"question":"For which room?"}`), assistant.Answer{Text: "For which room?", Asks: true},
+		},
+		"twice": {asksPerson("", `{"question":"Which?"}`, `{"question":"Why?"}`), assistant.Answer{Text: "Which?", Asks: true}},
+	} {
+		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){c.reply}}
+		got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking)
+		if got.Text != c.want.Text || got.Asks != c.want.Asks || !cmp.Equal(got.Choices, c.want.Choices) || len(m.asked) != 1 {
+			t.Errorf("%s: got %+v after %d requests, want %+v", name, got, len(m.asked), c.want)
+		}
+	}
+	for _, in := range []string{
+		`{}`, `{"question":" "}`, `{"question":7}`, `{"question":"Which?","choices":"a"}`, `{"question":"` + strings.Repeat("x", 1001) + `"}`,
+		`{"question":"Which?","choices":["` + strings.Repeat("x", 101) + `"]}`,
+	} {
+		m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", in), says("well")}}
+		got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking)
+		if got.Text != "well" || got.Asks || !result(t, m.asked[1], "a").IsError {
+			t.Errorf("%.60s: got %+v", in, got)
+		}
+	}
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", `{"question":"Which?"}`), says("well")}}
+	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), turn("a lamp")); got.Asks || len(m.asked[0].Tools) != 2 {
+		t.Errorf("asked where nobody can be: %+v", got)
+	}
+}
+
 func TestAStopReachesATool(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}

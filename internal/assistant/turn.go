@@ -25,7 +25,8 @@ type replyRun struct {
 	usage     llm.Usage
 	textSent  bool // [Turn.Writes] knows of words of this round
 
-	album agent.Album // what the model has been shown
+	album    agent.Album     // what the model has been shown
+	question *personQuestion // that ends the reply
 
 	mu           sync.Mutex // guards what follows
 	watch        func(Progress)
@@ -72,6 +73,9 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 		results := r.callAll(ctx, calls)
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
+		}
+		if r.question != nil {
+			return r.answerAsking(got), nil
 		}
 		if choosing {
 			chosen = true
@@ -353,6 +357,9 @@ func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int
 		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
 	}
 	tools = append(tools, r.picturesTool())
+	if r.turn.CanAsk {
+		tools = append(tools, r.askTool())
+	}
 	r.tools = map[string]sessions.Tool{}
 	for _, t := range tools {
 		r.tools[t.Name] = t
