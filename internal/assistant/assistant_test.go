@@ -657,12 +657,13 @@ func TestAModelThatConversesByItselfCanBrowse(t *testing.T) {
 	rec := sessions.TaskRecord{State: sessions.TaskDone, Answer: "The ferry goes at ten.", Images: []llm.Image{png}}
 	ts := answering(rec)
 	var shown []assistant.Answer
-	tool := newBrain(nil, ts).BrowseTool(func(o sessions.Origin, a assistant.Answer) {
+	tools := newBrain(nil, ts).StandingTools(func(o sessions.Origin, a assistant.Answer) {
 		if o.User != ada.User {
 			t.Errorf("shown to %+v", o)
 		}
 		shown = append(shown, a)
 	})
+	tool := tools[0]
 	text, images, err := tool.Call(t.Context(), ada, json.RawMessage(`{"query": "ferry times"}`))
 	if err != nil || !strings.Contains(text, "The ferry goes at ten.") || !strings.Contains(text, "abc123") || len(images) != 1 {
 		t.Errorf("%q, %d images, %v", text, len(images), err)

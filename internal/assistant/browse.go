@@ -243,9 +243,8 @@ func upperFirst(s string) string {
 	return strings.ToUpper(string(r)) + s[n:]
 }
 
-// BrowseTool returns the browse for a model that holds the conversation by itself, as those that hear and speak do. show, which may be nil,
-// is given what a browse has left for people to see, in an answer without text.
-func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) sessions.Tool {
+// standingBrowse returns the browse of [Assistant.StandingTools].
+func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessions.Tool {
 	call := func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 		r := &replyRun{assistant: b, turn: Turn{Origin: o}}
 		out := r.browse(ctx, 1, llm.ToolCall{Name: browseTool.Name, Input: input})
@@ -258,4 +257,22 @@ func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) sessions.
 		return out.text, out.images, nil
 	}
 	return sessions.Tool{Tool: browseTool, Call: call}
+}
+
+// StandingTools returns what a model uses that holds the conversation by itself, as those that hear and speak do: the browse,
+// and what needs no browser. show, which may be nil, is given what a browse has left for people to see, in an answer without
+// text.
+func (b *Assistant) StandingTools(show func(o sessions.Origin, a Answer)) []sessions.Tool {
+	tools := []sessions.Tool{b.standingBrowse(show)}
+	for _, t := range b.Web.tools(sessions.Origin{}) {
+		call := t.Call
+		t.Call = func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+			if why := b.disabled(ctx, o); why != "" {
+				return "", nil, errors.New(why)
+			}
+			return call(ctx, o, input)
+		}
+		tools = append(tools, t)
+	}
+	return tools
 }

@@ -61,7 +61,7 @@ func (r *replyRun) systemPrompt(ctx context.Context) string {
 	case !r.model.Caps().Tools:
 		parts = append(parts, "You cannot use the browser yourself; if it is needed, tell the person to use /clank browse.")
 	default:
-		if advice := b.Web.advice(r.turn.Origin); advice != "" {
+		if advice := b.Web.Advice(r.turn.Origin); advice != "" {
 			parts = append(parts, advice)
 		}
 		parts = append(parts, r.describeLastSession(ctx))

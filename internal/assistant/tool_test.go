@@ -337,6 +337,31 @@ func TestTheLightestToolIsAdvised(t *testing.T) {
 	}
 }
 
+func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
+	w := &web{found: []internalweb.SearchResult{{Title: "A", URL: "https://a.test/"}}}
+	b := newBrain(nil, answering(sessions.TaskRecord{}))
+	b.Web = assistant.WebTools{Reader: w, Searcher: w, Watches: w}
+	why := ""
+	b.Disabled = func(context.Context, sessions.Origin) string { return why }
+	var got []string
+	var search sessions.Tool
+	for _, tool := range b.StandingTools(nil) {
+		if got = append(got, tool.Name); tool.Name == "web_search" {
+			search = tool
+		}
+	}
+	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page"}, got); diff != "" {
+		t.Fatal(diff)
+	}
+	if text, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`)); err != nil || !strings.Contains(text, "https://a.test/") {
+		t.Errorf("got %q, %v", text, err)
+	}
+	why = "not today"
+	if _, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`)); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("err = %v, want %q", err, why)
+	}
+}
+
 func TestAPageIsReadForTheModelAsWrittenByStrangers(t *testing.T) {
 	w := &web{page: internalweb.Page{URL: "https://a.test/b", Title: "T", Byline: "Bo", Text: "text ![x](https://evil.test/?q=1)", Chars: 9000, Truncated: true}}
 	got, _ := w.call(t, "web_scrape", `{"url":"a.test/b","max_chars":500}`)

@@ -115,8 +115,8 @@ func (w WebTools) tools(o sessions.Origin) []sessions.Tool {
 	return out
 }
 
-// advice says which tool is for what; empty without any.
-func (w WebTools) advice(o sessions.Origin) string {
+// Advice says which tool is for what; empty without any.
+func (w WebTools) Advice(o sessions.Origin) string {
 	var parts []string
 	for _, t := range w.tools(o) {
 		switch t.Name {

@@ -73,6 +73,9 @@ type CallService struct {
 	// Rights names what somebody may use: people with equal ones may stand in for each other. nil: nobody may.
 	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
 
+	// Describe returns in words what a picture shows to a model that does not see it. nil: nothing can.
+	Describe func(ctx context.Context, image llm.Image) string
+
 	// Live shows pages to who may work them; nil: links are to watch only.
 	Live *liveview.Server
 
@@ -242,7 +245,8 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
 			return rightsOf(ctx, a.Settings.Current(), a.Vault, o)
 		},
-		Live: a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
+		Describe: a.models.DescribePicture,
+		Live:     a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
 	}
 	x.Assistant = a.newAssistant(x.Tools)
 	if err := x.Open(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,12 +51,28 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 		t.Native = missingModel{errors.New(noRealtimeKeyText)}
 		return
 	}
+	style := realtimeStyle
+	if names := v.NameList(); len(names) > 0 {
+		style += " People may also call you " + strings.Join(names, ", ") + "."
+	}
+	if advice := x.Assistant.Web.Advice(sessions.Origin{}); advice != "" {
+		style += "\n\n" + advice
+	}
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
-		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, Logger: x.Logger,
+		Instructions: x.Assistant.StandingInstructions(style), MaxOutputTokens: budget.MaxSpokenAnswer, Logger: x.Logger,
 	}
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
+	}
+	s.Blind = strings.HasPrefix(v.Realtime.Model, blindRealtime)
+	if sees, said := x.Settings().Vision.Sees(realtimeProvider(v.Realtime) + ":" + v.Realtime.Model); said {
+		s.Blind = !sees
+	}
+	if x.Describe != nil {
+		s.Describe = func(ctx context.Context, o sessions.Origin, p llm.Image) string {
+			return x.Describe(llm.WithAccount(ctx, budgetAccount(o, "describe")), p)
+		}
 	}
 	m := &nativeModel{
 		Session: s, tools: func(on realtime.Events) []sessions.Tool { return x.realtimeTools(on, call, t.Line) },
@@ -67,6 +84,17 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 		t.DisabledReason = x.disabledOrSpent(m.bill)
 	}
 	t.Native = m
+}
+
+// blindRealtime begins the names of OpenAI's realtime models that take no pictures.
+const blindRealtime = "gpt-4o-"
+
+// realtimeProvider returns whose realtime model it is, as models are named in the settings.
+func realtimeProvider(m settings.RealtimeModel) string {
+	if m.URL == "" {
+		return "openai"
+	}
+	return "compatible"
 }
 
 // disabledOrSpent returns a [CallService.Refusal] that also refuses requests when the budget is spent.
@@ -106,7 +134,7 @@ func budgetAccount(o sessions.Origin, purpose string) llm.Account {
 // realtimeTools returns the tools for a model that holds the conversation by itself, on behalf of the current
 // speaker.
 func (x *CallService) realtimeTools(on realtime.Events, call share.CallRef, line voice.Line) []sessions.Tool {
-	tools := []sessions.Tool{x.Assistant.BrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
+	tools := x.Assistant.StandingTools(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })
 	tools = append(tools, x.shares.Tools(call)...)
 	if call == pageCallRef {
 		return append(tools, leavePageTool(line))

@@ -29,6 +29,7 @@ import (
 	"clank/internal/test/rtctest"
 	"clank/internal/test/sessionstest"
 	"clank/internal/test/sqlitetest"
+	"clank/internal/web"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -47,6 +48,13 @@ type house struct {
 	mu  sync.Mutex
 	all settings.Settings
 	key string
+}
+
+// noPage reads nothing.
+type noPage struct{}
+
+func (noPage) Read(context.Context, web.ReadRequest) (web.Page, error) {
+	return web.Page{}, errors.New("there is no web here")
 }
 
 // nobody is a store in which nobody wants to be left out.
@@ -75,7 +83,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
 	check.Must(t, m.Open(t.Context()))
-	b := &assistant.Assistant{Tasks: m, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+	b := &assistant.Assistant{Tasks: m, Web: assistant.WebTools{Reader: noPage{}}, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
 	h.CallService = &server.CallService{
 		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
 		Secret: func(name string) (settings.SecretValue, error) {
@@ -196,7 +204,7 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	})
 	page := h.join(t)
 	page.SendOpus(t, 20, tone(t))
-	if got, want := rtctest.Next(t, outputs), "browser_browse leave_voice_channel share_browser_session stop_video_share"; got != want {
+	if got, want := rtctest.Next(t, outputs), "browser_browse leave_voice_channel share_browser_session stop_video_share web_scrape"; got != want {
 		t.Errorf("tools: %s, want %s", got, want)
 	}
 	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") || !strings.Contains(got, "[session_id: ") {

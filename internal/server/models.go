@@ -32,8 +32,8 @@ type ModelFinder struct {
 	Vision        func() settings.Vision       // who sees for models that cannot; nil: nobody
 	Logger        *slog.Logger
 
-	described descriptions
-	listed    modelLists
+	descriptions descriptions
+	listed       modelLists
 }
 
 // Find returns the model called name, within the budget. It asks no vendor, but a server of one's own whether a model

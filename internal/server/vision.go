@@ -177,12 +177,29 @@ func (f *ModelFinder) withSight(ctx context.Context, m llm.Model) llm.Model {
 	if sees || set.Model == "" {
 		return m
 	}
-	d := &describedModel{Model: m, set: set, known: &f.described}
+	return f.described(ctx, m, set)
+}
+
+// described returns m with the vision model of the settings, which sees for it.
+func (f *ModelFinder) described(ctx context.Context, m llm.Model, set settings.Vision) *describedModel {
+	d := &describedModel{Model: m, set: set, known: &f.descriptions}
 	if d.eyes, d.problem = f.findUnmetered(set.Model); d.problem == nil {
 		caps := d.eyes.Caps()
 		d.eyes = &modelWithSight{f.WithBudget(d.eyes), f.sees(ctx, set, set.Model, caps.Vision)}
 	}
 	return d
+}
+
+// DescribePicture returns what is told of a picture, in words, to what does not see it.
+func (f *ModelFinder) DescribePicture(ctx context.Context, image llm.Image) string {
+	var set settings.Vision
+	if f.Vision != nil {
+		set = f.Vision()
+	}
+	if set.Model == "" {
+		return "(There is a picture, and no vision model is set up that could describe it.)"
+	}
+	return f.described(ctx, nil, set).describe(ctx, image, "")
 }
 
 // modelWithSight is a model of which it is known otherwise whether it sees.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
+	"clank/internal/untrusted"
 	"clank/sessions"
 )
 
@@ -32,6 +34,17 @@ func (h *heardPeople) add(id string, o sessions.Origin) {
 	}
 	h.origins[id], h.latest = o, id
 }
+
+// name returns the name of somebody who was heard.
+func (h *heardPeople) name(id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name := strings.NewReplacer("[", "(", "]", ")").Replace(h.origins[id].UserName)
+	return untrusted.CleanLine(name, maxSpokenName)
+}
+
+// maxSpokenName is how many characters of a name a model is told.
+const maxSpokenName = 40
 
 // asker returns on whose behalf something is done that some people asked for, anybody who was heard if one of them is
 // not known (""): who was heard last, or else the first of them. What several asked for has the rights of each, so it

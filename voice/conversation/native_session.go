@@ -55,6 +55,7 @@ func (c *call) startNative(ctx context.Context) {
 		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
 		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
 		Show:     func(text string, images []llm.Image) { c.write(Message{Text: text, Images: images}) },
+		Name:     n.heard.name,
 		Asker: func(ctx context.Context, by []string) (sessions.Origin, error) {
 			return n.heard.asker(ctx, by, c.SameRights)
 		},

@@ -76,8 +76,12 @@ func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 	t.conn, t.failed, t.last, t.spoken = conn, nil, time.Now(), nil
 	t.session.mix.reset()
 	for _, i := range t.history.replayItems(t.newID) {
-		t.send(ctx, createEvent{"conversation.item.create", i})
+		t.sendItem(ctx, i)
 	}
+	for _, p := range t.unseen {
+		t.sendPictures(ctx, p)
+	}
+	t.unseen = nil
 	t.requestPendingResponse(ctx)
 	return true, t.loop(ctx, events)
 }

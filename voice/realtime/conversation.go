@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,19 +41,30 @@ type conversation struct {
 	calls   map[string]*toolCall
 	order   []string // of their ids
 	running sync.WaitGroup
+
+	offered map[string]pictures // that the server may still refuse, by the ids of their items
+	unseen  []pictures          // for the next connection
+	named   []string            // whose names the model was told last
 }
 
 // newID makes an id for an item of ours.
 func (t *conversation) newID() string {
 	t.ids++
-	return "clank_" + strconv.Itoa(t.ids)
+	return ownIDs + strconv.Itoa(t.ids)
 }
+
+const ownIDs = "clank_" // begin the ids of our items
 
 // addItem adds an item to the conversation, now or with the next connection.
 func (t *conversation) addItem(ctx context.Context, i item) {
 	i.ID = t.newID()
 	t.history.add(i)
-	t.send(ctx, createEvent{"conversation.item.create", i})
+	t.sendItem(ctx, i)
+}
+
+// sendItem sends an item, if there is a connection. An error that is about it has its id.
+func (t *conversation) sendItem(ctx context.Context, i item) {
+	t.send(ctx, createEvent{"conversation.item.create", i.ID, i})
 }
 
 // requestResponse asks for a response, or will when the one under way is done.
@@ -79,6 +91,7 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 	case "input_audio_buffer.speech_started":
 		t.handleSpeech(e)
 		t.interrupt(ctx, false)
+		t.nameSpeakers(ctx, e.ItemID)
 	case "input_audio_buffer.speech_stopped":
 		t.handleSpeech(e)
 	case "conversation.item.added", "conversation.item.done", "response.output_item.added", "response.output_item.done":
@@ -86,7 +99,9 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 			if e.Item.isSpeech() {
 				t.noteUtterance(e.Item.ID)
 			}
-			t.history.add(*e.Item)
+			if delete(t.offered, e.Item.ID); !strings.HasPrefix(e.Item.ID, ownIDs) {
+				t.history.add(*e.Item)
+			}
 		}
 	case "input_audio_buffer.committed":
 		t.noteUtterance(e.ItemID)
@@ -133,7 +148,8 @@ func (t *conversation) handleAnswerText(e event, text string) bool {
 }
 
 func (t *conversation) handleResponseStart(ctx context.Context, r *response) {
-	t.requested, t.requestPending = false, false
+	t.requestPending = t.requestPending && t.requested // for what came after the request
+	t.requested = false
 	if r == nil {
 		return
 	}
@@ -257,6 +273,8 @@ func (t *conversation) handleError(f *failure) error {
 	switch {
 	case f.EventID == truncateEventID, f.Code == "response_cancel_not_active":
 		t.session.logger().Debug("the server had nothing to interrupt", "error", err)
+	case len(t.offered[f.EventID].images) > 0:
+		t.describeRefused(f.EventID, err)
 	case f.Code == "conversation_already_has_active_response":
 		t.requested, t.requestPending = false, true
 		t.reopen() // that response may have begun with what this one was for
@@ -303,6 +321,7 @@ func (t *conversation) handleDisconnect(err error) {
 	if err := t.endAnswers(""); err != nil {
 		t.session.logger().Debug("the end of an answer cannot be encoded", "error", err)
 	}
+	t.offered, t.named = nil, nil
 	for _, a := range t.answers { // the next server does not know them
 		a.disconnected = true
 	}

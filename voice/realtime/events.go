@@ -80,6 +80,7 @@ type content struct {
 	Type       string `json:"type"`
 	Text       string `json:"text,omitempty"`
 	Transcript string `json:"transcript,omitempty"`
+	ImageURL   string `json:"image_url,omitempty"`
 }
 
 // betaNames are the names that some local servers still give to events.
@@ -116,8 +117,9 @@ type (
 		Audio []byte `json:"audio"` // base64 in JSON
 	}
 	createEvent struct {
-		Type string `json:"type"`
-		Item item   `json:"item"`
+		Type    string `json:"type"`
+		EventID string `json:"event_id,omitempty"`
+		Item    item   `json:"item"`
 	}
 	truncateEvent struct {
 		Type         string `json:"type"`

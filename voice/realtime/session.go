@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/llm"
@@ -49,6 +50,7 @@ type Events struct {
 	Answered func(text string)                         // what was answered, whole
 	Trouble  func(err *llm.Error)                      // something failed; the session goes on
 	Show     func(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
+	Name     func(id string) string                    // how somebody is called; "" if that is not known
 
 	// Asker returns on whose behalf a tool is used that some people asked for. The error tells the model why on
 	// nobody's. It may block.
@@ -70,6 +72,12 @@ type Session struct {
 	// TranscriptionModel is the model that writes down what people say, without which it is not known; empty for none.
 	TranscriptionModel string
 	Language           string // of what people say, ISO 639-1; empty if any
+
+	// Blind says that the server takes no pictures of tools' results. What refuses one is known to be so from then on.
+	Blind bool
+	// Describe returns in words what a picture shows that the server does not take, on behalf of who asked for it. It
+	// may block. nil: the model is told that it cannot see it.
+	Describe func(ctx context.Context, o sessions.Origin, p llm.Image) string
 
 	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
 
@@ -96,6 +104,7 @@ type Session struct {
 
 	mu    sync.Mutex
 	tools map[string]runningTool // by the ids of their calls
+	blind atomic.Bool            // as Blind, or found out
 }
 
 // runningTool is a tool that runs.
@@ -114,7 +123,7 @@ func (s *Session) Hear(sound voice.Sound) { s.mix.add(sound.From, sound.Samples)
 // AddMessage adds a line of text as if somebody had said it, and asks for an answer.
 func (s *Session) AddMessage(text string) {
 	s.enqueue(func(ctx context.Context, t *conversation) {
-		t.addItem(ctx, item{Type: "message", Role: "user", Content: []content{{Type: "input_text", Text: text}}})
+		t.addItem(ctx, textItem(text))
 		t.requestResponse(ctx)
 	})
 }
@@ -168,6 +177,7 @@ func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.P
 // reached for MaxOutage. When it returns, nothing of it runs any more.
 func (s *Session) Run(ctx context.Context, on Events) error {
 	s.on = on
+	s.blind.Store(s.Blind)
 	ctx, stop := context.WithCancelCause(ctx)
 	t := &conversation{
 		session: s, calls: map[string]*toolCall{},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/realtime"
 
@@ -188,6 +190,90 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 	}
 	await(t, w.heard)
 	_ = stop()
+}
+
+// giving has each tool of s give pictures.
+func giving(s *client, images ...llm.Image) {
+	for i := range s.Tools {
+		s.Tools[i].Call = func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+			return "found", images, nil
+		}
+	}
+}
+
+// expectPictures returns the pictures of the next item, after the result that they belong to, and its id.
+func expectPictures(c *llmtest.RealtimeConn) (urls []string, id string) {
+	if e := c.Expect("conversation.item.create"); e.Text("item.type") != "function_call_output" {
+		panic(e)
+	}
+	e := c.Expect("conversation.item.create")
+	parts, _ := e.Get("item.content").([]any)
+	for _, p := range parts {
+		if m, _ := p.(map[string]any); m["type"] == "input_image" {
+			url, _ := m["image_url"].(string)
+			urls = append(urls, url)
+		}
+	}
+	return urls, e.Text("event_id")
+}
+
+func TestTheModelSeesThePicturesOfToolsOnce(t *testing.T) {
+	t.Parallel()
+	got, again := make(chan []string, 1), make(chan string, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{}`)
+		urls, _ := expectPictures(c)
+		got <- urls
+		c.Done("resp_1", "", "completed")
+		c.Expect("response.create")
+		c.Drop()
+	}}, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		again <- strings.Join(replayed(c, 3), "\n")
+		c.AwaitClose()
+	}})
+	s, _ := session(srv)
+	giving(s, slices.Repeat([]llm.Image{{MediaType: "image/png", Data: []byte("png")}}, 5)...)
+	run(t, s)
+	if diff := cmp.Diff(slices.Repeat([]string{"data:image/png;base64,cG5n"}, 4), await(t, got)); diff != "" {
+		t.Error(diff)
+	}
+	if got := await(t, again); strings.Contains(got, "data:image") || !strings.Contains(got, "4 of 5") || !strings.Contains(got, "not shown any more") {
+		t.Errorf("the next connection is told %s", got)
+	}
+}
+
+func TestPicturesThatTheServerDoesNotTakeAreDescribed(t *testing.T) {
+	t.Parallel()
+	outputs := make(chan string, 4)
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{}`)
+		_, id := expectPictures(c)
+		c.Done("resp_1", "", "completed")
+		c.Expect("response.create")
+		c.Error("invalid_request_error", "invalid_value", "this model takes no pictures", id)
+		c.Begin("resp_2", "item_3")
+		outputs <- textOf(c.Expect("conversation.item.create"))
+		c.Done("resp_2", "", "completed")
+		c.Expect("response.create")
+		c.Begin("resp_3", "item_4")
+		c.FunctionCall("resp_3", "item_5", "call_2", "browse", `{}`)
+		outputs <- c.Expect("conversation.item.create").Text("item.output")
+	})
+	giving(s, llm.Image{MediaType: "image/png", Data: []byte("png")})
+	s.Describe = func(_ context.Context, o sessions.Origin, p llm.Image) string {
+		return "a cat, for " + o.User + ", in " + string(p.Data)
+	}
+	run(t, s)
+	for range 2 {
+		if got := await(t, outputs); !strings.Contains(got, "a cat, for , in png") {
+			t.Errorf("got %s", got)
+		}
+	}
 }
 
 func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {

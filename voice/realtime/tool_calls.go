@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"clank/sessions"
@@ -79,6 +80,9 @@ type toolResult struct {
 	Result    string `json:"result,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Cancelled bool   `json:"cancelled,omitempty"`
+	For       string `json:"for,omitempty"` // the name of who it was done for
+
+	pictures pictures
 }
 
 // runTool runs a tool on behalf of those who asked for it.
@@ -99,15 +103,20 @@ func (s *Session) runTool(ctx context.Context, by []string, name, arguments stri
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(max(0, s.CallTimeout), 10*time.Minute), errTooLong)
 	defer cancel()
-	text, _, err := s.Tools[i].Call(ctx, asker, json.RawMessage(arguments))
+	text, images, err := s.Tools[i].Call(ctx, asker, json.RawMessage(arguments))
 	switch {
 	case ctx.Err() != nil:
 		cause := context.Cause(ctx)
 		return toolResult{Error: cause.Error(), Cancelled: !errors.Is(cause, errTooLong)}
 	case err != nil:
-		return toolResult{Error: err.Error()}
+		return toolResult{Error: err.Error(), For: asker.UserName}
 	}
-	return toolResult{OK: true, Result: text}
+	r := toolResult{OK: true, Result: text, For: asker.UserName, pictures: pictures{tool: name, asker: asker, images: images}}
+	if len(images) > 0 && s.blind.Load() {
+		r.Result = strings.TrimSpace(text + "\n\n" + s.describe(ctx, r.pictures))
+		r.pictures.images = nil
+	}
+	return r
 }
 
 // handleToolResult gives the model what a tool gave, and asks for a response when all calls of the same one have been answered.
@@ -119,6 +128,7 @@ func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r tool
 	if c.quiet {
 		return
 	}
+	t.offerPictures(ctx, r.pictures)
 	t.pending = union(t.pending, c.by)
 	for _, other := range t.calls {
 		if other.response == c.response && !other.answered {

@@ -1,8 +1,11 @@
 package realtime
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -49,6 +52,20 @@ func (t *conversation) speech(item string) *speechSpan {
 func (t *conversation) speakersOf(item string) []string {
 	s := t.speech(item)
 	return t.session.mix.speakersBetween(s.begin, s.end)
+}
+
+// nameSpeakers tells the model who begins to speak, where that changes: it hears all of them as one.
+func (t *conversation) nameSpeakers(ctx context.Context, item string) {
+	who := t.speakersOf(item)
+	if t.session.on.Name == nil || len(who) == 0 || slices.Equal(who, t.named) {
+		return
+	}
+	t.named = who
+	var names []string
+	for _, id := range who {
+		names = append(names, cmp.Or(t.session.on.Name(id), "somebody"))
+	}
+	t.addItem(ctx, textItem("["+strings.Join(names, " and ")+" speaking]"))
 }
 
 // noteUtterance notes that an item is part of the conversation and waits for an answer. It may be told of more than

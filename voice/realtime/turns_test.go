@@ -49,6 +49,47 @@ func twoSpeakers(
 	await(t, done)
 }
 
+func TestTheModelIsToldWhoSpeaksWhereThatChanges(t *testing.T) {
+	t.Parallel()
+	second, told := make(chan struct{}), make(chan string, 8)
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
+		next := func() { told <- textOf(c.Expect("conversation.item.create")) }
+		c.Open()
+		for len(c.Audio()) < 2*voice.RateRealtime {
+			<-time.After(5 * time.Millisecond)
+		}
+		c.Spoke("item_1", 0, 500)
+		next()
+		c.Spoke("item_2", 600, 900) // the same one
+		close(second)
+		for len(c.Audio()) < 4*voice.RateRealtime {
+			<-time.After(5 * time.Millisecond)
+		}
+		c.Spoke("item_3", 1100, 1900)
+		next()
+		c.Spoke("item_4", 200, 1900)
+		next()
+	})
+	s.on.Name = func(id string) string { return map[string]string{"ada": "Ada"}[id] }
+	s.Hear(voice.Sound{From: "ada", Samples: constant(5000, voice.RateRealtime)})
+	run(t, s)
+	await(t, second)
+	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
+	for _, want := range []string{"[Ada speaking]", "[somebody speaking]", "[Ada and somebody speaking]"} {
+		if got := await(t, told); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// textOf returns the text of an item that we add.
+func textOf(e llmtest.RealtimeEvent) string {
+	parts, _ := e.Get("item.content").([]any)
+	first, _ := parts[0].(map[string]any)
+	text, _ := first["text"].(string)
+	return text
+}
+
 func TestAToolIsUsedForThoseWhoseWordsItsResponseAnswers(t *testing.T) {
 	t.Parallel()
 	n := 0
