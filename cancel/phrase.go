@@ -96,11 +96,31 @@ var botNames = []string{"clank", "@clank", "bot", "clanker", "クランク"}
 // ("ok, stop it please!") and may address the program ("clank, stop"), by name
 // or by a chat mention. Everything longer or more particular ("stop at the first
 // result") is for the model to understand, so it is false.
-func IsStop(message string) bool {
+func IsStop(message string) bool { return IsStopTo(nil, message) }
+
+// IsStopTo is [IsStop] where the program may have further names.
+func IsStopTo(names []string, message string) bool {
 	if len(message) > maxPhrase {
 		return false
 	}
-	var words []string
+	words := phraseWords(message)
+	isStop := func(names []string) bool {
+		return slices.ContainsFunc(languages, func(l language) bool { return l.match(words, names) })
+	}
+	if isStop(botNames) { // also where another name is a word of the phrase
+		return true
+	}
+	all := slices.Clone(botNames)
+	for _, name := range names { // one that says stop itself would hide the stop
+		if w := strings.Fields(strings.ReplaceAll(foldCase(name), ",", " ")); len(w) > 0 && !IsStop(name) {
+			all = append(all, strings.Join(w, " "))
+		}
+	}
+	return isStop(all)
+}
+
+// phraseWords returns the words of a message, folded; a comma after one stands for a pause.
+func phraseWords(message string) (words []string) {
 	for w := range strings.FieldsSeq(foldCase(message)) {
 		bare := strings.Trim(w, "-,")
 		switch {
@@ -111,32 +131,32 @@ func IsStop(message string) bool {
 			words = append(words, bare)
 		}
 	}
-	return slices.ContainsFunc(languages, func(l language) bool { return l.match(words) })
+	return words
 }
 
 // match tries to read words as openers, stops and tails, and falls back to
 // the unspaced reading that Japanese needs.
-func (l language) match(words []string) bool {
-	words = skipPhrases(words, l.openers)
-	return slices.ContainsFunc(l.stops, func(stop string) bool { return l.matchStop(words, stop) }) ||
-		len(words) == 1 && l.matchUnspaced(strings.TrimSuffix(words[0], ","))
+func (l language) match(words, names []string) bool {
+	words = skipPhrases(words, l.openers, names)
+	return slices.ContainsFunc(l.stops, func(stop string) bool { return l.matchStop(words, stop, names) }) ||
+		len(words) == 1 && l.matchUnspaced(strings.TrimSuffix(words[0], ","), names)
 }
 
 // matchStop tries to read words as a stop, tails, and after a pause, or if it is the same, another stop and so on.
-func (l language) matchStop(words []string, stop string) bool {
+func (l language) matchStop(words []string, stop string, names []string) bool {
 	rest, ok := cutPhrase(words, stop)
 	if !ok {
 		return false
 	}
-	rest = skipPhrases(rest, l.tails)
+	rest = skipPhrases(rest, l.tails, names)
 	paused := len(rest) < len(words) && strings.HasSuffix(words[len(words)-len(rest)-1], ",")
-	return len(rest) == 0 || l.matchStop(rest, stop) || paused && l.match(rest)
+	return len(rest) == 0 || l.matchStop(rest, stop, names) || paused && l.match(rest, names)
 }
 
 // matchUnspaced reads one run of letters without spaces, as Japanese is
 // written. It applies only to words with letters that are not Latin.
-func (l language) matchUnspaced(s string) bool {
-	s = stripPhrases(s, botNames)
+func (l language) matchUnspaced(s string, names []string) bool {
+	s = stripPhrases(s, names)
 	if s == "" || s[0] < 0x80 {
 		return false
 	}
@@ -153,10 +173,10 @@ func (l language) matchUnspaced(s string) bool {
 
 // skipPhrases drops any of phrases, and names of the program, from the front of words
 // as often as they stand there.
-func skipPhrases(words, phrases []string) []string {
+func skipPhrases(words, phrases, names []string) []string {
 	for again := true; again && len(words) > 0; {
 		again = false
-		for _, set := range [][]string{phrases, botNames} {
+		for _, set := range [][]string{phrases, names} {
 			for _, p := range set {
 				if rest, ok := cutPhrase(words, p); ok {
 					words, again = rest, true

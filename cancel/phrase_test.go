@@ -51,6 +51,21 @@ func TestStopPhrasesAreUnderstoodInSixLanguages(t *testing.T) {
 	}
 }
 
+func TestStopPhrasesMayCarryOtherNames(t *testing.T) {
+	names := []string{"Robo", "Frau  Müller", "stop", "ロボ", ","}
+	for text, want := range map[string]bool{
+		"robo, stop": true, "Robo stop it please": true, "hör auf, Frau Müller!": true, "ロボ止めて": true, "hey robo, never mind": true,
+		"stop": true, "stop stop": true, "clank, stop": true, "robo": false, "frau stop": false, "robo, go on": false, "": false,
+	} {
+		if got := cancel.IsStopTo(names, text); got != want {
+			t.Errorf("IsStop(%q) = %v, want %v", text, got, want)
+		}
+	}
+	if cancel.IsStop("robo, stop") {
+		t.Error("a name of nobody is taken for one")
+	}
+}
+
 func TestOrdinaryTalkIsNotAStopPhrase(t *testing.T) {
 	for _, p := range []string{
 		"", " ", "!", "please", "ok", "clank", "it", "now please", "don't stop", "do not stop", "non-stop", "stop at the first result",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/profile"
+	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/internal/vault"
@@ -38,6 +39,11 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// isStop reports whether a message says stop and nothing else, to clank by any of its names.
+func (a *Server) isStop(message string) bool {
+	return cancel.IsStopTo(a.Settings.Current().Voice.NameList(), message)
 }
 
 // checkWishes says why somebody may not have what else only the operator asks for: any model, and a window.

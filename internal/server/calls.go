@@ -161,7 +161,7 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 
 // openSpotter looks for what hears stop words without a server.
 func (x *CallService) openSpotter() {
-	s, err := keyword.Open(keyword.Options{Log: x.Logger})
+	s, err := keyword.Open(keyword.Options{Log: x.Logger, Names: func() []string { return x.Settings().Voice.NameList() }})
 	if err != nil {
 		x.spotterProblem = err.Error()
 		x.Logger.Info("stop words are not spotted in calls", "error", err)

@@ -43,7 +43,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	if v.Engine == settings.VoiceEngineRealtime {
 		listens.Rate = voice.RateRealtime
 		x.useRealtime(t, v, call)
-	} else if tr, err := x.newTranscriber(v.Transcription); err != nil {
+	} else if tr, err := x.newTranscriber(v.Transcription, v.NameList()); err != nil {
 		x.Logger.Info("speech is not put into words", "error", err)
 	} else {
 		t.Transcriber = x.budgetedTranscriber(tr, v.Transcription)
@@ -119,14 +119,14 @@ func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, erro
 	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, Log: x.Logger}, nil
 }
 
-func (x *CallService) newTranscriber(t settings.Transcription) (voice.Transcriber, error) {
+func (x *CallService) newTranscriber(t settings.Transcription, names []string) (voice.Transcriber, error) {
 	server, err := x.remoteServer(t.URL, "TRANSCRIPTION_API_KEY")
 	if err != nil {
 		return nil, err
 	}
 	server.ModelSetting = "interaction.voice.transcription.model"
 	return speech.NewTranscriber(speech.TranscriberOptions{
-		Server: server, Model: t.Model, Language: t.Language, Keywords: []string{"clank"}, WAV: t.WAV,
+		Server: server, Model: t.Model, Language: t.Language, Keywords: append([]string{"clank"}, names...), WAV: t.WAV,
 	})
 }
 
@@ -154,7 +154,7 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 func (x *CallService) missingSetup() string {
 	v := x.Settings().Voice
 	var text string
-	if _, err := x.newTranscriber(v.Transcription); err != nil && v.Engine != settings.VoiceEngineRealtime {
+	if _, err := x.newTranscriber(v.Transcription, v.NameList()); err != nil && v.Engine != settings.VoiceEngineRealtime {
 		text = "I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."
 		if x.spotter != nil {
 			text += " I do hear “stop” and my name."

@@ -189,7 +189,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Questions:     a.Approver.Approvals,
 		Messages:      a.Db,
 		Files:         a.Inbox,
-		IsStop:        cancel.IsStop,
+		IsStop:        a.isStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
 		OnLeave:       a.forgetGuild,

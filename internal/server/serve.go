@@ -87,7 +87,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Ready:        a.ready,
 		ModelAbility: a.models.Ability,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
-		IsStop:       cancel.IsStop,
+		IsStop:       a.isStop,
 		Logger:       a.logger,
 	}
 	if err := s.Open(ctx); err != nil {

@@ -19,7 +19,7 @@ type Voice struct {
 	Enabled  bool
 	AutoJoin bool   // follow the person who asks for something into their voice channel
 	Engine   string // see the VoiceEngine constants
-	Names    string // by which people call us beside "clank", separated by commas
+	Names    string // by which people call us beside "clank", in calls and chats, separated by commas
 
 	Transcription Transcription
 	Speech        Speech
@@ -115,8 +115,8 @@ var voiceFields = inGroup(groupCalls,
 	choice(voiceEngineKey, "Conversation engine", "The assistant with transcription and speech synthesis, or a "+
 		"realtime model that hears and speaks by itself.", VoiceEngineText, &at.Voice.Engine,
 		Option{VoiceEngineText, "The assistant"}, Option{VoiceEngineRealtime, "A realtime model"}),
-	text(callKeys+"names", "Other names", "More names that clank listens to, separated by commas.", "", 200,
-		&at.Voice.Names),
+	text(callKeys+"names", "Other names", "More names for clank, separated by commas: in calls, and with a stop word in "+
+		"chats. English words are heard at once; others only where speech is transcribed.", "", 200, &at.Voice.Names),
 	address(callKeys+"transcription.baseUrl", "Transcription server", "Base URL of a server with OpenAI's "+
 		"transcription API. Leave empty for OpenAI. Without a server or key, clank understands only its name and "+
 		"stop words.", &at.Voice.Transcription.URL),

@@ -219,7 +219,7 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	n.recordLine(said)
 	named, rest := CutName(text, n.call.Options.Names)
 	switch {
-	case cancel.IsStop(text), named && cancel.IsStop(rest):
+	case n.call.isStop(text), named && n.call.isStop(rest):
 		stopped := false
 		for _, id := range by {
 			if p := n.call.room.people[id]; p != nil {

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"clank/cancel"
 	"clank/voice"
 )
 
@@ -64,7 +63,7 @@ func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
 	}
 	named, rest := CutName(s.Phrase, c.Options.Names)
 	switch {
-	case cancel.IsStop(s.Phrase):
+	case c.isStop(s.Phrase):
 		if c.stop(p, named || s.At.Sub(p.namedAt) < wakeWindow) {
 			p.stoppedAt, p.addressedAt = s.At, s.At
 		}

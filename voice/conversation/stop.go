@@ -58,6 +58,9 @@ func (c *call) stop(p *person, named bool) bool {
 	return true
 }
 
+// isStop reports whether a text says stop and nothing else, to us by any of our names.
+func (c *call) isStop(text string) bool { return cancel.IsStopTo(c.Options.Names, text) }
+
 // waitHandle is how a request is stopped from outside while it waits for its turn, as what runs can be: somebody may write "stop".
 type waitHandle struct {
 	handle  *cancel.Handle

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"clank/cancel"
 	"clank/internal/untrusted"
 	"clank/voice"
 )
@@ -182,7 +181,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	c.showLine(s)
 	named, rest := CutName(text, c.Options.Names)
 	switch {
-	case cancel.IsStop(text), named && cancel.IsStop(rest): // our name may be misheard
+	case c.isStop(text), named && c.isStop(rest): // our name may be misheard
 		if saidStop(p, h.Utterance) || c.stop(p, named || h.named) {
 			return
 		}

@@ -1,10 +1,7 @@
 package keyword
 
 import (
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -125,16 +122,6 @@ var phrases = []phrase{
 	{"sharp", decoyPhrase, -30, false},
 }
 
-// phraseOf finds a phrase by what the process prints of it.
-func phraseOf(words string) (phrase, bool) {
-	for _, p := range phrases {
-		if p.words == words {
-			return p, true
-		}
-	}
-	return phrase{}, false
-}
-
 // spokenForm returns the phrase without the marks of how it was pronounced.
 func (p phrase) spokenForm() string {
 	if p.kind == wakePhrase {
@@ -149,25 +136,6 @@ var variantMark = regexp.MustCompile(`\(\d\)`)
 // hisses says whether p begins with an "s" before a stop.
 func (p phrase) hisses() bool { return strings.HasPrefix(p.words, "stop") }
 
-const (
-	dictFile = "words.dict"
-	listFile = "phrases.list"
-)
-
-func writePhrases(dir string) error {
-	var dict, list strings.Builder
-	for _, p := range pronunciations {
-		fmt.Fprintf(&dict, "%s %s\n", p[0], p[1])
-	}
-	for _, p := range phrases {
-		fmt.Fprintf(&list, "%s /1e%d/\n", p.words, p.threshold)
-	}
-	if err := os.WriteFile(filepath.Join(dir, dictFile), []byte(dict.String()), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, listFile), []byte(list.String()), 0o600)
-}
-
 // phraseHit is a phrase that the process has heard, in seconds of its input.
 type phraseHit struct {
 	phrase     phrase
@@ -180,17 +148,17 @@ const maxLine = 4096
 
 // parseHits reads what `-time yes` prints: the words, their start and end in seconds, a score. Other lines are left out: each
 // piece of speech is printed once without times before.
-func parseHits(text string) []phraseHit {
+func (v *vocabulary) parseHits(text string) []phraseHit {
 	var hits []phraseHit
 	for line := range strings.Lines(text) {
-		if h, ok := parseHit(line); ok {
+		if h, ok := v.parseHit(line); ok {
 			hits = append(hits, h)
 		}
 	}
 	return hits
 }
 
-func parseHit(line string) (phraseHit, bool) {
+func (v *vocabulary) parseHit(line string) (phraseHit, bool) {
 	fields := strings.Fields(line)
 	n := len(fields) - 3
 	if n < 1 || len(line) > maxLine {
@@ -198,13 +166,13 @@ func parseHit(line string) (phraseHit, bool) {
 	}
 	var numbers [3]float64
 	for i, f := range fields[n:] {
-		v, err := strconv.ParseFloat(f, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		x, err := strconv.ParseFloat(f, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 			return phraseHit{}, false
 		}
-		numbers[i] = v
+		numbers[i] = x
 	}
-	p, ok := phraseOf(strings.Join(fields[:n], " "))
+	p, ok := v.find(strings.Join(fields[:n], " "))
 	if !ok || numbers[1] < numbers[0] {
 		return phraseHit{}, false
 	}

@@ -34,10 +34,14 @@ const maxQueuedBlocks = 512
 var errStuck = errors.New("the process does not read")
 
 func (s *Spotter) startRecognizer(ctx context.Context) (*recognizer, error) {
+	words, err := s.vocabulary()
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, s.program,
 		"-infile", "/dev/stdin", "-hmm", s.model, "-logfn", "/dev/null", "-time", "yes",
-		"-dict", filepath.Join(s.dir, dictFile), "-kws", filepath.Join(s.dir, listFile))
+		"-dict", filepath.Join(words.dir, dictFile), "-kws", filepath.Join(words.dir, listFile))
 	cmd.Env = hardening.Environ()
 	cmd.Dir = s.dir
 	cmd.WaitDelay = time.Second
@@ -60,7 +64,7 @@ func (s *Spotter) startRecognizer(ctx context.Context) (*recognizer, error) {
 		wrote: make(chan struct{}), cancel: cancel,
 	}
 	go e.write(ctx, in)
-	go e.read(ctx, out)
+	go e.read(ctx, out, words)
 	return e, nil
 }
 
@@ -83,7 +87,7 @@ func (e *recognizer) write(ctx context.Context, in io.WriteCloser) {
 }
 
 // read parses what is printed. The process writes all phrases of one piece of speech at once.
-func (e *recognizer) read(ctx context.Context, out io.Reader) {
+func (e *recognizer) read(ctx context.Context, out io.Reader, words *vocabulary) {
 	defer close(e.done)
 	defer close(e.results)
 	defer e.cancel()
@@ -97,7 +101,7 @@ func (e *recognizer) read(ctx context.Context, out io.Reader) {
 		if len(rest) > maxLine {
 			rest = ""
 		}
-		if hits := parseHits(text[:end]); len(hits) > 0 {
+		if hits := words.parseHits(text[:end]); len(hits) > 0 {
 			select {
 			case e.results <- hits:
 			case <-ctx.Done():

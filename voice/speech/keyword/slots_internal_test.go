@@ -105,7 +105,7 @@ func BeginsAsStop(head []int16) bool { return beginsAsStop(head, 0) }
 
 // Judge says what is heard in a segment of which the process prints text; empty for nothing. It begins as with "st" if asStop is true.
 func Judge(text string, start, end float64, alone, asStop bool) string {
-	p, ok := pickPhrase(parseHits(text), segmentSpan{start, end, alone, asStop})
+	p, ok := pickPhrase((&vocabulary{phrases: phrases}).parseHits(text), segmentSpan{start, end, alone, asStop})
 	if !ok {
 		return ""
 	}

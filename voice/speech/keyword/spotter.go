@@ -33,6 +33,9 @@ type Options struct {
 	MaxListeners int           // how many people can be listened to at once; [DefaultMaxListeners] if 0
 	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
 	Log          *slog.Logger  // nil for none
+
+	// Names returns how people call us beside "clank". It is asked for each process that is started. nil: nothing else.
+	Names func() []string
 }
 
 // Spotter is a [voice.Spotter]. It is safe for concurrent use.
@@ -42,15 +45,18 @@ type Spotter struct {
 	slots          recognizerSlots
 	idle           time.Duration
 	log            *slog.Logger
+	names          func() []string
 
-	mu     sync.Mutex
-	closed bool
-	open   map[*stream]struct{}
+	mu           sync.Mutex
+	closed       bool
+	open         map[*stream]struct{}
+	words        *vocabulary // the latest
+	vocabularies int         // that were made
 }
 
 var _ voice.Spotter = (*Spotter)(nil)
 
-// Open looks for what is needed and writes the phrases into a folder of its own, which Close removes. No process is started yet.
+// Open looks for what is needed and makes a folder of its own for the phrases, which Close removes. No process is started yet.
 func Open(o Options) (*Spotter, error) {
 	o.Program = cmp.Or(o.Program, DefaultProgram)
 	o.Model = cmp.Or(o.Model, DefaultModel)
@@ -72,17 +78,13 @@ func Open(o Options) (*Spotter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for stop words: %w", err)
 	}
-	if err := writePhrases(dir); err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, fmt.Errorf("listen for stop words: write the phrases: %w", err)
-	}
 	return &Spotter{
 		program: program, model: o.Model, dir: dir, slots: recognizerSlots{limit: o.MaxListeners, slots: map[*stream]*recognizerSlot{}}, idle: o.IdleTimeout, log: o.Log,
-		open: map[*stream]struct{}{},
+		names: o.Names, open: map[*stream]struct{}{},
 	}, nil
 }
 
-// Listen implements [voice.Spotter]. The phrases that found is told of are "clank" for the name, and otherwise words that
+// Listen implements [voice.Spotter]. The phrases that found is told of are "clank" for a name, and otherwise words that
 // cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
 // only while the person speaks and shortly after; if it ends by itself it is started again with their next words. Beyond Max
 // people at once the others are not listened to, and the log says so. What found does must be quick, and it must not close the

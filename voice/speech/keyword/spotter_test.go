@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,6 +98,31 @@ func TestTheNameIsHeardAtTheBeginningAndTheWishToBeLeftOut(t *testing.T) {
 	write(l, say(t, "clank look for a cheap hotel"))
 	if got := next(t, found); got.Phrase != keyword.WakeWord {
 		t.Errorf("heard %+v, want the name", got)
+	}
+}
+
+func TestOtherNamesAreHeardFromTheNextProcessOn(t *testing.T) {
+	var names atomic.Pointer[[]string]
+	names.Store(new([]string))
+	s := open(t, keyword.Options{Names: func() []string { return *names.Load() }})
+	l, found := listen(t, s)
+	write(l, say(t, "friday look for a cheap hotel"))
+	write(l, say(t, "stop"))
+	if got := next(t, found); got.Phrase != "stop" {
+		t.Errorf("heard %+v, want no name", got)
+	}
+	names.Store(&[]string{"Friday", "stop", "Xqwzt", "bank"})
+	check.Must(t, l.Close())
+	l, found = listen(t, s)
+	for _, text := range []string{"friday look for a cheap hotel", "bank please look for a cheap hotel"} {
+		write(l, say(t, text))
+		if got := next(t, found); got.Phrase != keyword.WakeWord {
+			t.Errorf("%s: heard %+v, want the name", text, got)
+		}
+	}
+	write(l, say(t, "stop"))
+	if got := next(t, found); got.Phrase != "stop" {
+		t.Errorf("heard %+v, want stop", got)
 	}
 }
 
