@@ -14,13 +14,13 @@ import (
 	"clank/browsermgr/page/files"
 )
 
-// actRoutes lists the routes by which something is done in a tab. evaluate is asked each time a client wants its
-// JavaScript run; nil means yes.
-func actRoutes(evaluate func() bool) []Route {
-	if evaluate == nil {
-		evaluate = func() bool { return true }
+// actRoutes lists the routes by which something is done in a tab.
+func (s *Server) actRoutes() []Route {
+	p := actPerformer{evaluate: s.EvaluateEnabled, limit: s.ActionTimeout}
+	if p.evaluate == nil {
+		p.evaluate = func() bool { return true }
 	}
-	act := func(ctx context.Context, c *Call) (actAnswer, error) { return serveAct(ctx, c, evaluate) }
+	act := func(ctx context.Context, c *Call) (actAnswer, error) { return serveAct(ctx, c, p) }
 	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(actFields()...)}
 }
 
@@ -48,12 +48,12 @@ type actAnswer struct {
 }
 
 // serveAct follows the order of checks of the contract.
-func serveAct(ctx context.Context, c *Call, evaluate func() bool) (actAnswer, error) {
+func serveAct(ctx context.Context, c *Call, p actPerformer) (actAnswer, error) {
 	a, err := readAction(c.Body)
 	if err != nil {
 		return actAnswer{}, err
 	}
-	if a.evaluates() && !evaluate() {
+	if a.evaluates() && !p.evaluate() {
 		return actAnswer{}, evaluateDisabled()
 	}
 	// A number is no name of a tab, but it is a name that does not fit.
@@ -74,7 +74,8 @@ func serveAct(ctx context.Context, c *Call, evaluate func() bool) (actAnswer, er
 	if err := checkPersonalBrowser(h, a); err != nil {
 		return actAnswer{}, err
 	}
-	return performInTurn(ctx, actPerformer{evaluate: evaluate, approver: c.Approver, held: h}, a)
+	p.approver, p.held = c.Approver, h
+	return performInTurn(ctx, p, a)
 }
 
 func evaluateDisabled() error {

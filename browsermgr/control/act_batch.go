@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
@@ -17,7 +18,8 @@ import (
 
 // actPerformer does the actions of one request.
 type actPerformer struct {
-	evaluate func() bool // whether JavaScript of clients may run
+	evaluate func() bool          // whether JavaScript of clients may run
+	limit    func() time.Duration // of an action that names none; nil is that of its kind
 	approver *requestApprover
 	held     *heldTab
 }
@@ -67,6 +69,8 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	before := p.held.URL()
 	work := func() error {
 		return p.approver.DoApproved(ctx, p.held.Profile.Name, p.held.Tab, a.Action, func() (err error) {
+			ctx, done := p.withLimit(ctx, a.Action)
+			defer done()
 			res, got, err = performAction(ctx, p.held, a.Action)
 			return err
 		})
@@ -86,6 +90,15 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	}
 	out.notes = resultNotes(res, got)
 	return out, err
+}
+
+// withLimit returns a context that ends with the limit of an action that names none.
+func (p actPerformer) withLimit(ctx context.Context, a page.Action) (context.Context, context.CancelFunc) {
+	if p.limit == nil || a.TimeoutMs > 0 || a.TimeMs > 0 {
+		return ctx, func() {}
+	}
+	limit := p.limit()
+	return context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 }
 
 // resultNotes says what else happened, in the words that agents are told it with.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"clank/browsermgr/control"
 	"clank/internal/test/check"
@@ -208,6 +209,21 @@ func TestAdvisoryExistingSessionUnguarded(t *testing.T) {
 		refusedByPolicy(t, step.route, c.do(method, path+"?profile=person&targetId="+target, step.body))
 	}
 	p.set("")
+}
+
+func TestAnActionThatNamesNoLimitHasTheOneOfTheServer(t *testing.T) {
+	c := serve(t, func(s *control.Server) { s.ActionTimeout = func() time.Duration { return 600 * time.Millisecond } })
+	c.open("/")
+	for body, want := range map[string]string{
+		`{"kind":"wait","text":"never"}`:                                                 "600",
+		`{"kind":"wait","text":"never","timeoutMs":1500}`:                                "1.5",
+		`{"kind":"batch","actions":[{"kind":"wait","text":"never"}],"stopOnError":true}`: "600",
+	} {
+		if a := c.do("POST", "/act", body); !strings.Contains(a.text, want) {
+			t.Errorf("%s: got %d %s, want %q", body, a.status, a.text, want)
+		}
+	}
+	c.ok("POST", "/act", `{"kind":"wait","timeMs":700}`)
 }
 
 // Scripts of clients could not be switched off everywhere.

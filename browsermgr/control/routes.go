@@ -78,7 +78,7 @@ func timeoutParam() Param {
 
 // routes lists all routes, each group where its handlers are.
 func (s *Server) routes() []Route {
-	return slices.Concat(s.documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), actRoutes(s.EvaluateEnabled), dialogRoutes(),
+	return slices.Concat(s.documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), s.actRoutes(), dialogRoutes(),
 		s.snapshotRoutes(), s.pictureRoutes(), screencastRoutes(), s.Features.Routes())
 }
 

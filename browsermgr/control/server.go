@@ -33,6 +33,8 @@ type Server struct {
 	Insecure bool
 	// EvaluateEnabled is asked each time a client wants its JavaScript run; nil means yes.
 	EvaluateEnabled func() bool
+	// ActionTimeout is asked how long an action may take that does not say; nil means as long as actions of its kind.
+	ActionTimeout func() time.Duration
 	// SnapshotMode is asked which mode snapshots have that name none: "efficient", or "" for a plain one. Nil means "".
 	SnapshotMode func() string
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.

@@ -263,16 +263,5 @@ func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessi
 // and what needs no browser. show, which may be nil, is given what a browse has left for people to see, in an answer without
 // text.
 func (b *Assistant) StandingTools(show func(o sessions.Origin, a Answer)) []sessions.Tool {
-	tools := []sessions.Tool{b.standingBrowse(show)}
-	for _, t := range b.Web.tools(sessions.Origin{}) {
-		call := t.Call
-		t.Call = func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-			if why := b.disabled(ctx, o); why != "" {
-				return "", nil, errors.New(why)
-			}
-			return call(ctx, o, input)
-		}
-		tools = append(tools, t)
-	}
-	return tools
+	return append([]sessions.Tool{b.standingBrowse(show)}, b.Web.tools(sessions.Origin{})...)
 }

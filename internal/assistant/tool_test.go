@@ -341,8 +341,7 @@ func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
 	w := &web{found: []internalweb.SearchResult{{Title: "A", URL: "https://a.test/"}}}
 	b := newBrain(nil, answering(sessions.TaskRecord{}))
 	b.Web = assistant.WebTools{Reader: w, Searcher: w, Watches: w}
-	why := ""
-	b.Disabled = func(context.Context, sessions.Origin) string { return why }
+	b.Disabled = func(context.Context, sessions.Origin) string { return "no browser today" }
 	var got []string
 	var search sessions.Tool
 	for _, tool := range b.StandingTools(nil) {
@@ -355,10 +354,6 @@ func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
 	}
 	if text, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`)); err != nil || !strings.Contains(text, "https://a.test/") {
 		t.Errorf("got %q, %v", text, err)
-	}
-	why = "not today"
-	if _, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`)); err == nil || !strings.Contains(err.Error(), why) {
-		t.Errorf("err = %v, want %q", err, why)
 	}
 }
 

@@ -396,9 +396,6 @@ func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
 	if c.Malformed != "" {
 		return refusedCall("the input is not a JSON object")
 	}
-	if why := r.assistant.disabled(ctx, r.turn.Origin); why != "" {
-		return refusedCall("the browser may not be used: " + why)
-	}
 	text, images, err := r.tools[c.Name].Call(ctx, r.turn.Origin, c.Input)
 	if err != nil {
 		return refusedCall(err.Error())

@@ -271,8 +271,14 @@ func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []ses
 		},
 		SingleCallTools: tools,
 		Web:             a.Web.AssistantWeb(),
-		Instructions:    func() string { return a.Settings.Current().AssistantGuidance },
-		Logger:          a.logger,
+		Disabled: func(context.Context, sessions.Origin) string {
+			if a.Settings.Current().BrowserEnabled {
+				return ""
+			}
+			return sessions.ErrDisabled.Error()
+		},
+		Instructions: func() string { return a.Settings.Current().AssistantGuidance },
+		Logger:       a.logger,
 	}
 }
 

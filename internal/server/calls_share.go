@@ -19,7 +19,7 @@ import (
 
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
-	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
+	x.shareLinks.Lifetime = func() time.Duration { return x.Settings().Share.LinkLifetime }
 	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Links: &x.shareLinks, Logger: x.Logger}
 	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
 	x.onClose(x.shares.Close)

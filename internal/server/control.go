@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+	"time"
 
 	"clank/browsermgr/control"
 	"clank/browsermgr/control/client"
@@ -35,6 +36,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	s := &control.Server{
 		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.Settings.Current().Browser.EvaluateEnabled },
+		ActionTimeout:   func() time.Duration { return a.Settings.Current().Browser.ActionTimeout },
 		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
 		Approver:        ToolApprover{Approver: a.Approver, Downloads: a.downloads},
 	}

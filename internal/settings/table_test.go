@@ -5,7 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,4 +243,49 @@ func TestALimitHoldsAtItsEnds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isPlace reports whether e says where in the settings a value is, as the table does.
+func isPlace(e ast.Expr) bool {
+	if s, ok := e.(*ast.SelectorExpr); ok {
+		return isPlace(s.X)
+	}
+	root, ok := e.(*ast.Ident)
+	return ok && root.Name == "at"
+}
+
+// A setting that nothing reads promises what is not so.
+func TestEverySettingIsReadSomewhere(t *testing.T) {
+	read := map[string]bool{}
+	check.Must(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "test", !strings.HasSuffix(path, ".go"), strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err == nil {
+			ast.Inspect(file, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				read[s.Sel.Name] = read[s.Sel.Name] || !isPlace(s)
+				return !isPlace(s)
+			})
+		}
+		return err
+	}))
+	var leaves func(path string, in reflect.Type)
+	leaves = func(path string, in reflect.Type) {
+		for f := range in.Fields() {
+			if f.Type.Kind() == reflect.Struct {
+				leaves(path+f.Name+".", f.Type)
+			} else if !read[f.Name] && path != "Approval." { // whose rules are read by the names of their classes
+				t.Errorf("nothing reads %s%s", path, f.Name)
+			}
+		}
+	}
+	leaves("", reflect.TypeFor[settings.Settings]())
 }

@@ -66,7 +66,8 @@ type linkRecord struct {
 // Links gives out the secrets in links to shares: signed with a key of this run, bound to one link, with an end, and
 // void when the share has ended. The zero value is ready; its methods are safe for concurrent use.
 type Links struct {
-	Lifetime time.Duration    // of links that say nothing else, and the most; 0 takes [DefaultLinkLifetime]
+	// Lifetime returns how long links work that say nothing else, and the most; nil or 0 takes [DefaultLinkLifetime].
+	Lifetime func() time.Duration
 	Now      func() time.Time // nil is [time.Now]
 
 	once sync.Once
@@ -84,7 +85,12 @@ func (l *Links) now() time.Time {
 }
 
 // MaxLifetime returns how long a link works at most.
-func (l *Links) MaxLifetime() time.Duration { return cmp.Or(max(0, l.Lifetime), DefaultLinkLifetime) }
+func (l *Links) MaxLifetime() time.Duration {
+	if l.Lifetime == nil {
+		return DefaultLinkLifetime
+	}
+	return cmp.Or(max(0, l.Lifetime()), DefaultLinkLifetime)
+}
 
 // mac returns the signature of a token's body.
 func (l *Links) mac(body []byte) []byte {

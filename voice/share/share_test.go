@@ -373,9 +373,10 @@ func TestModelsShareAndStopByTools(t *testing.T) {
 }
 
 func TestALinkIsGoodForItsShareUntilItsEnd(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	l := &share.Links{Lifetime: time.Hour, Now: func() time.Time { return now }}
+	now, life := time.Unix(1_800_000_000, 0), time.Hour
+	l := &share.Links{Lifetime: func() time.Duration { return life }, Now: func() time.Time { return now }}
 	token, issued := l.Issue(share.Link{Share: "share-1"})
+	life = 2 * time.Hour // from the next link on
 	other, _ := l.Issue(share.Link{Share: "share-2"})
 	got, err := l.Check(token, "")
 	if got.ID != issued.ID || got.Share != "share-1" || !got.Until.Equal(now.Add(time.Hour)) || err != nil {
