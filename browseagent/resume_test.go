@@ -135,7 +135,9 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent
 	o.Policy = &sessionstest.Policy{
-		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil },
+		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+			return "", nil
+		},
 	}
 	rec := o.work("", "find a lamp", 0, nil)
 	if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "screen" {

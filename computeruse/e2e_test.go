@@ -101,7 +101,9 @@ func (h *house) open() {
 			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 40, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},
 		Policy: &sessionstest.Policy{
-			HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil },
+			HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+				return "", nil
+			},
 		},
 	}
 	check.Must(h.t, h.Open(h.t.Context()))
