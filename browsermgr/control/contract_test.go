@@ -3,8 +3,6 @@ package control_test
 import (
 	"context"
 	"flag"
-	"net/netip"
-	"net/url"
 	"os"
 	"testing"
 	"time"
@@ -27,8 +25,8 @@ var (
 	contractPassed, contractFailed int
 )
 
-// TestContract runs the cases of the control API's contract, against a server in this process unless a program is
-// given.
+// TestContract runs the cases of the control API's contract against a program, as "make conformance" does, or else
+// those that are quick against a server in this process.
 func TestContract(t *testing.T) {
 	start := startInProcess
 	if *binary != "" {
@@ -51,7 +49,7 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 		},
 		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
-		NewObservers: features.Observe, Gate: gate, Endpoints: cloud{},
+		NewObservers: features.Observe, Gate: gate,
 	}
 	closeAfter(tb, m.Open, m.Close)
 	s := &control.Server{Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
@@ -71,16 +69,3 @@ func closeAfter(tb testing.TB, open, end func(context.Context) error) {
 		}
 	})
 }
-
-// cloud lets browsers be anywhere but where a cloud tells its secrets.
-type cloud struct{}
-
-func (cloud) AllowEndpoint(_ context.Context, address *url.URL) error {
-	p, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"169.254.169.254"}})
-	if err == nil {
-		_, err = p.CheckURL(address.String())
-	}
-	return err
-}
-
-func (cloud) AllowEndpointAddr(*url.URL, netip.Addr) error { return nil }

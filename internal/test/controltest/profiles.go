@@ -71,7 +71,7 @@ func profileLife(s *suite) {
 		IsRemote                  bool
 	}
 	s.call("POST", "/profiles/create", m{"name": "work", "driver": "clawd"}, &made)
-	if s.Bin != "" && (made.CDPPort < 18800 || made.CDPPort > 18899) || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
+	if made.CDPPort < 18800 || made.CDPPort > 18899 || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
 		s.Fatalf("made %+v", made)
 	}
 	s.call("POST", "/tabs/open?profile=work", m{"url": s.Site.URL + "/plain"}, nil)

@@ -30,7 +30,7 @@ type testCase struct {
 type caseGroup struct {
 	Name    string
 	Cases   []testCase
-	Program bool   // it is run against the built program alone: it needs that, or cheaper tests cover it
+	Program bool   // it is run against the built program alone: it needs that, or takes long
 	Needs   string // a command without which the group is skipped; "" needs none
 }
 
@@ -40,27 +40,27 @@ func caseLanes() [][]caseGroup {
 		{
 			{Name: "doors", Cases: authCases()},
 			{Name: "requests", Cases: requestFormCases()},
-			{Name: "profiles", Cases: profileLifeCases()},
-			{Name: "tabs", Cases: tabCases()},
-			{Name: "act", Cases: actionCases()},
+			{Name: "profiles", Cases: profileLifeCases(), Program: true},
+			{Name: "tabs", Cases: tabCases(), Program: true},
+			{Name: "act", Cases: actionCases(), Program: true},
 			{Name: "act errors", Cases: actionErrorCases()},
-			{Name: "snapshots", Cases: snapshotCases()},
+			{Name: "snapshots", Cases: snapshotCases(), Program: true},
 			{Name: "refs", Cases: refCases(), Program: true},
-			{Name: "pictures", Cases: pictureCases()},
+			{Name: "pictures", Cases: pictureCases(), Program: true},
 			{Name: "peers", Cases: peerCases(), Program: true, Needs: "npm"},
 		},
 		{
 			{Name: "contract", Cases: routeContractCases()},
-			{Name: "dialogs", Cases: dialogCases()},
-			{Name: "files", Cases: fileCases()},
-			{Name: "rings", Cases: ringBufferCases()},
-			{Name: "state", Cases: stateCases()},
+			{Name: "dialogs", Cases: dialogCases(), Program: true},
+			{Name: "files", Cases: fileCases(), Program: true},
+			{Name: "rings", Cases: ringBufferCases(), Program: true},
+			{Name: "state", Cases: stateCases(), Program: true},
 			{Name: "leaving", Cases: leavingClientCases(), Program: true},
-			{Name: "accounts", Cases: profileReportCases()},
+			{Name: "accounts", Cases: profileReportCases(), Program: true},
 			{Name: "outside", Cases: foreignBrowserCases(), Program: true},
 			{Name: "servers", Cases: serverCases(), Program: true},
 			{Name: "commands", Cases: commandCases(), Program: true},
-			{Name: "policy", Cases: policyCases()},
+			{Name: "policy", Cases: policyCases(), Program: true},
 		},
 	}
 }
