@@ -104,7 +104,7 @@ corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/test/corpus -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
-other-half: chromium speech ## what "make test" leaves out: each task and page by the other of two ways, other views, rooms, calls and places
+other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
 		-run '^Test(OneClankInManyRooms|ACallOnDiscord|Wheel|NothingThatAPageLeavesCrossesPlaces|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
