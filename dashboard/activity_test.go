@@ -37,7 +37,11 @@ func startActivity(t *testing.T) *rig {
 			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open example.com/" + task.ID, At: task.Asked,
 			View: &llm.Image{MediaType: "image/png", Data: onePixel},
 		}
+		ended := task.State
+		task.State = sessions.TaskRunning
 		check.Must(t, r.store.SaveStep(t.Context(), task, s, step, 1))
+		task.State = ended
+		check.Must(t, r.store.SaveTask(t.Context(), task, s))
 	}
 	return r
 }

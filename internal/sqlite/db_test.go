@@ -258,8 +258,8 @@ func TestWhatIsThereBeforeSearchIsFoundByIt(t *testing.T) {
 	}
 	script, err := os.ReadFile("migrations/0015_search.sql")
 	check.Must(t, err)
-	check.Must(t, db.Exec(t.Context(), `DROP TRIGGER task_inserted; DROP TRIGGER task_updated; DROP TRIGGER step_inserted;
-		DROP TRIGGER step_updated; DROP TABLE history; DROP TABLE searchable; DROP VIEW task_words;`+string(script)))
+	check.Must(t, db.Exec(t.Context(), `DROP TRIGGER task_inserted; DROP TRIGGER task_updated; DROP TRIGGER step_updated;
+		 DROP TABLE history; DROP TABLE searchable; DROP VIEW task_words;`+string(script)))
 	for _, words := range []string{"shop", "p"} {
 		if got, err := db.Tasks(t.Context(), sessions.TaskQuery{Words: words}); len(got) != 1 || err != nil {
 			t.Errorf("%q finds %d tasks and %v, want one", words, len(got), err)

@@ -3,9 +3,12 @@
 CREATE VIEW task_words AS
 SELECT
 	id AS task,
-	prompt || char(10) || answer || char(10) || reason || char(10) || coalesce((
-		SELECT group_concat(label || char(10) || title || char(10) || url, char(10)) FROM step
-		WHERE step.task = task.id AND kind IN ('act', 'notice') AND phase = 'done'), '') AS words
+	prompt || char(10) || answer || char(10) || reason || char(10) || CASE
+		WHEN state IN ('queued', 'running') THEN ''
+		ELSE coalesce((
+			SELECT group_concat(substr(label, 1, 300) || char(10) || substr(title, 1, 300) || char(10) || substr(url, 1, 300), char(10))
+			FROM step WHERE step.task = task.id AND kind IN ('act', 'notice') AND phase = 'done'), '')
+	END AS words
 FROM task WHERE NOT private;
 
 CREATE TABLE searchable (
@@ -36,16 +39,13 @@ END;
 CREATE TRIGGER task_inserted AFTER INSERT ON task BEGIN
 	INSERT INTO searchable (task, words) SELECT task, words FROM task_words WHERE task = new.id;
 END;
--- A task is written again with each step.
+-- A task is written again with each step. Its steps are added at its end, once.
 CREATE TRIGGER task_updated AFTER UPDATE ON task
-WHEN (new.prompt, new.answer, new.reason) IS NOT (old.prompt, old.answer, old.reason) BEGIN
+WHEN (new.prompt, new.answer, new.reason, new.state) IS NOT (old.prompt, old.answer, old.reason, old.state) BEGIN
 	UPDATE searchable SET words = (SELECT words FROM task_words WHERE task = new.id) WHERE task = new.id;
 END;
-CREATE TRIGGER step_inserted AFTER INSERT ON step WHEN new.kind IN ('act', 'notice') AND new.phase = 'done' BEGIN
-	UPDATE searchable SET words = (SELECT words FROM task_words WHERE task = new.task) WHERE task = new.task;
-END;
+-- What is taken out of a step is taken out here.
 CREATE TRIGGER step_updated AFTER UPDATE ON step
-WHEN new.kind IN ('act', 'notice') AND (new.phase, new.label, new.title, new.url) IS NOT (old.phase, old.label, old.title, old.url)
-BEGIN
+WHEN old.phase = 'done' AND (new.label, new.title, new.url) IS NOT (old.label, old.title, old.url) BEGIN
 	UPDATE searchable SET words = (SELECT words FROM task_words WHERE task = new.task) WHERE task = new.task;
 END;

@@ -52,7 +52,7 @@ func storeSearch(t *testing.T, st sessions.Store) {
 	save := func(id string, private bool, answer string, steps ...sessions.Step) {
 		t.Helper()
 		r := aTask(id, "s1")
-		r.Origin.Private, r.Prompt, r.Answer = private, "Find a lämp \x00 in Bérlin", ""
+		r.Origin.Private, r.Prompt, r.Answer, r.State = private, "Find a lämp \x00 in Bérlin", "", sessions.TaskRunning
 		if id == "t1" {
 			r.Asked = day.Add(-time.Hour)
 		}
@@ -60,7 +60,7 @@ func storeSearch(t *testing.T, st sessions.Store) {
 		for _, step := range steps {
 			check.Must(t, st.SaveStep(ctx, r, aSession("s1"), step, 1))
 		}
-		r.Answer = answer
+		r.Answer, r.State = answer, sessions.TaskDone
 		check.Must(t, st.SaveTask(ctx, r, aSession("s1")))
 	}
 	begun := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: `click "Chairs"`, At: day}
