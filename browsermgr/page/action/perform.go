@@ -68,6 +68,7 @@ func (d *performer) mainFrame() *frame.Frame { return d.tab.Frames()[0] }
 
 // sendInput has Chromium handle input events in order and waits until the page has taken all of them.
 func (d *performer) sendInput(ctx context.Context, events ...proto.Request) error {
+	d.state.letGo += frame.CountReleases(events)
 	calls := make([]*cdp.Call, len(events))
 	for i, ev := range events {
 		calls[i] = d.mainFrame().Begin(ev)
@@ -82,13 +83,21 @@ func (d *performer) sendInput(ctx context.Context, events ...proto.Request) erro
 
 // sendAndWait sends the input that an action ends with and waits for what it led to, see [Tab].
 func (d *performer) sendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
-	seen, err := d.tab.SendAndWait(ctx, f, events...)
+	earlier := frame.Earlier(d.state.letGo)
+	d.state.letGo += frame.CountReleases(events)
+	seen, err := d.tab.SendAndWait(ctx, f, append(events, earlier)...)
+	if err == nil {
+		d.state.letGo = 0
+	}
 	return seen, stoppedError(ctx, err)
 }
 
 // settle waits for what an action in the frame led to.
 func (d *performer) settle(ctx context.Context, f *frame.Frame) error {
 	_, err := d.tab.SendAndWait(ctx, f)
+	if err == nil {
+		d.state.letGo = 0
+	}
 	return err
 }
 
@@ -236,6 +245,7 @@ type InputState struct {
 	position     frame.Point
 	dragStarted  chan proto.InputDragData // tells of a native drag while a button is down
 	dragged      *proto.InputDragData
+	letGo        int // keys and buttons since the page was last waited for
 }
 
 // ModifierBits returns the modifier keys that are held, see [frame.ModifierBits].

@@ -12,8 +12,8 @@ import (
 )
 
 // SendInput sends input events to the session that takes them for the frame, waits until the page has handled them and then as
-// [Frame.AwaitQuiet] does. The script that waits goes out with the events, so that the answer to the last of them need not be
-// awaited first.
+// [Frame.AwaitQuiet] does. The script that waits goes out before the events: behind them it would have to wait until what they
+// changed is drawn.
 func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.Request) (QuietState, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
@@ -25,20 +25,28 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 		Texts int  `json:"texts"`
 		Edit  bool `json:"edit"`
 	}
-	arg := inputArg{Input: f.nextInputNumber()}
-	if last := len(events) - 1; last >= 0 && events[last] == (EndEdit{}) {
-		arg.Edit, events = true, events[:last]
-	}
-	if arg.Ups = countReleases(events); arg.Ups == 0 {
+	arg, earlier := inputArg{Input: f.nextInputNumber()}, Earlier(0)
+	events = slices.DeleteFunc(slices.Clone(events), func(event proto.Request) (note bool) {
+		switch event := event.(type) {
+		case EndEdit:
+			arg.Edit, note = true, true
+		case Earlier:
+			earlier, note = event, true
+		}
+		return note
+	})
+	if arg.Ups = CountReleases(events); arg.Ups == 0 {
 		arg.Texts = countTexts(events)
-	}
-	calls := make([]*cdp.Call, len(events))
-	for i, event := range events {
-		calls[i] = via.Begin(event)
+	} else {
+		arg.Ups += int(earlier)
 	}
 	settled, err := f.callScript(w, Script{Fn: "settled", Arg: arg}, true)
 	if err != nil {
 		return QuietState{}, err
+	}
+	calls := make([]*cdp.Call, len(events))
+	for i, event := range events {
+		calls[i] = via.Begin(event)
 	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.IsDocumentGone(err) {
@@ -47,18 +55,25 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 		}
 	}
 	// The events may have gone to another frame, or the page may have kept them from us.
-	if text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false); err == nil {
+	if text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false); err == nil && !settled.Answered() {
 		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
 	return quietStateOrError(awaitAnswer[QuietState](ctx, f, w, settled))
 }
 
-// EndEdit stands after the events that change a field which one of our scripts has prepared: the script that waits for them then
+// EndEdit stands with the events that change a field which one of our scripts has prepared: the script that waits for them then
 // sees whether they did, see edit in input.js. The browser gets nothing for it.
 type EndEdit struct{}
 
 // ProtoReq makes it one of the events.
 func (EndEdit) ProtoReq() string { return "" }
+
+// Earlier stands with events and says how many keys and buttons were let go since the page was last waited for: the script that
+// waits is not to take them for those of the events.
+type Earlier int
+
+// ProtoReq makes it one of the events.
+func (Earlier) ProtoReq() string { return "" }
 
 // countTexts counts the texts that are put in as a whole.
 func countTexts(events []proto.Request) int {
@@ -71,8 +86,8 @@ func countTexts(events []proto.Request) int {
 	return n
 }
 
-// countReleases counts the keys and buttons that are let go.
-func countReleases(events []proto.Request) int {
+// CountReleases counts the keys and buttons that are let go.
+func CountReleases(events []proto.Request) int {
 	n := 0
 	for _, event := range events {
 		switch event := event.(type) {

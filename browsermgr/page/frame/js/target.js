@@ -335,7 +335,8 @@ for (const type of ['keyup', 'mouseup', 'input']) addEventListener(type, noteRel
 let taken = 0;
 const inputTaken = (a) => idle ? Promise.resolve() : new Promise((resolve) => {
   const since = performance.now() - 1000; // older ones are somebody else's
-  const arrived = (text) => released.filter((event) => event.timeStamp > since && (event.type === 'input') === text).length;
+  const arrived = (text) => // clicks on boxes and choices in lists put nothing in
+    released.filter((event) => event.timeStamp > since && (text ? event.inputType : event.type !== 'input')).length;
   onRelease = () => {
     if (taken < a.input && (a.ups + a.texts === 0 || arrived(false) < a.ups || arrived(true) < a.texts)) return;
     onRelease = null;
@@ -355,15 +356,15 @@ FUNCTIONS.taken = (input) => {
 FUNCTIONS.settled = async (a) => {
   if (idle) return { outcome: 'untold', download: false, title: document.title };
   if (a.input) await inputTaken(a);
-  released = [];
   const made = a.edit ? edit : null;
   edit = null;
   const guarded = watching ?? { outcome: '', download: false };
-  guarded.over = true;
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
-  await turn(); // the event that told us may still be on its way to the page's listeners
+  await turn(); // the event that told us may still be on its way to the page's listeners, and a click follows it
+  released = [];
+  guarded.over = true;
   made?.taken?.();
   await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
   const drawing = frame().then(turn);
