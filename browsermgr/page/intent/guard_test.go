@@ -224,6 +224,7 @@ func TestWhatIsNotThereSetsNothingOff(t *testing.T) {
 	tab := openTab(t, site(t, "", nil))
 	for _, a := range []page.Action{
 		{Kind: actiontable.KindClick, Ref: "e99"},
+		{Kind: actiontable.KindClick, Ref: "f9e1"}, // of a frame that is gone
 		{Kind: actiontable.KindClick, Selector: "#no"},
 		{Kind: actiontable.KindHover, Selector: "body"},
 		{Kind: actiontable.KindPress, Key: "Enter"},
@@ -232,6 +233,21 @@ func TestWhatIsNotThereSetsNothingOff(t *testing.T) {
 		if j := of(t, tab, a); len(j.Classes) != 0 || j.Mark != "" {
 			t.Errorf("%+v: %+v", a, j)
 		}
+	}
+	for _, kind := range []actiontable.Kind{actiontable.KindScroll, actiontable.KindFill, actiontable.KindPointerMove} {
+		g, same, err := intent.GuardAction(t.Context(), tab, page.Action{Kind: kind, Selector: "body"}, "")
+		if g != nil || !same || err != nil {
+			t.Errorf("%s: held %v, same %v, %v", kind, g != nil, same, err)
+		}
+	}
+}
+
+func TestAQuestionOfAPageWithoutAnAddressSaysSo(t *testing.T) {
+	tab := openTab(t, "about:blank")
+	got := intent.FilesQuestion(tab, []string{"/home/ada/" + strings.Repeat("x", 81)})
+	want := `Hand over files to the page at an empty address: "` + strings.Repeat("x", 80) + `" … (81 characters)`
+	if got.Text != want || got.Origin != "" {
+		t.Errorf("got %+v, want %s", got, want)
 	}
 }
 
@@ -268,6 +284,9 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 		{"confirm", "Pay € 12 now?", "buy"},
 		{"confirm", "本当に削除しますか？", "delete"},
 		{"confirm", "Are you over 18?", ""},
+		{"confirm", "Are you sure?", "unclear"},
+		{"confirm", "Are you sure that you want to delete it?", "delete"},
+		{"prompt", "Comment to publish", "send"},
 		{"alert", "Delete", ""},
 		{"beforeunload", "delete", ""},
 	} {
@@ -275,6 +294,10 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 		if got := strings.Join(j.Classes, " "); got != tt.want || (j.Mark == "") != (tt.want == "") {
 			t.Errorf("%s %q: %q, want %q", tt.kind, tt.message, got, tt.want)
 		}
+	}
+	long := strings.Repeat("Delete\u202e it? ", 20)
+	if got := intent.JudgeDialog(page.Dialog{Type: "confirm", Message: long}, "").Detail; got != strings.Repeat("Delete it? ", 18)+"D…" {
+		t.Errorf("a long question is quoted as %q", got)
 	}
 	for _, tt := range []struct{ to, want string }{
 		{"https://b.example/", "Go to b.example"}, {"https://a.example/y", ""}, {"about:blank", ""}, {"https://a\x00b/", ""},
@@ -458,7 +481,14 @@ func TestWhatIsGoneNeedsNoGuard(t *testing.T) {
 		if g == nil || !same || err != nil {
 			t.Fatalf("guarded %v, same %v, %v", g != nil, same, err)
 		}
+		photo := map[string]any{"ref": refOf(t, tab, "Buy now"), "paths": []string{"/x"}}
 		check.Must(t, gone(tab))
+		if j, err := intent.JudgeRequest(ctx, tab, "upload", photo); err == nil {
+			t.Errorf("an upload there is judged %+v", j)
+		}
+		if _, same, err := intent.GuardAction(ctx, tab, click, ""); same || err == nil {
+			t.Errorf("a click there: same %v, %v", same, err)
+		}
 		if refused, err := g.End(ctx, tab); refused || err != nil {
 			t.Errorf("refused %v, %v", refused, err)
 		}
@@ -509,7 +539,7 @@ func TestPointsInFramesOfOtherSitesAreJudgedAndHeld(t *testing.T) {
 	browsertest.Eventually(t, "the frame is there", func() bool {
 		return strings.Contains(inside("() => document.body.innerText"), "Buy")
 	})
-	click := page.Action{Kind: actiontable.KindClickCoords, X: 40, Y: 30}
+	click := page.Action{Kind: actiontable.KindClickCoords, X: 120, Y: 30} // in the button as the frame counts, and not as the page does
 	var j sessions.Assessment
 	browsertest.Eventually(t, "the button is judged", func() bool { j = of(t, tab, click); return slices.Contains(j.Classes, intent.ClassBuy) })
 	if !strings.HasPrefix(j.Origin, "http://localhost") || j.Detail != "Buy now" {
@@ -558,6 +588,8 @@ func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
 		{"", page.Action{Kind: actiontable.KindDragCoords, X: 10, Y: 10, EndX: 300, EndY: 300}, ""},
 		{"", page.Action{Kind: actiontable.KindDragCoords, X: 300, Y: 300, EndX: 10, EndY: 410}, "delete"},
 		{"", page.Action{Kind: actiontable.KindClickCoords, X: 10, Y: 410}, ""},
+		{"", page.Action{Kind: actiontable.KindDrag, StartSelector: "#deaf", EndSelector: "[aria-label='Recycle bin']"}, "delete"},
+		{"", page.Action{Kind: actiontable.KindDrag, StartSelector: "[aria-label='Recycle bin']", EndSelector: "#text"}, ""},
 		{"list", page.Action{Kind: actiontable.KindPress, Key: "ArrowDown"}, "delete"},
 		{"list", page.Action{Kind: actiontable.KindKeyDown, Key: "d"}, "delete"},
 		{"list", page.Action{Kind: actiontable.KindPress, Key: "ArrowUp"}, ""},

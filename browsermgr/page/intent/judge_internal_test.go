@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -83,6 +84,30 @@ func TestWhatIsQuotedHasAnEndAndNoSurprises(t *testing.T) {
 	} {
 		if got := QuoteUntrusted(in, 4); got != want {
 			t.Errorf("%q is quoted as %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestWordsAreThoseOfTheirClassAndLanguage(t *testing.T) {
+	for _, c := range []struct{ class, text, want string }{
+		{"languages", "de", "de"}, {"languages", "iw", "iw"}, {"languages", "th", "th"},
+		{"languages", "all", ""}, {"languages", "Words", ""}, {"languages", "with", ""}, // of the comments in words.txt
+		{"buy", "buy it", "buy "}, {"buy", "a good buy", " buy"}, {"buy", "buying", ""},
+		{"buy", "withdraw now", "withdraw "}, {"buy", "they withdraw", ""}, // only as the first word
+		{"buy", "今すぐ購入する", "購入"}, {"buy", "ยืนยันสั่งซื้อเลย", "สงซอ"}, // without spaces, folded
+		{"delete", "Конто удалить", " удалить"}, {"delete", "jetzt löschen!", " loschen!"}, {"delete", "unlöschen", ""},
+		{"#", "", "none"}, {"", "", "none"},
+	} {
+		pattern, ok := wordPatterns()[c.class]
+		got := "none"
+		if ok {
+			got = regexp.MustCompile(pattern).FindString(foldText(c.text))
+		}
+		if c.class == "languages" {
+			got = regexp.MustCompile(pattern).FindString(c.text)
+		}
+		if got != c.want {
+			t.Errorf("%s in %q: %q, want %q", c.class, c.text, got, c.want)
 		}
 	}
 }
