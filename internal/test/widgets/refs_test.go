@@ -36,11 +36,15 @@ const refLook = `(element, role) => {
 	const field = '[role=spinbutton], [role=combobox]';
 	const hidden = element.closest('[aria-hidden="true"]');
 	const { width, height } = hidden?.getBoundingClientRect() ?? {};
+	const box = element.getBoundingClientRect();
+	const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
 	const exceptions = {
 		'in a frame that markup makes a picture': element.matches('iframe[role]'),
 		'in a label whose control has a ref': !acts && !focusable && ours(element.closest('label')?.control),
 		'in a control that has a ref': !acts && !focusable && ours(element.parentElement?.closest(control)),
 		'hidden from all by markup, and a pixel in size': width <= 1 && height <= 1,
+		'hidden from all by markup, and behind an open dialog, where no click reaches it':
+			hidden && hit && !hit.contains(hidden) && !hidden.contains(hit) && document.querySelector('[role=dialog]'),
 		'for the mouse alone, by markup, and done in the field beside it as well':
 			hidden === element && element.tabIndex < 0 && ours(element.closest(':has(' + field + ')')?.querySelector(field)),
 	};
