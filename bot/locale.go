@@ -21,6 +21,9 @@ func (b *Bot) locale(guild string) i18n.Locale {
 	return i18n.Locale(b.guilds.Locale(guild))
 }
 
+// Locale returns the language of what everybody reads on a server.
+func (b *Bot) Locale(guild string) i18n.Locale { return b.locale(guild) }
+
 // localeOf returns the language of the answer to an interaction, which who alone reads if it is private.
 func (b *Bot) localeOf(i *discordgo.Interaction, who person, private bool) i18n.Locale {
 	if private || i.GuildID == "" {

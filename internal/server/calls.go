@@ -19,6 +19,7 @@ import (
 	"clank/internal/activity"
 	"clank/internal/assistant"
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/internal/liveview"
 	"clank/internal/settings"
 	"clank/llm"
@@ -42,6 +43,7 @@ type DiscordBot interface {
 	AppID() string
 	ActivityInstance(ctx context.Context, id string) (botdiscord.ActivityInstance, error)
 	ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
+	Locale(guild string) i18n.Locale // of what everybody reads there
 }
 
 // CallLog keeps when calls were begun, so that a day's limit holds over restarts.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"clank/cancel"
+	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/sessions"
 	"clank/voice"
@@ -58,6 +60,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		t.Player = says
 	}
 	if place.Guild != "" {
+		t.Locale = x.locale(place.Guild)
 		t.Privacy = x.privacy
 		t.CheckChannel, t.IsOwnAccount = x.registry.CheckChannel, x.goLive.isAccount
 	} else {
@@ -67,6 +70,14 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		t.ShowLine = page.showTranscript
 	}
 	return recordedConversation{t, x}
+}
+
+// locale returns the language of what everybody reads on a server.
+func (x *CallService) locale(guild string) i18n.Locale {
+	if b := x.bot.Load(); b != nil {
+		return (*b).Locale(guild)
+	}
+	return ""
 }
 
 // sameRights reports whether two people may use the same browser and logins.
@@ -151,22 +162,22 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 }
 
 // missingSetup says what calls have to do without, in sentences with the way out; empty if nothing.
-func (x *CallService) missingSetup() string {
+func (x *CallService) missingSetup(loc i18n.Locale) string {
 	v := x.Settings().Voice
-	var text string
+	var text []string
 	if _, err := x.newTranscriber(v.Transcription, v.NameList()); err != nil && v.Engine != settings.VoiceEngineRealtime {
-		text = "I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."
+		text = append(text, loc.T("I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."))
 		if x.spotter != nil {
-			text += " I do hear “stop” and my name."
+			text = append(text, loc.T("I do hear “stop” and my name."))
 		}
 	}
 	if x.spotter == nil {
-		text += " To hear “stop” at once, I need a program on the machine I run on: " + x.spotterProblem + "."
+		text = append(text, loc.T("To hear “stop” at once, I need a program on the machine I run on: %s.", x.spotterProblem))
 	}
 	if _, err := x.synthesizer(v.Speech); err != nil {
-		text += " I cannot speak, so answers are written: " + err.Error() + "."
+		text = append(text, loc.T("I cannot speak, so answers are written: %s.", loc.Text(err.Error())))
 	}
-	return text
+	return strings.Join(text, " ")
 }
 
 // pageOrigin is the operator at the call page, as the chat page has it.

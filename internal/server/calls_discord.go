@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"clank/sessions"
@@ -109,8 +107,8 @@ func (x *CallService) Join(ctx context.Context, o sessions.Origin) (string, erro
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("I am in <#%s>. Say “clank, …” to ask for something, and “stop” to stop it.", c.Channel)
-	if missing := x.missingSetup(); missing != "" {
+	text := o.Locale.T("I am in <#%s>. Say “clank, …” to ask for something, and “stop” to stop it.", c.Channel)
+	if missing := x.missingSetup(o.Locale); missing != "" {
 		text += "\n" + missing
 	}
 	return text, nil
@@ -121,7 +119,7 @@ func (x *CallService) Leave(ctx context.Context, o sessions.Origin) (string, err
 	if err := x.registry.Leave(ctx, o); err != nil {
 		return "", err
 	}
-	return "I have left the call.", nil
+	return o.Locale.T("I have left the call."), nil
 }
 
 // Privacy implements bot.Calls.
@@ -131,22 +129,20 @@ func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice str
 			return "", err
 		}
 	}
-	var text strings.Builder
+	text := o.Locale.T("In calls on this server I listen to you, for stop words and for what is said to me. `/clank privacy` lets you be left out.")
 	if x.privacy.OptedOut(o.Guild, o.User) {
-		text.WriteString("You are left out: in calls on this server I do not listen to you, and understand nothing of what you say. `/clank privacy` lets you be heard again.")
-	} else {
-		text.WriteString("In calls on this server I listen to you, for stop words and for what is said to me. `/clank privacy` lets you be left out.")
+		text = o.Locale.T("You are left out: in calls on this server I do not listen to you, and understand nothing of what you say. " +
+			"`/clank privacy` lets you be heard again.")
 	}
-	switch {
-	case x.Settings().Voice.KeepTranscripts:
-		text.WriteString(" What was understood is kept in words; sound is never kept.")
-	default:
-		text.WriteString(" Nothing of it is kept.")
+	kept := "Nothing of it is kept."
+	if x.Settings().Voice.KeepTranscripts {
+		kept = "What was understood is kept in words; sound is never kept."
 	}
+	text += " " + o.Locale.Text(kept)
 	if line, ok := x.joiner.Line(o.Guild); ok && line.PrivacyCode() != "" {
-		fmt.Fprintf(&text, "\nThe privacy code of the call, as I see it: `%s`. Discord shows the same one to everybody in it.", line.PrivacyCode())
+		text += "\n" + o.Locale.T("The privacy code of the call, as I see it: `%s`. Discord shows the same one to everybody in it.", line.PrivacyCode())
 	}
-	return text.String(), nil
+	return text, nil
 }
 
 // Share implements bot.Calls.
@@ -169,7 +165,7 @@ func (x *CallService) Share(ctx context.Context, o sessions.Origin, session stri
 	if err != nil {
 		return "", err
 	}
-	text := r.Message
+	text := o.Locale.Text(r.Message)
 	if s, ok := x.shares.Current(call); ok && s.Location.Link != "" {
 		text += "\n" + s.Location.Link
 	}
@@ -186,7 +182,7 @@ func (x *CallService) Unshare(ctx context.Context, o sessions.Origin) (string, e
 	if err != nil {
 		return "", err
 	}
-	return r.Message, nil
+	return o.Locale.Text(r.Message), nil
 }
 
 // mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -32,6 +33,7 @@ type recordedPosts struct {
 }
 
 func (*recordedPosts) Send(context.Context, int, any) error { return nil }
+func (*recordedPosts) Locale(string) i18n.Locale            { return "de" }
 func (*recordedPosts) UserID() string                       { return "1" }
 func (p *recordedPosts) Post(_ context.Context, _, text string, _ []llm.Image) error {
 	p.texts = append(p.texts, text)
@@ -43,7 +45,7 @@ func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
 	x := &CallService{Logger: slog.New(slog.DiscardHandler), callsContext: t.Context()}
 	x.SetBot(to)
 	shareHost{x}.SendNotice(share.Notice{
-		Call: callRefOf("g", "c"), Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page.", Link: "https://watch.example/#a_b_c",
+		Call: callRefOf("g", "c"), Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page. You see it.", Link: "https://watch.example/#a_b_c",
 	})
 	x.background.Wait()
 	got := strings.Join(to.texts, "\n")
@@ -52,7 +54,7 @@ func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
 			t.Errorf("%q can be clicked or read in %q", bad, got)
 		}
 	}
-	if !strings.HasSuffix(got, "\nhttps://watch.example/#a_b_c") {
+	if !strings.HasSuffix(got, "\nhttps://watch.example/#a_b_c") || !strings.Contains(got, "teilt eine Browser-Seite") {
 		t.Errorf("the link is not whole in %q", got)
 	}
 }

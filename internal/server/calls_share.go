@@ -154,7 +154,8 @@ func (x shareHost) SendNotice(n share.Notice) {
 	if b == nil {
 		return
 	}
-	text := appendLink(discord.EscapeLine(n.Text, maxShareNotice), n.Link) // names are in it, and what servers say
+	text := x.locale(n.Call.Guild).Text(n.Text)
+	text = appendLink(discord.EscapeLine(text, maxShareNotice), n.Link) // names are in it, and what servers say
 	x.background.Go(func() {
 		if err := (*b).Post(x.callsContext, n.Call.Channel, text, nil); err != nil {
 			x.Logger.Warn("news of a share not told", "channel", n.Call.Channel, "error", err)

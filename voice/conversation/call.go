@@ -98,7 +98,7 @@ func (c *call) handleEvent(ctx context.Context, e voice.Event) {
 	case voice.EncryptionOff:
 		c.handleEncryptionOff()
 	case voice.EncryptionOn:
-		c.write(Message{Text: encryptionOnText})
+		c.write(Message{Text: c.Locale.T(encryptionOnText)})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}
@@ -108,10 +108,10 @@ func (c *call) handleEvent(ctx context.Context, e voice.Event) {
 // handleEncryptionOff tells that others can hear the call, or leaves it.
 func (c *call) handleEncryptionOff() {
 	if !c.Options.RequireEncryption {
-		c.write(Message{Text: encryptionOffText})
+		c.write(Message{Text: c.Locale.T(encryptionOffText)})
 		return
 	}
-	c.write(Message{Text: leftUnencryptedText})
+	c.write(Message{Text: c.Locale.T(leftUnencryptedText)})
 	c.leave(ErrCallUnencrypted)
 }
 
@@ -128,7 +128,7 @@ func (c *call) handleMoved(channel string) {
 		return
 	}
 	if err := c.CheckChannel(channel); err != nil {
-		c.write(Message{Text: "I was moved here, and leave again: " + AsSentence(err.Error())})
+		c.write(Message{Text: c.Locale.T("I was moved here, and leave again: %s", c.reason(err))})
 		c.leave(err)
 	}
 }
@@ -156,7 +156,7 @@ func (c *call) tick(ctx context.Context) {
 	c.reportProgress(now)
 	c.resumeInterrupted(now)
 	if c.trouble != "" && now.Sub(c.troubleSince) >= troubleGrace {
-		c.reportOnce("line", "I cannot be heard in the call at the moment: "+AsSentence(c.trouble))
+		c.reportOnce("line", c.Locale.T("I cannot be heard in the call at the moment: %s", AsSentence(c.Locale.Text(c.trouble))))
 		c.trouble = ""
 	}
 	c.speakNext(ctx)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -105,6 +106,9 @@ type Conversation struct {
 	// CheckChannel says why the call must not go on in a channel to which somebody has moved us, in words for people. nil: it always may.
 	CheckChannel func(channel string) error
 
+	// Locale is the language of what is written in the chat. What is spoken is in that of the voice.
+	Locale i18n.Locale
+
 	Options Options
 	Logger  *slog.Logger
 }
@@ -129,7 +133,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 		if err := c.Detector.Run(ctx, listening); err != nil {
 			c.log.Error("nobody in the call is heard", "error", err)
 			c.post(func(context.Context) {
-				c.reportOnce("ear", "I cannot hear anybody in this call: "+AsSentence(err.Error()))
+				c.reportOnce("ear", c.Locale.T("I cannot hear anybody in this call: %s", c.reason(err)))
 			})
 		}
 	})

@@ -102,7 +102,7 @@ const (
 // checkLimits leaves a call in which nobody is, or that has lasted long enough; both are said before.
 func (c *call) checkLimits(now time.Time) {
 	for _, w := range c.limits.Check(now, c.room.humans()) {
-		c.write(Message{Text: w.Text})
+		c.write(Message{Text: c.Locale.Text(w.Text)})
 		if w.Aloud && c.Player != nil {
 			c.say(&speechItem{sentences: []string{w.Text}})
 		}

@@ -61,7 +61,9 @@ func (c *call) startNative(ctx context.Context) {
 		},
 		Trouble: func(err *llm.Error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
-			c.post(func(context.Context) { c.reportOnce("native trouble", "Something failed: "+AsSentence(err.Error())) })
+			c.post(func(context.Context) {
+				c.reportOnce("native trouble", c.Locale.T("Something failed: %s", c.reason(err)))
+			})
 		},
 	}
 	c.work.Go(func() {
@@ -80,17 +82,17 @@ func (c *call) startNative(ctx context.Context) {
 
 // handleEnd tells that nobody answers any more.
 func (n *nativeSession) handleEnd(err error) {
-	why := "The conversation with the model has ended."
+	why := n.call.Locale.T("The conversation with the model has ended.")
 	if err != nil {
-		why = AsSentence(err.Error())
+		why = n.call.reason(err)
 	}
 	n.call.native = nil
 	if n.call.reportSpent(nil, err) {
-		why = "The budget is spent."
+		why = n.call.Locale.T("The budget is spent.")
 	} else {
 		n.call.log.Error("native conversation ended", "error", err)
 	}
-	n.call.reportOnce("native", ModelGoneText(why))
+	n.call.reportOnce("native", n.call.capabilities().ModelGoneText(why))
 }
 
 // hearSound gives the model what is said to us, with what came just before our name.
@@ -119,7 +121,7 @@ func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
 	told := p.refused
 	p.checkedAt, p.refused = now, why != ""
 	if p.refused && !told {
-		c.write(Message{Text: escapeName(p.name()) + ": " + AsSentence(why)})
+		c.write(Message{Text: escapeName(p.name()) + ": " + AsSentence(c.Locale.Text(why))})
 		c.acknowledge(AsSentence(why))
 	}
 	return !p.refused
@@ -149,7 +151,7 @@ func (n *nativeSession) forget(id string) { n.preWake.Drain(id) }
 func (n *nativeSession) playAnswer(ctx context.Context, to []string, s playout.SoundFunc, p *PendingPlayback) {
 	c := n.call
 	if c.Player == nil {
-		c.reportOnce("speak", noSpeechText)
+		c.reportOnce("speak", c.Locale.T(noSpeechText))
 		return
 	}
 	n.stopAnswer(&cancel.Cause{Reason: cancel.Superseded})

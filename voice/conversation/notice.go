@@ -18,7 +18,7 @@ const (
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
 		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
-		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
+		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard, Locale: c.Locale,
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *call) announceListening() {
 	case !able.Transcribes:
 		c.reportOnce("hear", able.NoTranscriptionText())
 	case !able.Spots && !able.TranscribesAll:
-		c.reportOnce("spot", noWakeWordText)
+		c.reportOnce("spot", c.Locale.T(noWakeWordText))
 	}
 }
 
@@ -57,6 +57,9 @@ func (c *call) welcome(p *person) {
 	}
 	c.write(Message{Text: c.capabilities().WelcomeText(p.name())})
 }
+
+// reason returns an error as a sentence for people.
+func (c *call) reason(err error) string { return c.capabilities().reason(err) }
 
 // reportOnce writes of a failure, once for each kind until it has worked again or much time has gone.
 func (c *call) reportOnce(kind, text string) {

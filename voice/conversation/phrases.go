@@ -1,5 +1,7 @@
 package conversation
 
+import "clank/internal/i18n"
+
 // replyStyle is what a model is told about answers that are spoken.
 const replyStyle = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
 	"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
@@ -36,34 +38,28 @@ type Capabilities struct {
 	OptOut         bool // it is noted who does not want to be heard; else they mute themselves
 	Records        bool // words are stored
 	OnPage         bool // it is on a page of ours, not in Discord
+
+	Locale i18n.Locale // of what is written
 }
 
-// OptOutHint returns how to be left out, in the midst of a sentence. Saying so helps only where something hears it.
-func (a Capabilities) OptOutHint() string {
+// optOutHint returns how to be left out. Saying so helps only where something hears it.
+func (a Capabilities) optOutHint() string {
 	switch {
 	case !a.OptOut:
-		return "mute your microphone not to be heard"
+		return a.Locale.T(muteText)
 	case !a.listens():
-		return "use `/clank privacy` to be left out"
+		return a.Locale.T("Use `/clank privacy` to be left out.")
 	}
-	return "say “clank privacy” or use `/clank privacy` to be left out"
+	return a.Locale.T("Say “clank privacy” or use `/clank privacy` to be left out.")
 }
 
 func (a Capabilities) listens() bool { return a.Spots || a.Transcribes || a.Native }
 
-// SilentOptOutHint returns how somebody is left out without saying so aloud, in the midst of a sentence.
-func (a Capabilities) SilentOptOutHint() string {
-	if !a.OptOut {
-		return "mute your microphone"
-	}
-	return "write `/clank privacy`"
-}
-
 // ListeningNotice says that we listen, and how to be left out.
 func (a Capabilities) ListeningNotice() (written string, spoken []string) {
-	kept, aloud := "Nothing that is said is stored", "Hello, I am clank, and I am listening. Nothing is stored."
+	kept, aloud := "Nothing that is said is stored.", "Hello, I am clank, and I am listening. Nothing is stored."
 	if a.Records {
-		kept = "What is said to me is stored as text, and no sound"
+		kept = "What is said to me is stored as text, and no sound."
 		aloud = "Hello, I am clank, and I am listening. What is said to me is stored as text."
 	}
 	out := "Say: clank privacy, to be left out."
@@ -73,19 +69,21 @@ func (a Capabilities) ListeningNotice() (written string, spoken []string) {
 	case !a.listens():
 		out = "The chat says how to be left out."
 	}
-	written = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it. " +
-		AsSentence(a.OptOutHint()) + " " + kept + "."
+	written = a.Locale.T(joinedText) + " " + a.optOutHint() + " " + a.Locale.Text(kept)
 	return written, []string{aloud, out}
 }
 
+// joinedText is the beginning of the notice that we listen.
+const joinedText = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it."
+
 // WelcomeText tells somebody who comes later what Notice says.
 func (a Capabilities) WelcomeText(name string) string {
-	return "Hello, " + escapeName(name) + ". I am in this call and listen; " + a.OptOutHint() + "."
+	return a.Locale.T("Hello, %s. I am in this call and listen.", escapeName(name)) + " " + a.optOutHint()
 }
 
 // NoTranscriptionText returns the text that words are not understood because no transcription is configured.
 func (a Capabilities) NoTranscriptionText() string {
-	return "I cannot understand words, as no transcription is configured: set one up in the settings under Calls." + a.FallbackHint()
+	return a.Locale.T("I cannot understand words, as no transcription is configured: set one up in the settings under Calls.") + a.FallbackHint()
 }
 
 // noWakeWordText is that our name is not always heard.
@@ -94,51 +92,61 @@ const noWakeWordText = "Without the Debian package pocketsphinx I do not hear my
 
 // FallbackHint returns what can be done while speech is not understood, as the end of a text.
 func (a Capabilities) FallbackHint() string {
-	instead := " You can write to me instead"
-	if a.OnPage {
-		instead = " You can write to me on the page Chat instead"
+	instead := "You can write to me instead."
+	switch {
+	case a.OnPage && a.Spots:
+		instead = "You can write to me on the page Chat instead; stop words still work."
+	case a.OnPage:
+		instead = "You can write to me on the page Chat instead."
+	case a.Spots:
+		instead = "You can write to me instead; stop words still work."
 	}
-	if !a.Spots {
-		return instead + "."
-	}
-	return instead + "; stop words still work."
+	return " " + a.Locale.Text(instead)
 }
 
 // SpotterFailedText returns the text that stop words are not heard, and why.
 func (a Capabilities) SpotterFailedText(why error) string {
-	instead := "write “stop” in the chat"
 	if a.OnPage {
-		instead = "use the button Stop"
+		return "I cannot listen for stop words at the moment (" + a.reason(why) + ") You can still use the button Stop."
 	}
-	return "I cannot listen for stop words at the moment (" + AsSentence(why.Error()) + ") You can still " + instead + "."
+	return a.Locale.T("I cannot listen for stop words at the moment (%s) You can still write “stop” in the chat.", a.reason(why))
 }
 
 // BudgetSpentTexts returns the texts that no more may be spent, and why.
 func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
-	spoken = "I may not spend more today, so I do not hear words any more."
-	written = spoken + " " + AsSentence(why.Error()) + a.FallbackHint()
+	spoken = budgetSpentText
+	written = a.Locale.T(budgetSpentText) + " " + a.reason(why) + a.FallbackHint()
 	if a.Spots {
 		spoken += " Stop still works."
 	}
 	return written, spoken
 }
 
+const budgetSpentText = "I may not spend more today, so I do not hear words any more."
+
 // UnclearOptOutTexts returns the texts that a person wants to be left out and it is not known who.
 func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
-	return "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or " + a.SilentOptOutHint() + ".",
-		"Several people spoke. Who wants to be left out?"
+	written = "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or mute your microphone."
+	if a.OptOut {
+		written = a.Locale.T("Several people spoke, so I do not know who wants to be left out: say it again while nobody else " +
+			"speaks, or write `/clank privacy`.")
+	}
+	return written, "Several people spoke. Who wants to be left out?"
 }
 
 // OptOutConfirmed tells somebody that they are not heard any more; err is why that was not saved.
-func OptOutConfirmed(name string, err error) string {
-	text := escapeName(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back."
+func (a Capabilities) OptOutConfirmed(name string, err error) string {
+	text := a.Locale.T("%s, I do not listen to you any more, here and in later calls. `/clank privacy` takes that back.", escapeName(name))
 	if err != nil {
-		text += " It could not be saved, though, so it holds only until I am started again: " + AsSentence(err.Error())
+		text += " " + a.Locale.T("It could not be saved, though, so it holds only until I am started again: %s", a.reason(err))
 	}
 	return text
 }
 
 // ModelGoneText returns the text that the model that held the conversation is gone, and why.
-func ModelGoneText(why string) string {
-	return "I can neither hear words nor answer any more in this call. " + why + " `/clank leave` and `/clank join` begin anew."
+func (a Capabilities) ModelGoneText(why string) string {
+	return a.Locale.T("I can neither hear words nor answer any more in this call. %s `/clank leave` and `/clank join` begin anew.", why)
 }
+
+// reason returns an error as a sentence for people.
+func (a Capabilities) reason(err error) string { return AsSentence(a.Locale.Text(err.Error())) }

@@ -227,7 +227,7 @@ func (c *call) handleSpoken(ctx context.Context, p *speechItem, n int, err error
 		c.addToHistory(p)
 	default:
 		c.log.Error("not spoken", "error", err)
-		c.reportOnce("speak", "I cannot speak at the moment, so I write: "+AsSentence(err.Error()))
+		c.reportOnce("speak", c.Locale.T("I cannot speak at the moment, so I write: %s", c.reason(err)))
 		c.writeInstead(p)
 	}
 	c.speakNext(ctx)

@@ -168,6 +168,6 @@ func (c *call) updatePriority(p *person, now time.Time) {
 	p.spotting.SetPriority(voice.SpotterPriority{Working: c.workScopes.HasWork(p.ID), LastAddressed: p.addressedAt})
 	if c.Privacy != nil && !c.warned["crowd"] && p.spotting.Crowded() {
 		c.warned["crowd"] = true
-		c.write(Message{Text: tooManySpeakersText})
+		c.write(Message{Text: c.Locale.T(tooManySpeakersText)})
 	}
 }

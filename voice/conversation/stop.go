@@ -53,7 +53,7 @@ func (c *call) stop(p *person, named bool) bool {
 		c.say(&speechItem{sentences: []string{"Stopped."}, acknowledgement: true})
 	}
 	if stopped > 0 {
-		c.write(Message{Text: "Stopped, as " + escapeName(p.name()) + " said."})
+		c.write(Message{Text: c.Locale.T("Stopped, as %s said.", escapeName(p.name()))})
 	}
 	return true
 }

@@ -159,7 +159,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	case err != nil:
 		c.allowResume(p)
 		c.log.Error("speech not put into words", "error", err)
-		c.reportOnce("hear", "I could not understand what was said: "+AsSentence(err.Error())+c.capabilities().FallbackHint())
+		c.reportOnce("hear", c.Locale.T("I could not understand what was said: %s", c.reason(err))+c.capabilities().FallbackHint())
 		return
 	}
 	delete(c.reportedAt, "hear")
@@ -215,7 +215,7 @@ func (c *call) optOut(ctx context.Context, p *person) {
 			if err != nil {
 				c.log.Error("choice to be left out not kept", "error", err)
 			}
-			c.write(Message{Text: OptOutConfirmed(name, err)})
+			c.write(Message{Text: c.capabilities().OptOutConfirmed(name, err)})
 			c.acknowledge(optedOutText)
 		})
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/voice/conversation"
 
@@ -143,6 +144,15 @@ func TestTheNoticeSaysOnlyWhatIsSo(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrittenIsInTheLanguageOfTheServer(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.Locale = "de"
+		p.begin("ada")
+		p.wait(time.Second)
+		p.wantIn(p.chat.text(), "Ich bin im Anruf und höre zu", "Nichts von dem, was gesagt wird, wird gespeichert.")
+	})
+}
+
 func TestWhatHelpsIsWhatThereIs(t *testing.T) {
 	why := errors.New("no program")
 	for able, want := range map[conversation.Capabilities][]string{
@@ -166,13 +176,13 @@ func TestWhatHelpsIsWhatThereIs(t *testing.T) {
 }
 
 func TestWhoIsLeftOutIsToldWhatHoldsAndForHowLong(t *testing.T) {
-	if got := conversation.OptOutConfirmed("Ada", nil); !strings.HasPrefix(got, "Ada, ") || strings.Contains(got, "could not") {
+	if got := (conversation.Capabilities{}).OptOutConfirmed("Ada", nil); !strings.HasPrefix(got, "Ada, ") || strings.Contains(got, "could not") {
 		t.Errorf("told %q", got)
 	}
-	if got := conversation.OptOutConfirmed("Ada", errors.New("the disk is full")); !strings.Contains(got, "until I am started again: The disk is full.") {
+	if got := (conversation.Capabilities{}).OptOutConfirmed("Ada", errors.New("the disk is full")); !strings.Contains(got, "until I am started again: The disk is full.") {
 		t.Errorf("told %q", got)
 	}
-	if got := conversation.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
+	if got := (conversation.Capabilities{}).ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
 		t.Errorf("told %q", got)
 	}
 }

@@ -131,7 +131,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused + st.Location.Text
-	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
+	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %v", displayName(by), text), Link: st.Location.Link})
 	return text, nil
 }
 
@@ -158,7 +158,7 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.notify(Notice{Call: c, Text: displayName(by) + " has ended the share."})
+	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", displayName(by))})
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
