@@ -45,6 +45,7 @@ type MCPServer struct {
 	// Approval makes the calls of the tool with a context ones about which the client's person is asked until leave is
 	// called; nil leaves them as they are.
 	Approval   func(ctx context.Context, person *ClientPerson) (call context.Context, leave func())
+	TextOnly   bool // the clients' models see no pictures; they are told that there is one
 	Version    string
 	Log        *slog.Logger  // nil logs nothing
 	SilentCall time.Duration // how long to wait for people if the client does not hear of progress; 0 = 50 s
@@ -103,6 +104,9 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 			Instructions: s.instructions(), Capabilities: &mcp.ServerCapabilities{}, SupportedProtocolVersions: versions,
 			Logger: s.Log,
 		})
+	if s.TextOnly {
+		srv.AddReceivingMiddleware(withoutPictures)
+	}
 	if s.Tool != nil {
 		d := s.Tool.Definition()
 		tool := &mcp.Tool{
@@ -170,6 +174,21 @@ func mcpContent(text string, images []llm.Image) []mcp.Content {
 		list = append(list, &mcp.ImageContent{Data: image.Data, MIMEType: image.MediaType})
 	}
 	return list
+}
+
+// withoutPictures names the pictures of results instead of sending them.
+func withoutPictures(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if r, ok := res.(*mcp.CallToolResult); ok && r != nil {
+			for i, c := range r.Content {
+				if _, picture := c.(*mcp.ImageContent); picture {
+					r.Content[i] = &mcp.TextContent{Text: "[a picture that you cannot see; a snapshot tells what is on the page]"}
+				}
+			}
+		}
+		return res, err
+	}
 }
 
 func mcpError(text string) *mcp.CallToolResult {

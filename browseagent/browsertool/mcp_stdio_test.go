@@ -107,6 +107,15 @@ func TestAClientWorksABrowser(t *testing.T) {
 	}
 }
 
+func TestAClientWithoutEyesIsSentNoPictures(t *testing.T) {
+	t.Parallel()
+	c, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}, TextOnly: true}, nil)
+	r := call(t, c, "browser_browse", map[string]any{"query": "price?"})
+	if r.IsError || images(r) != 0 || !strings.Contains(text(r), "a picture that you cannot see") || !strings.Contains(text(r), "session_id") {
+		t.Errorf("got %q with %d pictures", text(r), images(r))
+	}
+}
+
 func TestAClientSendsTheAgentOut(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 10)

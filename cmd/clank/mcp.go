@@ -28,15 +28,17 @@ If "clank serve" runs with the same home, its browsers are used.`
 
 func newMCPCommand(e *commandEnv) *cobra.Command {
 	var addr string
+	var textOnly bool
 	c := newCommand("mcp", "", mcpHelp, func(ctx context.Context, _ []string) error {
-		return serveMCP(ctx, e, addr)
+		return serveMCP(ctx, e, addr, textOnly)
 	})
+	c.Flags().BoolVar(&textOnly, "text-only", false, "send no pictures, for clients whose model cannot see them")
 	c.Flags().StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
 	return c
 }
 
 // serveMCP serves at an address, or over the standard input and output if it is "".
-func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
+func serveMCP(ctx context.Context, e *commandEnv, addr string, textOnly bool) error {
 	place, err := openMCPBackend(ctx, e)
 	if err != nil {
 		return err
@@ -52,7 +54,7 @@ func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
 	}
 	s := &browsertool.MCPServer{
 		Tool: tool, NewTool: place.newTool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller,
-		Version: version, Log: e.newLogger("warn", logText),
+		TextOnly: textOnly, Version: version, Log: e.newLogger("warn", logText),
 	}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
