@@ -31,7 +31,7 @@ func TestSharingOpensTheActivity(t *testing.T) {
 	s.bot.Calls, s.bot.Links, s.bot.Activities = phone{}, phone{}, a
 	s.EnableActivity(s.account)
 	s.open()
-	if err := s.bot.CommandError(); err != nil || len(s.Commands(s.account)) != 2 {
+	if err := s.bot.CommandError(); err != nil || len(s.Commands(s.account)) != 4 {
 		t.Fatalf("commands %+v, error %v, want the entry point beside ours", s.Commands(s.account), err)
 	}
 	for _, tc := range []struct {

@@ -52,6 +52,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	}
 	want := assistant.Turn{
 		Typed:  true,
+		CanAsk: true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}, Locale: "en-US"},
 		Lines:  []assistant.ChatLine{{Speaker: "bob", SpeakerID: s.bob.ID, Text: "I was here before"}, {Speaker: "ada", SpeakerID: s.ada.ID, Text: "hi there"}},
 	}

@@ -207,13 +207,13 @@ func TestAMessageEditedToStopStops(t *testing.T) {
 	check.Must(t, s.EditMessage(asked, s.account.Mention()+" lamps and chairs"))
 	check.Must(t, s.EditMessage(asked, s.account.Mention()+" stop"))
 	s.stopped(k, "ada")
-	typo := s.say(s.room, s.bob, "stpo")
+	typo := s.say(s.room, s.bob, "shop")
 	check.Must(t, s.EditMessage(typo, "stop"))
 	s.message(s.room, "Only <@"+s.ada.ID+">")
 	if second.ctx.Err() != nil {
 		t.Fatal("all is stopped, not only what the message asked for")
 	}
-	typo = s.say(s.room, s.ada, "stpo")
+	typo = s.say(s.room, s.ada, "shop")
 	check.Must(t, s.EditMessage(typo, "stop"))
 	s.stopped(second, "ada")
 	s.message(s.room, "Stopped.")
