@@ -118,6 +118,9 @@ type Bot struct {
 	// Pages show and keep what tasks did; nil offers neither.
 	Pages Pages
 
+	// ThreadAfter is how long a task has run whose answer goes into a thread; nil, and zero, make none.
+	ThreadAfter func() time.Duration
+
 	// Window says that the browser's window can be shown, to operators.
 	Window bool
 

@@ -12,6 +12,7 @@ import (
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/untrusted"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -167,6 +168,9 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	p.stop()
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
 	end := finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)}
+	if rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited {
+		end.thread = b.threadName(p)
+	}
 	b.conclude(ctx, where, b.withDownloads(from.Locale, end, where, rec.Downloads))
 	b.forgetOpen(ctx, work.ID)
 }
@@ -239,9 +243,52 @@ func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, 
 func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) {
 	ctx, cancel := context.WithTimeout(discord.Persist(context.WithoutCancel(ctx)), finishTimeout)
 	defer cancel()
-	if err := where.finish(ctx, composeMessages(where.locale, c)); err != nil {
+	parts := composeMessages(where.locale, c)
+	if c.thread != "" && b.concludeInThread(ctx, where, c.thread, parts) {
+		return
+	}
+	if err := where.finish(ctx, parts); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)
 	}
+}
+
+// threadName returns the name of the thread for the answer to work that took long; empty if it did not.
+func (b *Bot) threadName(p *progress) string {
+	if b.ThreadAfter == nil {
+		return ""
+	}
+	if after := b.ThreadAfter(); after <= 0 || time.Since(p.began) < after {
+		return ""
+	}
+	return untrusted.ShortenLine(p.prompt(), maxThreadName-1)
+}
+
+// maxThreadName is how many characters of a thread's name Discord takes.
+const maxThreadName = 100
+
+// concludeInThread shows an answer in a thread below the message of its work, which then points there. It reports
+// false if there can be none: then the answer belongs where it was asked for.
+func (b *Bot) concludeInThread(ctx context.Context, where *workMessage, name string, parts []messageContent) bool {
+	at := cmp.Or(where.message, where.answer)
+	below := b.guilds.Parent(where.guild, where.channel) // it is in a thread already
+	if where.private || where.direct || where.guild == "" || at == "" || below != "" {
+		return false
+	}
+	id, err := b.rest.StartThread(ctx, where.channel, at, name)
+	if err == nil {
+		// With direct, it goes nowhere else.
+		thread := &workMessage{rest: where.rest, log: where.log, channel: id, locale: where.locale, direct: true}
+		err = thread.finish(ctx, parts)
+	}
+	if err != nil {
+		b.logger().Warn("an answer goes into no thread", "channel", where.channel, "error", err)
+		return false
+	}
+	pointer := messageContent{content: where.locale.T("The answer is in <#%s>.", id)}
+	if err := where.show(ctx, pointer, true); err != nil {
+		b.logger().Warn("a message does not point to the thread with its answer", "thread", id, "error", err)
+	}
+	return true
 }
 
 // workLabel returns the label under which a piece of work is listed.

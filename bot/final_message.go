@@ -30,6 +30,7 @@ type finalMessage struct {
 	page         *llm.Image  // how the page looked last; shown where no image is
 	rows         []discordgo.MessageComponent
 	downloads    [][]discord.File // what pages offered, as messages of their own
+	thread       string           // name of the thread that it goes into, if that can be; empty is none
 }
 
 // composeMessages makes the messages of a conclusion: text over as many as it needs, or

@@ -121,7 +121,7 @@ func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handl
 	if quote {
 		text = "> " + discord.EscapeLine(turn.Lines[len(turn.Lines)-1].Text, 300) + "\n" + text
 	}
-	end := finalMessage{text: text, images: answer.Images, page: answer.View, rows: rows}
+	end := finalMessage{text: text, images: answer.Images, page: answer.View, rows: rows, thread: b.threadName(p)}
 	b.conclude(ctx, where, b.withDownloads(where.locale, end, where, answer.Files))
 }
 

@@ -182,13 +182,15 @@ func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, questi
 		b.tell(ctx, i, who.locale.T("I have been restarted since. Please choose the message again."))
 		return
 	}
-	b.converseOn(ctx, i, question, true, who, func(ctx context.Context, from sessions.Origin) (lines []assistant.ChatLine, files []sessions.File, err error) {
+	b.converseOn(ctx, i, question, true, who, func(
+		ctx context.Context, from sessions.Origin,
+	) ([]assistant.ChatLine, []sessions.File, error) {
 		files, notes, err := b.messageFiles(ctx, from.Locale, &discordgo.Message{ReferencedMessage: m})
-		speaker := "somebody"
+		line := assistant.ChatLine{Speaker: "somebody", Text: quotedText(m), Images: b.pictures(files), Notes: notes}
 		if m.Author != nil {
-			speaker = personFrom(m.Author, "").name
+			line.Speaker = personFrom(m.Author, "").name
 		}
-		return []assistant.ChatLine{{Speaker: speaker, Text: quotedText(m), Images: b.pictures(files), Notes: notes}}, files, err
+		return []assistant.ChatLine{line}, files, err
 	})
 }
 
@@ -218,7 +220,8 @@ func (b *Bot) converseOn(
 	}
 	defer b.discardFiles(files)
 	line := assistant.ChatLine{Speaker: who.name, SpeakerID: who.id, Text: said}
-	b.converse(ctx, where, work.ID, handle, assistant.Turn{Origin: from, Typed: typed, Files: files, Lines: append(lines, line)}, true)
+	turn := assistant.Turn{Origin: from, Typed: typed, Files: files, Lines: append(lines, line)}
+	b.converse(ctx, where, work.ID, handle, turn, true)
 }
 
 // quotedText returns all that a message says, without secrets of links of ours.

@@ -53,7 +53,9 @@ func (b *Bot) answerModel(ctx context.Context, i *discordgo.Interaction, asked, 
 		return
 	}
 	now := &discordgo.Message{ID: i.ID, ChannelID: i.ChannelID, Timestamp: time.Now(), ReferencedMessage: i.Message}
-	b.converseOn(ctx, i, answer, typed, who, func(ctx context.Context, _ sessions.Origin) ([]assistant.ChatLine, []sessions.File, error) {
+	b.converseOn(ctx, i, answer, typed, who, func(
+		ctx context.Context, _ sessions.Origin,
+	) ([]assistant.ChatLine, []sessions.File, error) {
 		return b.conversation(ctx, now), nil, nil
 	})
 }

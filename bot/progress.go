@@ -29,6 +29,7 @@ type progress struct {
 	live         bool // there are links to pages
 	interval     time.Duration
 	log          *slog.Logger
+	began        time.Time
 	onShown      func() // called when the message is somewhere else than before
 	onCannotShow func() // called once when nothing can be shown any more
 
@@ -54,6 +55,7 @@ type browseState struct {
 // start begins to watch. The caller must call stop.
 func (p *progress) start(ctx context.Context) {
 	ctx, p.quit = context.WithCancel(context.WithoutCancel(ctx))
+	p.began = time.Now()
 	p.dirty, p.done = make(chan struct{}, 1), make(chan struct{})
 	p.shown.add(p)
 	go func() {
@@ -162,6 +164,16 @@ func (p *progress) lastRecord() sessions.TaskRecord {
 		return sessions.TaskRecord{}
 	}
 	return p.browses[len(p.browses)-1].record
+}
+
+// prompt returns what the first browse was asked, without passwords; empty if there was none.
+func (p *progress) prompt() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.browses) == 0 {
+		return ""
+	}
+	return p.browses[0].prompt
 }
 
 // view returns the message as it should be now.

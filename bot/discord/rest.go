@@ -132,6 +132,7 @@ const (
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
 	CodeInvalidForm        = 50035
+	CodeThreadExists       = 160004
 )
 
 // IsCode reports whether err is an [*Error] with one of codes.

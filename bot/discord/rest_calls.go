@@ -195,6 +195,19 @@ func (c *REST) Edit(ctx context.Context, channel, id string, m OutgoingMessage) 
 	return c.do(ctx, apiRequest{method: http.MethodPatch, path: "/channels/" + channel + "/messages/" + id, in: p, files: fs})
 }
 
+// StartThread opens a thread below a message, if there is none yet, and returns its id.
+func (c *REST) StartThread(ctx context.Context, channel, message, name string) (id string, err error) {
+	var out discordgo.Channel
+	err = c.do(ctx, apiRequest{
+		method: http.MethodPost, path: "/channels/" + channel + "/messages/" + message + "/threads",
+		in: map[string]string{"name": name}, out: &out,
+	})
+	if IsCode(err, CodeThreadExists) {
+		return message, nil // a thread has the id of its message
+	}
+	return out.ID, err
+}
+
 // Delete removes a message of the bot.
 func (c *REST) Delete(ctx context.Context, channel, id string) error {
 	return c.do(ctx, apiRequest{method: http.MethodDelete, path: "/channels/" + channel + "/messages/" + id})

@@ -191,8 +191,11 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Files:         a.Inbox,
 		IsStop:        a.isStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
-		Disabled:      a.accessRefusal,
-		OnLeave:       a.forgetGuild,
+		ThreadAfter: func() time.Duration {
+			return time.Duration(a.Settings.Current().ThreadAfterMinutes) * time.Minute
+		},
+		Disabled: a.accessRefusal,
+		OnLeave:  a.forgetGuild,
 		Served: func() (guilds, channels []string) {
 			r := a.Settings.Current().Access.Rules()
 			return r.Guilds, r.Channels
@@ -223,7 +226,9 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 }
 
 // DiscordPermissions returns what the bot needs on a server for what the settings switch on.
-func DiscordPermissions(s settings.Settings) int64 { return bot.Permissions(s.Voice.Enabled) }
+func DiscordPermissions(s settings.Settings) int64 {
+	return bot.Permissions(s.Voice.Enabled, s.ThreadAfterMinutes > 0)
+}
 
 // DiscordApplication asks Discord which application the token of the environment is for.
 func DiscordApplication(ctx context.Context, getenv func(string) string) (discord.Application, error) {

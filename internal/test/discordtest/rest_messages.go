@@ -21,6 +21,9 @@ func (s *hub) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 		return nil, ErrUnknownChannel
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
+	if ch.Type == PublicThread && need&SendMessages != 0 {
+		need = need&^SendMessages | SendInThreads
+	}
 	switch {
 	case has&ViewChannel == 0:
 		return nil, ErrMissingAccess
