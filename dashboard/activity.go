@@ -215,26 +215,23 @@ func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[
 	if err != nil {
 		return nil, failed("read what tasks differ in", err)
 	}
-	selects := []activitySelect{
-		{Name: "state", Label: "State"}, {Name: "origin", Label: "Source"}, {Name: "server", Label: "Server"},
-		{Name: "person", Label: "Person"}, {Name: "runtime", Label: "Runtime"}, {Name: "model", Label: "Model"},
-	}
+	var states, sources, guilds, people []namedValue
 	for _, st := range stateFilters {
-		selects[0].Options = append(selects[0].Options, namedValue{st.value, st.name})
+		states = append(states, namedValue{st.value, st.name})
 	}
 	for _, kind := range doors {
-		selects[1].Options = append(selects[1].Options, namedValue{string(kind), sourceNames[kind]})
+		sources = append(sources, namedValue{string(kind), sourceNames[kind]})
 	}
 	for _, id := range f.Guilds {
-		selects[2].Options = append(selects[2].Options, namedValue{id, cmp.Or(servers[id], "Left: "+id)})
+		guilds = append(guilds, namedValue{id, cmp.Or(servers[id], "Left: "+id)})
 	}
 	for _, p := range f.People {
-		selects[3].Options = append(selects[3].Options, namedValue{p.ID, cmp.Or(p.Name, p.ID)})
+		people = append(people, namedValue{p.ID, cmp.Or(p.Name, p.ID)})
 	}
-	for i, values := range [][]string{f.Runtimes, f.Models} {
-		for _, v := range values {
-			selects[4+i].Options = append(selects[4+i].Options, namedValue{v, v})
-		}
+	selects := []activitySelect{
+		{Name: "state", Label: "State", Options: states}, {Name: "origin", Label: "Source", Options: sources},
+		{Name: "server", Label: "Server", Options: guilds}, {Name: "person", Label: "Person", Options: people},
+		{Name: "runtime", Label: "Runtime", Options: namesOf(f.Runtimes)}, {Name: "model", Label: "Model", Options: namesOf(f.Models)},
 	}
 	var shown []activitySelect
 	for _, sel := range selects {
@@ -244,6 +241,14 @@ func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[
 		}
 	}
 	return shown, nil
+}
+
+// namesOf returns values that people call what they are.
+func namesOf(values []string) (named []namedValue) {
+	for _, v := range values {
+		named = append(named, namedValue{v, v})
+	}
+	return named
 }
 
 // costText writes what models cost: "0.0123 USD"; of calls without a known price, that it is at least so much.

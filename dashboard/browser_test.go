@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/internal/test/check"
 )
 
 // arrive starts a page and opens it in a browser.
@@ -270,6 +272,13 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 	tb.waitFor(`location.pathname === "/" && document.getElementById("prompt")`)
 	tb.goTo(r.server.URL() + "/login")
 	tb.waitFor(`location.pathname === "/"`)
+	tb.awaitPage()
+	tb.click("[data-logout]")
+	tb.waitFor(`location.pathname === "/login" && !document.getElementById("login-form").hidden`)
+	again, err := r.client().LoginLink(t.Context())
+	check.Must(t, err)
+	tb.goTo(again.URL)
+	tb.waitFor(`location.pathname === "/"`)
 }
 
 func TestTheSettingsPage(t *testing.T) {
@@ -283,6 +292,7 @@ func TestTheSettingsPage(t *testing.T) {
 		tb.Eval(`(() => { const i = document.querySelector('` + field + ` input'); i.focus(); i.select(); })()`)
 		tb.Insert(value)
 	}
+	tb.click("#all")
 	set(steps, "99")
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	tb.click("#save")

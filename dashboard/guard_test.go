@@ -32,6 +32,9 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/records", ""},
 	{"GET", "/api/costs", ""},
 	{"GET", "/api/costs.csv", ""},
+	{"POST", "/api/login-link", "{}"},
+	{"GET", "/api/settings/export", ""},
+	{"POST", "/api/settings/import", `{"text":"{}"}`},
 	{"POST", "/api/logout", "{}"},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},
@@ -206,6 +209,9 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	with := header("Authorization", "Bearer "+key)
 	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the key: %d", got)
+	}
+	if got, body := r.ask("POST", "/api/login-link", "{}", with); got != http.StatusForbidden || strings.Contains(body, "#") {
+		t.Errorf("a browser makes a link to sign in another: %d %s", got, body)
 	}
 	socket := func(q *http.Request) { stranger(q); q.Header.Set("Sec-WebSocket-Protocol", "clank.live, key."+key) }
 	if got, _ := r.ask("GET", "/api/sessions/x/live", "", socket); got != http.StatusNotFound {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/dashboard/api"
 	"clank/internal/telemetry"
 	"clank/sessions/access"
 )
@@ -42,7 +43,7 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 		case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
-			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started")
+			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started, or that \"clank login\" prints")
 		default:
 			s.answerWith(s.openingPage)(w, r)
 		}
@@ -91,6 +92,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn}, map[string]any{"with": with, "from": r.RemoteAddr})
 	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
+}
+
+// newLoginLink gives a program with a token a link that signs a browser in. A browser that is signed in gets none: a
+// sign-in that was stolen would never end.
+func (s *Server) newLoginLink(w http.ResponseWriter, r *http.Request) error {
+	if !s.isToken(bearer(r)) {
+		return refuse(http.StatusForbidden, "links are for programs: run \"clank login\" where clank runs")
+	}
+	return writeJSON(w, http.StatusOK, api.LoginLink{URL: s.LoginURL()})
 }
 
 // logout ends the sign-in of a browser.

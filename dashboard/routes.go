@@ -38,6 +38,7 @@ func (s *Server) routes() []route {
 		{"GET /api/records", accessSignedIn, s.listRecords},
 		{"GET /api/health", accessPublic, s.health},
 		{"POST /api/login", accessPublic, s.login},
+		{"POST /api/login-link", accessSignedIn, s.newLoginLink},
 		{"POST /api/logout", accessSignedIn, s.logout},
 		{"GET /api/me", accessPublic, s.sessionStatus},
 
@@ -67,6 +68,8 @@ func (s *Server) routes() []route {
 		{"POST /api/sessions/{id}/film", accessSignedIn, s.requestFilm},
 		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
 
+		{"GET /api/settings/export", accessSignedIn, s.exportSettings},
+		{"POST /api/settings/import", accessSignedIn, s.importSettings},
 		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},
 

@@ -67,6 +67,30 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// exportSettings serves what was set by hand, for [Server.importSettings].
+func (s *Server) exportSettings(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="clank-settings.jsonc"`)
+	_, _ = w.Write(settings.WriteJSONC(s.Settings.State())) // whoever asked went away: nothing to do
+	return nil
+}
+
+// importSettings makes what a file says all that is set by hand.
+func (s *Server) importSettings(w http.ResponseWriter, r *http.Request) error {
+	var in api.SettingsImport
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	values, err := settings.ParseJSONC([]byte(in.Text))
+	if err != nil {
+		return refuse(http.StatusUnprocessableEntity, "this is no file of settings: %v", err)
+	}
+	return s.save(w, r, in.Version, nil, func(ctx context.Context, version string) error {
+		_, _, err := s.Settings.Replace(ctx, values, version)
+		return err
+	})
+}
+
 // save does a change that is based on a version, and answers how it went.
 func (s *Server) save(
 	w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, change func(context.Context, string) error,

@@ -34,6 +34,7 @@ type settingInput struct {
 	Min, Max string
 	Options  []settings.Option
 	MaxLen   int
+	First    bool                      // it is shown before people ask for all
 	Ways     []settings.RuntimeBinding // of the runtime: what there is to choose from, and what is ready
 }
 
@@ -56,7 +57,9 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
 
 func inputOf(v api.SettingView, id string) settingInput {
 	f, _ := settings.FindField(v.Key)
-	in := settingInput{SettingView: v, ID: id, Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true"}
+	in := settingInput{
+		SettingView: v, ID: id, First: f.IsCommon() || v.Changed || v.Problem != "", Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true",
+	}
 	switch f.Kind {
 	case settings.KindNumber:
 		in.Min, in.Max = strconv.Itoa(f.Min), strconv.Itoa(f.Max)

@@ -189,3 +189,50 @@ func (r *rig) change(body string) api.SettingsView {
 }
 
 func second(_ int, body string) string { return body }
+
+func TestSettingsGoOutAndComeInAsAFile(t *testing.T) {
+	r := start(t)
+	set := func(body string) (int, string) { return r.ask("POST", "/api/settings/import", body) }
+	if got, body := set(`{"version":"","text":"{ \"interaction.tasks.maxAtOnce\": 5, // as many\n }"}`); got != http.StatusOK {
+		t.Fatalf("import: %d %s", got, body)
+	}
+	_, file := r.ask("GET", "/api/settings/export", "")
+	check.Contains(t, file, `"interaction.tasks.maxAtOnce": 5,`, "// ")
+	version := r.server.Settings.State().Version
+	for body, want := range map[string]int{
+		`{"version":"` + version + `","text":"{"}`: http.StatusUnprocessableEntity, `{"version":"old","text":"{}"}`: http.StatusConflict,
+		`{"version":"` + version + `","text":"{\"interaction.tasks.maxAtOnce\": \"x\"}"}`: http.StatusUnprocessableEntity,
+		`{"version":"` + version + `","text":"{\"no.such\": 1}"}`:                         http.StatusUnprocessableEntity,
+		`{"text":"{}"}`: http.StatusConflict,
+	} {
+		if got, answer := set(body); got != want || r.server.Settings.Current().MaxTasks != 5 {
+			t.Errorf("%s: %d %s, want %d", body, got, answer, want)
+		}
+	}
+	if got, body := set(`{"version":"` + version + `","text":"{}"}`); got != http.StatusOK || r.server.Settings.Current().MaxTasks != 4 {
+		t.Errorf("an empty file: %d %s", got, body)
+	}
+}
+
+func TestSettingsAreFoundAndChangesTakenBack(t *testing.T) {
+	r, c, tb := arrive(t, 360, 740, "light")
+	tb.goTo(r.server.URL() + "/settings")
+	visible := `[...document.querySelectorAll("[data-find]")].filter((n) => n.checkVisibility()).length`
+	if got := tb.Eval(visible); got != 20.0 {
+		t.Errorf("%v settings are shown first, want 20", got)
+	}
+	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = "at ONCE maxAtOncePerUser"; find.dispatchEvent(new Event("input")); })()`)
+	tb.waitFor(visible + ` === 1 && document.getElementById("found").textContent === "1 setting fits."`)
+	tb.Eval(`(() => { const i = document.querySelector('[data-key="interaction.tasks.maxAtOncePerUser"] input'); i.value = 3;
+		i.dispatchEvent(new Event("input")); document.getElementById("save").click(); })()`)
+	tb.waitFor(`document.querySelector("#history button")?.closest("li").textContent.includes("2 → 3") || document.getElementById("history").textContent.includes("default → 3")`)
+	tb.click("#history button")
+	tb.waitFor(`document.querySelectorAll("#history button").length === 2`)
+	if got := r.server.Settings.Current().TaskLimits.User; got != 2 {
+		t.Errorf("after it was taken back there are %d at once", got)
+	}
+	tb.click("#all")
+	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = ""; find.dispatchEvent(new Event("input")); })()`)
+	tb.waitFor(visible + ` > 100`)
+	c.clean()
+}

@@ -15,6 +15,7 @@ type Store interface {
 	SessionStore
 	TaskStore
 	StepStore
+	HistoryStore
 }
 
 // SessionStore remembers sessions.
@@ -34,8 +35,6 @@ type TaskStore interface {
 	Task(ctx context.Context, id string) (TaskRecord, error)
 	// Tasks returns those that q asks for, last asked first, without the pictures of their answers.
 	Tasks(ctx context.Context, q TaskQuery) ([]TaskRecord, error)
-	// TaskFacets returns what the tasks that are kept differ in.
-	TaskFacets(ctx context.Context) (TaskFacets, error)
 	// Recover tidies up after programs that ended without doing so, this one's predecessor or another one that shares
 	// the store, and leaves alone what a living other program works at. Tasks that are not final become interrupted,
 	// with this reason, ended at now; sessions that are idle or running become parked and are not shared any more. It
@@ -60,10 +59,16 @@ type StepStore interface {
 	// Steps returns the steps of a task by number. A step whose View is kept
 	// has it with its media type and no data. No such task, no steps.
 	Steps(ctx context.Context, taskID string) ([]Step, error)
-	// LastSteps returns by task how far it has come; a task without steps has none.
-	LastSteps(ctx context.Context, tasks []string) (map[string]LastStep, error)
 	// View returns the picture that is kept of a step.
 	View(ctx context.Context, taskID string, n int) (llm.Image, error)
+}
+
+// HistoryStore tells people what is kept.
+type HistoryStore interface {
+	// TaskFacets returns what the tasks that are kept differ in.
+	TaskFacets(ctx context.Context) (TaskFacets, error)
+	// LastSteps returns by task how far it has come; a task without steps has none.
+	LastSteps(ctx context.Context, tasks []string) (map[string]LastStep, error)
 }
 
 // SessionQuery asks for sessions. Fields that are zero do not restrict it.

@@ -586,6 +586,8 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 		commandStep{"config", exitDone, "nothing is set by hand", ""},
 		commandStep{"config set " + presetKey + " claude_api", exitDone, "not ready yet: local_browser_agent with the model anthropic:", ""},
 		commandStep{"config get " + presetKey, exitDone, "claude_api\n", ""},
+		commandStep{"config export", exitDone, `"agentStack.preset": "claude_api",`, ""},
+		commandStep{"config import /no/such/file", exitFailed, "no such file", ""},
 		commandStep{"browse hello", exitFailed, "set ANTHROPIC_API_KEY", ""},
 		commandStep{"setup discord", exitDone, "permissions=274881170432", ""},
 		commandStep{"doctor", exitFailed, "✓  budget", ""},
@@ -619,6 +621,7 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 	say("saved", "config", "set", taskLimit, "7 calls")
 	say("7 calls", "config")
 	say("a task may take 7 calls", "doctor")
+	say("/login#", "login")
 	say("saved", "config", "unset", taskLimit) // the last that was set by hand
 	if got := r.server.Settings.Current().Budget.Task; got == "7 calls" {
 		t.Errorf("the server still has %q", got)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -49,10 +50,18 @@ func newConfigCommand(e *commandEnv) *cobra.Command {
 	unset := newCommand("unset <key>", "make a setting what it is by default", "", func(ctx context.Context, args []string) error {
 		return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
 	})
+	export := newCommand("export", "print what was set by hand, as JSON with comments", "", func(ctx context.Context, _ []string) error {
+		return withSettings(ctx, e, func(v settingsView) error {
+			_, err := e.Stdout.Write(settings.WriteJSONC(v.Live.State()))
+			return err
+		})
+	})
+	importing := newCommand("import <file>", "set what a file of config export says, and nothing else", "",
+		func(ctx context.Context, args []string) error { return importSettings(ctx, e, args[0]) })
 	for _, below := range []*cobra.Command{get, set, unset} {
 		below.ValidArgsFunction = completeKeys
 	}
-	c.AddCommand(list, get, set, unset)
+	c.AddCommand(list, get, set, unset, export, importing)
 	return c
 }
 
@@ -83,6 +92,25 @@ func changeSetting(ctx context.Context, e *commandEnv, key string, value func(se
 				fmt.Fprintln(e.Stderr, "not ready yet:", untrusted.CleanLine(b.Problem, 500))
 			}
 		}
+		return nil
+	})
+}
+
+// importSettings makes what a file says all that is set by hand.
+func importSettings(ctx context.Context, e *commandEnv, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	values, err := settings.ParseJSONC(text)
+	if err != nil {
+		return err
+	}
+	return withSettings(ctx, e, func(v settingsView) error {
+		if _, _, err := v.Live.Replace(ctx, values, v.Live.State().Version); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Stderr, "saved: %d settings are set by hand\n", len(v.Live.State().Stored))
 		return nil
 	})
 }

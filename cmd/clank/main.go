@@ -79,6 +79,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"mcp", "offer the browser to programs that speak the Model Context Protocol", newMCPCommand},
 		{"sessions", "list sessions, tell a task something, show and replay runs, scripts", newSessionsCommand},
 		{"records", "list what happened, for programs and as an audit log", newRecordsCommand},
+		{"login", "make a new link that opens the dashboard", newLoginCommand},
 		{"share", "make a link to the page of a session, live", newShareCommand},
 		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
 		{"budget", "show what was spent today, and what may be", newBudgetCommand},

@@ -146,6 +146,17 @@ type SettingsReset struct {
 	Meta *SettingsMeta `json:"_meta"`
 }
 
+// SettingsImport makes the JSON with comments in Text all that is set by hand.
+type SettingsImport struct {
+	Text    string  `json:"text"`
+	Version *string `json:"version"`
+}
+
+// LoginLink is an address that opens the page signed in, once.
+type LoginLink struct {
+	URL string `json:"url"`
+}
+
 // PresetPreview is what choosing a preset would do.
 type PresetPreview struct {
 	Preset  settings.Preset         `json:"preset"`

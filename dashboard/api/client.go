@@ -167,6 +167,11 @@ func (c *Client) RevokeLinks(ctx context.Context, session string) (int, error) {
 	return out.Count, err
 }
 
+// LoginLink returns a new address that opens the page signed in, once.
+func (c *Client) LoginLink(ctx context.Context) (LoginLink, error) {
+	return fetch[LoginLink](ctx, c, http.MethodPost, "/api/login-link", struct{}{})
+}
+
 // CheckSharing tests whether people elsewhere reach what links lead to.
 func (c *Client) CheckSharing(ctx context.Context) ([]SharingCheck, error) {
 	return fetch[[]SharingCheck](ctx, c, http.MethodGet, "/api/links/check", nil)

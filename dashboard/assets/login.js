@@ -30,14 +30,15 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
+addEventListener("hashchange", () => location.reload()); // another link was opened here
 if (await signedIn()) {
   location.replace("/");
 } else if (!code) {
-  ask("Open the link that clank printed when it started.");
+  ask("Open the link that clank printed when it started, or that “clank login” prints.");
 } else {
   try {
     await signIn({ code });
   } catch (error) {
-    ask(error.status === 401 ? "This link has been used already. Each one works once; clank prints a new one when it starts." : error.message);
+    ask(error.status === 401 ? "This link has been used already. Each one works once; “clank login” prints a new one." : error.message);
   }
 }

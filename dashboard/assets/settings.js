@@ -6,8 +6,8 @@ const form = document.getElementById("settings");
 const bar = document.getElementById("save-bar");
 const text = document.getElementById("save-text");
 const save = document.getElementById("save");
-const fields = new Map([...form.querySelectorAll("[data-key]")].map((node) => [node.dataset.key, field(node)]));
-let version = form.dataset.version;
+export const fields = new Map([...form.querySelectorAll("[data-key]")].map((node) => [node.dataset.key, field(node)]));
+export let version = form.dataset.version;
 
 function field(node) {
   const input = node.querySelector("input, select, textarea");
@@ -71,7 +71,7 @@ function onInput(f) {
 
 // take shows settings as they are on the server. What was typed and not saved
 // stays; where somebody else changed the same, that is said.
-function take(view) {
+export function take(view) {
   version = view.version;
   for (const s of view.settings) {
     const f = fields.get(s.key);
@@ -93,7 +93,7 @@ function take(view) {
   draw();
 }
 
-function shown(f, value) {
+export function shown(f, value) {
   if (f.kind === "toggle") return value ? "on" : "off";
   if (f.kind === "duration") return `${value / 1000} seconds`;
   if (f.kind === "choice") return [...f.input.options].find((o) => o.value === value)?.text ?? value;
@@ -113,7 +113,10 @@ async function submit() {
   }
 }
 
+const answered = () => dispatchEvent(new Event("settings-answered"));
+
 function done(list) {
+  answered();
   drawPreset();
   if (changed().length > 0) return drawBar();
   tell(list.length === 1 ? `Saved: ${list[0].label}.` : `Saved: ${list.length} settings.`);
@@ -133,6 +136,7 @@ function refused(error) {
     if (f) f.error.textContent = `This ${message}.`;
   }
   draw();
+  answered();
   tell(error.body?.fields ? "Nothing was saved: look at the marked fields." : error.message, true);
   form.querySelector(".bad :is(input, select, textarea)")?.focus();
 }

@@ -164,6 +164,20 @@ func FindField(key string) (Field, bool) {
 	return Field{}, false
 }
 
+// commonKeys are the settings that matter first.
+var commonKeys = []string{
+	presetKey, agentKeys + "execution.model", assistantKeys + "model", "agentStack.runtimeConfig.models.compatibleBaseUrl",
+	runtimeKeys + "enabled", runtimeKeys + "headed",
+	"agentStack.runtimeConfig.budget.task", "agentStack.runtimeConfig.budget.user", "agentStack.runtimeConfig.budget.guild",
+	"agentStack.runtimeConfig.budget.day",
+	agentKeys + "maxStepsPerTask", agentKeys + "maxBrowseCallsPerHour", taskKeys + "maxAtOnce", "interaction.stop.allowedTo",
+	approvalKeys + "buy", accessKeys + "guilds", accessKeys + "operators", "interaction.history.retentionDays",
+	"interaction.voice.enabled", "interaction.share.publicUrl",
+}
+
+// IsCommon reports whether f is one of the few settings that matter first.
+func (f Field) IsCommon() bool { return slices.Contains(commonKeys, f.Key) }
+
 // Get returns f's value in s: a bool, int, string or time.Duration by f's Kind, and nil for a [KindSecret].
 func (f Field) Get(s Settings) any {
 	if f.path == nil {

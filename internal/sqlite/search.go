@@ -26,7 +26,7 @@ func matchOf(text string) string {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// TaskFacets implements [sessions.TaskStore].
+// TaskFacets implements [sessions.HistoryStore].
 func (db *DB) TaskFacets(ctx context.Context) (f sessions.TaskFacets, err error) {
 	add := func(to *[]string, value string) {
 		if value != "" && !slices.Contains(*to, value) {
@@ -52,7 +52,7 @@ func (db *DB) TaskFacets(ctx context.Context) (f sessions.TaskFacets, err error)
 	return f, err
 }
 
-// LastSteps implements [sessions.StepStore].
+// LastSteps implements [sessions.HistoryStore].
 func (db *DB) LastSteps(ctx context.Context, tasks []string) (map[string]sessions.LastStep, error) {
 	found := make(map[string]sessions.LastStep, len(tasks))
 	if len(tasks) == 0 {

@@ -1,0 +1,87 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// WriteJSONC returns what was set by hand as JSON with comments that say what each setting does.
+func WriteJSONC(st State) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Settings of clank. What is not here has its default, or the value of the preset.\n{\n")
+	for _, f := range Fields() {
+		if value, set := st.Stored[f.Key]; set {
+			fmt.Fprintf(&b, "  // %s: %s\n  %q: %s,\n", f.Label, strings.ReplaceAll(f.Effect, "\n", " "), f.Key, value)
+		}
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}
+
+// ParseJSONC reads settings by key, as [Manager.Replace] takes them, from JSON that may have comments and commas after
+// the last value.
+func ParseJSONC(text []byte) (map[string]json.RawMessage, error) {
+	plain, err := plainJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &values); err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	return values, nil
+}
+
+// plainJSON blanks comments and commas before a closing bracket.
+func plainJSON(text []byte) ([]byte, error) {
+	out := slices.Clone(text)
+	comma := -1 // of the last value, as long as only space follows
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			end := stringEnd(out[i:])
+			if end < 0 {
+				return nil, errors.New("read the settings: a text does not end")
+			}
+			i, comma = i+end, -1
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			for ; i < len(out) && out[i] != '\n'; i++ {
+				out[i] = ' '
+			}
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			end := bytes.Index(out[i+2:], []byte("*/"))
+			if end < 0 {
+				return nil, errors.New("read the settings: a comment does not end")
+			}
+			copy(out[i:], bytes.Repeat([]byte(" "), end+4))
+			i += end + 3
+		case c == ',':
+			comma = i
+		case c == '}' || c == ']':
+			if comma >= 0 {
+				out[comma] = ' '
+			}
+			comma = -1
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			comma = -1
+		}
+	}
+	return out, nil
+}
+
+// stringEnd returns where the JSON string that text begins with ends; -1 if it does not.
+func stringEnd(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,46 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"clank/internal/settings"
+	"clank/internal/test/check"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSettingsTravelAsJSONWithComments(t *testing.T) {
+	stored := map[string]json.RawMessage{
+		"interaction.tasks.maxAtOnce": json.RawMessage("5"), "interaction.brain.instructions": json.RawMessage(`"a // b, /* c */ \"}"`),
+	}
+	got, err := settings.ParseJSONC(settings.WriteJSONC(settings.State{Stored: stored}))
+	check.Must(t, err)
+	if diff := cmp.Diff(stored, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		`{}`: "", "": "unexpected end", `{"a": 1, /* x */ // y` + "\n}": "", `{"a": [1, 2, ], }`: "", `{"a": "x`: "does not end",
+		`{"a": 1 /* x }`: "does not end", `{"a": 1,, }`: "invalid character", `[1]`: "cannot unmarshal", `{"a": 1} {`: "invalid character",
+		`{"a": "\`: "does not end", `/`: "invalid character", `{,}`: "",
+	} {
+		_, err := settings.ParseJSONC([]byte(text))
+		if want == "" && err != nil || want != "" && err == nil {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		} else if want != "" {
+			check.Contains(t, err.Error(), want)
+		}
+	}
+}
+
+func TestTheSettingsThatMatterFirstAreTwenty(t *testing.T) {
+	n := 0
+	for _, f := range settings.Fields() {
+		if f.IsCommon() {
+			n++
+		}
+	}
+	if n != 20 {
+		t.Errorf("%d settings are common, want 20", n)
+	}
+}
