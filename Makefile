@@ -93,7 +93,7 @@ share-loop: chromium ## how pictures shared by Go Live come out, how late, and w
 		| awk '/^(---|FAIL|panic)/ {print; next} /^[a-z].*=[0-9]/ && !/^share: / {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} /^share: / {last=$$0} END {print last}'
 
 live: chromium ## how soon and how smoothly people see a page in each kind of viewer, and what it costs
-	@$(GO) test ./internal/test/shareloop -count=1 -timeout 15m -run '^TestLive$$' -v -share.live \
+	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestLive$$' -v -live \
 		| awk '/^(---|FAIL|panic|live: )/ {print; next} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 wheel: chromium ## a person logs in by hand while a task waits: how late input comes, and who learns what was typed

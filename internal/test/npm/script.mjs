@@ -1,6 +1,7 @@
 // Works a Chromium over CDP with playwright-core, as told by lines of JSON on stdin: {id, op, …}. Answers {id, out} or
 // {id, error}. What is repeated n times answers with the milliseconds of each round: those of the awaited call alone, without what
 // comes before it.
+import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 
@@ -70,6 +71,21 @@ const ops = {
     await snapshot();
   }),
   tabsSeen: async () => context.pages().map(p => p.url()),
+  // screencast shows a page at the port that it answers with: server-sent events, each a JPEG in base64.
+  screencast: async ({ url }) => {
+    const size = { width: 1280, height: 720 }, viewers = new Set();
+    await page.setViewportSize(size);
+    await page.goto(url);
+    const server = createServer((_, answer) => {
+      answer.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' });
+      viewers.add(answer);
+    }).unref();
+    await page.screencast.start({ size, onFrame: ({ data }) => {
+      for (const viewer of viewers) viewer.write(`data: ${data.toString('base64')}\n\n`);
+    } });
+    await new Promise(up => server.listen(0, '127.0.0.1', up));
+    return server.address().port;
+  },
   see: async ({ url, look }) => {
     const other = context.pages().find(p => p.url() === url);
     return other ? other.evaluate(look) : null;

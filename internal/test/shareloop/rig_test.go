@@ -24,6 +24,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
@@ -219,66 +220,19 @@ func shot(t *testing.T, w *browsermgr.Window) (png []byte) {
 	return png
 }
 
-// tickTime is the unit in which the kernel tells of processor time.
-const tickTime = 10 * time.Millisecond
-
-// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node,
-// or one that is named).
-func spent(t *testing.T, viewer int) time.Duration {
-	t.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	check.Must(t, err)
-	children, ticks := map[int][]int{}, map[int]int{}
-	for _, path := range stats {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		name := data[bytes.IndexByte(data, '(')+1 : bytes.LastIndexByte(data, ')')]
-		f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-		if string(name) == "node" || len(f) < 13 {
-			continue
-		}
-		number := func(field []byte) int {
-			n, _ := strconv.Atoi(string(field))
-			return n
-		}
-		pid := number([]byte(filepath.Base(filepath.Dir(path))))
-		children[number(f[1])] = append(children[number(f[1])], pid)
-		ticks[pid] = number(f[11]) + number(f[12])
-	}
-	sum, queue := 0, []int{os.Getpid()}
-	for len(queue) > 0 {
-		if queue[0] == viewer {
-			queue = queue[1:]
-			continue
-		}
-		sum += ticks[queue[0]]
-		queue = append(queue[1:], children[queue[0]]...)
-	}
-	return time.Duration(sum) * tickTime
-}
-
 // meter measures processor time.
 type meter struct {
 	from time.Time
 	used time.Duration
-
-	viewer int // the process of who watches, which does not count; 0: none
 }
 
 func begin(t *testing.T) meter {
 	t.Helper()
-	return beginBut(t, 0)
-}
-
-func beginBut(t *testing.T, viewer int) meter {
-	t.Helper()
-	return meter{time.Now(), spent(t, viewer), viewer}
+	return meter{time.Now(), browsertest.ProcessorTime(t)}
 }
 
 // perMinute returns the processor time that a minute takes, in seconds.
 func (m meter) perMinute(t *testing.T) float64 {
 	t.Helper()
-	return (spent(t, m.viewer) - m.used).Seconds() / time.Since(m.from).Minutes()
+	return (browsertest.ProcessorTime(t) - m.used).Seconds() / time.Since(m.from).Minutes()
 }
