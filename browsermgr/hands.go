@@ -34,6 +34,7 @@ const typedName = "typed by a person"
 // concurrent use; input goes to the page in the order in which Input is called.
 type Hands struct {
 	window *Window
+	name   string // of the person, as others read it
 	hold   *page.Hold
 	lease  *browser
 	state  windowState // before it began
@@ -60,15 +61,15 @@ type windowState struct {
 	tabs       []string
 }
 
-// BeginControl gives a person the window's pages, opening one if there is none. Nobody may be at work there. The caller
-// calls End.
-func (w *Window) BeginControl(ctx context.Context) (*Hands, error) {
+// BeginControl gives a person the window's pages, opening one if there is none. Nobody may be at work there. Others who
+// watch see a sign with the person's name meanwhile. The caller calls End.
+func (w *Window) BeginControl(ctx context.Context, name string) (*Hands, error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
 		return nil, err
 	}
 	h := &Hands{
-		window: w, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1),
+		window: w, name: name, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1),
 		sizes: map[*page.Tab][2]int{},
 	}
 	h.state.url, h.state.title, h.state.tabs, _ = w.State(ctx)
@@ -76,6 +77,7 @@ func (w *Window) BeginControl(ctx context.Context) (*Hands, error) {
 	taken := w.hands != nil
 	if !taken {
 		w.hands = h
+		w.tabs.announce()
 	}
 	tabs := w.tabs.All()
 	w.mu.Unlock()
@@ -91,6 +93,9 @@ func (w *Window) BeginControl(ctx context.Context) (*Hands, error) {
 	}
 	return h, nil
 }
+
+// Context lets what is done with it see and work the pages meanwhile.
+func (h *Hands) Context(ctx context.Context) context.Context { return h.hold.Context(ctx) }
 
 // adopt takes a tab that was there before, or that was opened since.
 func (h *Hands) adopt(ctx context.Context, tab *page.Tab) error {
@@ -327,10 +332,15 @@ func (h *Hands) finish() {
 	h.typed, h.typing = nil, nil
 	w.mu.Lock()
 	w.hands = nil
-	for _, tab := range w.tabs.All() {
+	w.tabs.announce()
+	tabs = w.tabs.All()
+	for _, tab := range tabs {
 		tab.EndHold()
 	}
 	w.mu.Unlock()
+	for _, tab := range tabs {
+		h.lease.casts.Refresh(tab)
+	}
 	h.lease.release()
 }
 

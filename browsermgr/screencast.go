@@ -19,17 +19,19 @@ var filmed = screenshot.WatchOptions{MaxWidth: 1600, MaxHeight: 1200, Quality: 8
 var errTabSwitched = errors.New("another tab is the current one")
 
 // Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like
-// CaptureWebP it waits for no action and starts nothing, and ends with a [*page.DialogError] when a dialog opens.
+// CaptureWebP it waits for no action and starts nothing, and ends with a [*page.DialogError] when a dialog opens. While
+// a person works the pages it shows a sign that says so.
 func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture)) error {
 	for {
 		u, switched, err := w.filmedTab()
 		if err != nil {
 			return err
 		}
-		view, err := u.browser.casts.Watch(ctx, u.tab, filmed)
-		u.release() // a film keeps nobody from ending the browser
-		if err == nil {
-			err = film(ctx, u, view, switched, show)
+		if name, held := w.holder(); held {
+			u.release()
+			err = showSign(ctx, name, switched, show)
+		} else {
+			err = film(ctx, u, switched, show)
 		}
 		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) {
 			return err
@@ -37,10 +39,38 @@ func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture))
 	}
 }
 
-// film shows one tab until ctx ends, the tab is switched or a dialog opens.
-func film(
-	ctx context.Context, u tabLease, view *screenshot.Viewer, switched <-chan struct{}, show func(videosource.Picture),
-) error {
+// holder returns the name of the person who works the window.
+func (w *Window) holder() (name string, held bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hands == nil {
+		return "", false
+	}
+	return w.hands.name, true
+}
+
+// showSign shows who works the pages, until that may be over.
+func showSign(ctx context.Context, name string, switched <-chan struct{}, show func(videosource.Picture)) error {
+	sign, err := videosource.Sign(name)
+	if err != nil {
+		return err
+	}
+	show(sign)
+	select {
+	case <-switched:
+		return errTabSwitched
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// film shows one tab until ctx ends, the tab is switched, somebody begins to work it or a dialog opens. It releases u.
+func film(ctx context.Context, u tabLease, switched <-chan struct{}, show func(videosource.Picture)) error {
+	view, err := u.browser.casts.Watch(ctx, u.tab, filmed)
+	u.release() // a film keeps nobody from ending the browser
+	if err != nil {
+		return err
+	}
 	defer view.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup

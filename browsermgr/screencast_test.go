@@ -11,7 +11,9 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 	"clank/videosource"
 )
 
@@ -23,18 +25,12 @@ func film(t *testing.T, w *browsermgr.Window) (colours <-chan string, done <-cha
 	go func() {
 		last := ""
 		over <- w.Screencast(ctx, func(p videosource.Picture) {
-			img, err := jpeg.Decode(bytes.NewReader(p.JPEG))
-			if err != nil || img.Bounds().Dx() != p.Width || img.Bounds().Dy() != p.Height {
+			size, err := jpeg.DecodeConfig(bytes.NewReader(p.JPEG))
+			if err != nil || size.Width != p.Width || size.Height != p.Height {
 				t.Errorf("a picture of %d x %d: %v", p.Width, p.Height, err)
 				return
 			}
-			r, g, b, _ := img.At(p.Width/2, p.Height/2).RGBA()
-			now := "other"
-			for name, is := range map[string]bool{"red": r > g+b, "green": g > r+b, "blue": b > r+g} {
-				if is {
-					now = name
-				}
-			}
+			now := colourOf(t, p.JPEG)
 			if now != last {
 				seen <- now
 			}
@@ -43,6 +39,24 @@ func film(t *testing.T, w *browsermgr.Window) (colours <-chan string, done <-cha
 	}()
 	t.Cleanup(cancel)
 	return seen, over
+}
+
+// colourOf names the colour in the middle of a picture.
+func colourOf(t *testing.T, data []byte) string {
+	t.Helper()
+	img, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	size := img.Bounds().Size()
+	r, g, b, _ := img.At(size.X/2, size.Y/2).RGBA()
+	for name, is := range map[string]bool{"red": r > g+b, "green": g > r+b, "blue": b > r+g} {
+		if is {
+			return name
+		}
+	}
+	return "other"
 }
 
 func wantColour(t *testing.T, seen <-chan string, want string) {
@@ -93,4 +107,50 @@ func TestAScreencastShowsTheCurrentTabOfItsWindow(t *testing.T) {
 		t.Error("the screencast goes on behind a dialog")
 	}
 	act(t, first, "dialog", map[string]any{"accept": true})
+}
+
+// TestAPageThatSomebodyWorksIsShownToThemAlone tests what others see meanwhile, and that nothing of it comes later.
+func TestAPageThatSomebodyWorksIsShownToThemAlone(t *testing.T) {
+	m := sharedManager(t)
+	site := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		browsertest.HTML(w, `<body style="background: lime"
+			onmousedown="this.style.background = 'red'" onkeydown="this.style.background = 'blue'">`)
+	})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site.URL})
+	seen, _ := film(t, w)
+	wantColour(t, seen, "green")
+	other, _, err := w.Watch(t.Context(), screenshot.WatchOptions{})
+	check.Must(t, err)
+	defer other.Close()
+	check.Must(t, check.Err(other.Next(browsertest.Within(t, browsertest.Patience))))
+
+	h, err := w.BeginControl(t.Context(), "ada")
+	check.Must(t, err)
+	defer h.End()
+	wantColour(t, seen, "other") // the sign
+	_, _, err = w.CaptureWebP(t.Context(), 80, 1)
+	check.Fails(t, err, page.ErrHeld)
+	mine, _, err := w.Watch(h.Context(t.Context()), screenshot.WatchOptions{})
+	check.Must(t, err)
+	defer mine.Close()
+	check.Must(t, h.Input(page.PersonInput{Kind: "down", X: 640, Y: 360, Clicks: 1}))
+	for got := ""; got != "red"; {
+		f, err := mine.Next(browsertest.Within(t, browsertest.Patience))
+		check.Must(t, err)
+		got = colourOf(t, f.Data)
+	}
+	check.Must(t, h.Input(page.PersonInput{Kind: "up", X: 640, Y: 360, Clicks: 1}))
+	check.Must(t, h.Input(page.PersonInput{Kind: "keydown", Key: "a", Code: "KeyA", KeyCode: 65}))
+	select {
+	case got := <-seen:
+		t.Errorf("others see %s", got)
+	default:
+	}
+	h.End()
+	wantColour(t, seen, "blue")
+	f, err := other.Next(browsertest.Within(t, browsertest.Patience))
+	check.Must(t, err)
+	if got := colourOf(t, f.Data); got != "blue" {
+		t.Errorf("afterwards another viewer sees %s first", got)
+	}
 }

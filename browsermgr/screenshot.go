@@ -60,6 +60,9 @@ func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (d
 	}
 	defer u.release()
 	b, tab := u.browser, u.tab
+	if tab.Held() {
+		return nil, "", page.ErrHeld
+	}
 	url = tab.URL()
 	err = tab.RunConcurrently(page.Watching(ctx), webpTimeout, func(ctx context.Context) error {
 		data, err = screenshot.TakeWebP(ctx, tab, min(max(quality, 1), 99), scale)
@@ -83,7 +86,7 @@ func (w *Window) filmedTab() (u tabLease, switched <-chan struct{}, err error) {
 	case b == nil || tab == nil || !b.acquire():
 		return u, nil, errNoPage
 	}
-	if open := tab.Dialogs().Pending; len(open) > 0 {
+	if open := tab.Dialogs().Pending; len(open) > 0 && w.hands == nil {
 		b.release()
 		return u, nil, &page.DialogError{Dialog: open[0]}
 	}

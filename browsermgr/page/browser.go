@@ -94,6 +94,7 @@ type Browser struct {
 	openers       map[string]string     // target id → target id of the opener, for tabs that are not attached yet
 	lastTabNumber int
 	tabsChanged   chan struct{} // closed and replaced whenever tabs come or go
+	holdBegins    chan struct{} // closed and replaced whenever a person begins to work a page
 	queues        map[*EventQueue[Event]]struct{}
 	closed        bool
 	wg            sync.WaitGroup
@@ -135,7 +136,7 @@ func attach(ctx context.Context, c *cdp.Conn, opts Options) (*Browser, error) {
 	b := &Browser{
 		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		clipboards:  clipboards{started: opts.Started, onScreen: opts.OnScreen, joined: opts.Joined},
-		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
+		tabsChanged: make(chan struct{}), holdBegins: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
 	b.conn = c
 	b.rootSession = c.Session("", cdp.ErrGone)

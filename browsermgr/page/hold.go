@@ -3,6 +3,8 @@ package page
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 )
 
 // ErrHeld says that a person works the page of a tab, so that nobody else reads or changes it.
@@ -22,28 +24,64 @@ func (h *Hold) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holderKey{}, h)
 }
 
-// Watching lets what is done with it look at tabs that are held, for people who watch.
+// HoldOf returns the hold that what runs with ctx belongs to; nil for none.
+func HoldOf(ctx context.Context) *Hold {
+	h, _ := ctx.Value(holderKey{}).(*Hold)
+	return h
+}
+
+// Watching lets what is done with it look at tabs that are held, for whoever [Tab.MayShow] allows to see them.
 func Watching(ctx context.Context) context.Context {
 	return context.WithValue(ctx, watcherKey{}, true)
 }
 
 // Admits reports whether what runs with ctx may work a tab that h holds. The nil Hold holds nobody off.
-func (h *Hold) Admits(ctx context.Context) bool { return h == nil || ctx.Value(holderKey{}) == h }
+func (h *Hold) Admits(ctx context.Context) bool { return h == nil || HoldOf(ctx) == h }
 
 // BeginHold keeps everybody but h away from the tab, and from tabs that it opens, and ends what they are about to do.
 func (t *Tab) BeginHold(h *Hold) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.hold.Store(h)
 	for w := range t.watchers {
 		if !w.watches {
 			w.cancel(ErrHeld)
 		}
 	}
+	t.mu.Unlock()
+	t.browser.noteHold()
 }
 
 // EndHold gives the tab back.
-func (t *Tab) EndHold() { t.hold.Store(nil) }
+func (t *Tab) EndHold() {
+	if t.Held() {
+		t.freed.Store(time.Now().UnixMicro())
+	}
+	t.hold.Store(nil)
+}
+
+// MayShow reports whether a picture of the tab that was taken at some time may be shown to h, or if it is nil, to people
+// who watch: while somebody works the page they alone see it, and what was to be seen then is never shown to others.
+func (t *Tab) MayShow(h *Hold, taken time.Time) bool {
+	if held := t.hold.Load(); held != nil {
+		return held == h
+	}
+	return taken.UnixMicro() > t.freed.Load()
+}
+
+// Held reports whether a person works a page of the browser. begins is closed when somebody begins to.
+func (b *Browser) Held() (held bool, begins <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.tabs, (*Tab).Held), b.holdBegins
+}
+
+// noteHold tells that a person begins to work a page.
+func (b *Browser) noteHold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.holdBegins)
+	b.holdBegins = make(chan struct{})
+}
 
 // Held reports whether a person works the tab, so that nothing it tells may be recorded.
 func (t *Tab) Held() bool { return t.hold.Load() != nil }

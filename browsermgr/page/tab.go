@@ -32,6 +32,7 @@ type Tab struct {
 	ready       chan struct{}     // closed when the tab is set up
 	done        chan struct{}
 	hold        atomic.Pointer[Hold]                     // of the person who works it; nil for nobody
+	freed       atomic.Int64                             // when the last hold ended, in microseconds since 1970
 	clean       atomic.Pointer[func(json []byte) []byte] // see CleanRecords
 
 	mu            sync.Mutex

@@ -127,6 +127,10 @@ func (s *DevToolsServer) version(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *DevToolsServer) list(w http.ResponseWriter, r *http.Request) {
+	if held, _ := s.browser.Held(); held {
+		http.Error(w, page.ErrHeld.Error(), http.StatusLocked)
+		return
+	}
 	all, err := cdp.Ask[proto.TargetGetTargetsResult](r.Context(), s.browser.RootSession(), proto.TargetGetTargets{})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
@@ -175,11 +179,16 @@ func (o *outbox) take() [][]byte {
 	return batch
 }
 
-// connect serves one client until it, the browser or the server ends. target, if not empty, is the page that messages
-// without a session are for.
+// connect serves one client until it, the browser or the server ends, or a person begins to work a page. target, if not
+// empty, is the page that messages without a session are for.
 func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target string) {
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
+	held, begins := s.browser.Held()
+	if held {
+		http.Error(w, page.ErrHeld.Error(), http.StatusLocked)
+		return
+	}
 	out := &outbox{wake: make(chan struct{}, 1), full: end}
 	branch, err := s.browser.Branch(ctx, target, out.add)
 	if err != nil {
@@ -200,10 +209,18 @@ func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target 
 			case <-out.wake:
 			case <-s.browser.Done():
 				return
+			case <-begins:
+				return
 			case <-ctx.Done():
 				return
 			}
-			for _, message := range out.take() {
+			messages := out.take()
+			select {
+			case <-begins: // they may tell of what the person does
+				return
+			default:
+			}
+			for _, message := range messages {
 				if ws.Write(ctx, websocket.MessageText, message) != nil {
 					return
 				}

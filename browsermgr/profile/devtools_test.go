@@ -152,6 +152,18 @@ func TestOnlyProgramsWithATokenAreLetIn(t *testing.T) {
 	}
 	ws, _, err := websocket.Dial(t.Context(), version.WebSocketDebuggerURL, nil)
 	check.Must(t, err)
+	tab.BeginHold(new(page.Hold)) // somebody works the page
+	if _, _, err := ws.Read(browsertest.Within(t, browsertest.Patience)); err == nil {
+		t.Error("a client goes on to use a browser in which somebody works a page")
+	}
+	for _, path := range []string{"/json/list", "/devtools/browser/clank", "/devtools/page/" + tab.TargetID()} {
+		if status, _ := get(path+"?token=s3cret", upgrade); status != http.StatusLocked {
+			t.Errorf("%s of such a browser: %d", path, status)
+		}
+	}
+	tab.EndHold()
+	ws, _, err = websocket.Dial(t.Context(), version.WebSocketDebuggerURL, nil)
+	check.Must(t, err)
 	s.Close()
 	if _, _, err := ws.Read(browsertest.Within(t, browsertest.Patience)); err == nil {
 		t.Error("a client is served after the end")

@@ -33,9 +33,27 @@ func openActivity(w *wheel, r *serverFixture, session string) hands {
 	p.wait(`document.querySelector(".pane-stage canvas:not([hidden])")`)
 	p.wait(`document.querySelector("#steps li.runs")?.textContent === "ask a person to take over: sign in, please"`)
 	a.shoot(page, "ada-desktop-light")
-	a.openOthers(r)
-	return p
+	return &activityHands{p, a, a.openOthers(r)}
 }
+
+// activityHands are those of a person in an Activity in which another watches.
+type activityHands struct {
+	*paneHands
+	host  *activityHost
+	other activityView
+}
+
+func (h *activityHands) take() {
+	h.t.Helper()
+	h.paneHands.take()
+	const covered = `document.querySelector(".pane-card")?.textContent === "ada is at the controls." &&
+		getComputedStyle(document.querySelector(".pane-stage canvas")).visibility === "hidden"`
+	browsertest.Eventually(h.t, covered, func() bool { return h.other.frame.Eval(covered) == true })
+	h.host.shoot(h.other.page, "bob-while-ada-works")
+}
+
+// activityView is somebody's client, and the Activity in it.
+type activityView struct{ page, frame *browsertest.View }
 
 // activityHost is a client of Discord's in which an Activity is open.
 type activityHost struct {
@@ -64,8 +82,8 @@ func (a *activityHost) open(user discordtest.User, platform, scheme, more string
 	return page, page.Frame(a.client.Origin())
 }
 
-// openOthers has others open the Activity who may only watch it, or may not see it.
-func (a *activityHost) openOthers(r *serverFixture) {
+// openOthers has others open the Activity who may only watch it, or may not see it. It returns the view of the first.
+func (a *activityHost) openOthers(r *serverFixture) (first activityView) {
 	a.t.Helper()
 	bob, eve := r.discord.CreateUser("bob"), r.discord.CreateUser("eve")
 	r.discord.AddMember(r.guild, bob)
@@ -82,12 +100,16 @@ func (a *activityHost) openOthers(r *serverFixture) {
 		{bob, "desktop", "dark", "&refuses=AUTHORIZE", `document.getElementById("text").textContent === "User declined."`},
 	} {
 		page, frame := a.open(tc.who, tc.platform, tc.scheme, tc.more)
+		if first.page == nil {
+			first = activityView{page, frame}
+		}
 		browsertest.Eventually(a.t, tc.want, func() bool { return frame.Eval("Boolean("+tc.want+")") == true })
 		if wide := frame.Eval("document.documentElement.scrollWidth > innerWidth"); wide != false {
 			a.t.Errorf("%s on %s: the page is wider than its frame", tc.who.Username, tc.platform)
 		}
 		a.shoot(page, fmt.Sprintf("%s-%s-%s%s", tc.who.Username, tc.platform, tc.scheme, tc.more))
 	}
+	return first
 }
 
 func (a *activityHost) shoot(page *browsertest.View, name string) {

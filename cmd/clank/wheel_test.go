@@ -363,7 +363,13 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 	p.files("card.txt", card)
 	w.until("the end of the choice", func(m map[string]any) bool { return m["chooser"] == false })
 	p.click(100, 175)
-	w.until("the dialog", func(m map[string]any) bool { return m["dialog"] != nil })
+	w.until("the dialog", func(m map[string]any) bool {
+		d, _ := m["dialog"].(map[string]any)
+		if others := way != "socket"; others && d != nil && (d["text"] != "" || m["url"] != "" || m["title"] != "") {
+			t.Errorf("while somebody works the page others are told %v", m)
+		}
+		return d != nil
+	})
 	p.answer(word)
 	w.until("its end", func(m map[string]any) bool { return m["dialog"] == nil })
 	p.click(100, 215)

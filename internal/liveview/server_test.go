@@ -199,7 +199,9 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	as := func(name string) liveview.Viewer {
 		return liveview.Viewer{Name: name, From: discord("ada", false), Invited: true}
 	}
-	ada, bob := r.join(id, as("ada")), r.join(id, as("bob"))
+	ada := r.join(id, as("ada"))
+	ada.next("one viewer", watched("ada"))
+	bob := r.join(id, as("bob"))
 	for _, v := range []viewer{ada, bob} {
 		v.next("two viewers", watched("ada", "bob"))
 	}

@@ -283,7 +283,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 	window, err := c.server.Window(within, c.session, true)
 	var hands *browsermgr.Hands
 	if err == nil {
-		hands, err = window.BeginControl(within)
+		hands, err = window.BeginControl(within, c.viewer.Name)
 	}
 	if err != nil {
 		control.End()
@@ -294,6 +294,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 	c.mu.Lock()
 	c.control, c.hands = control, hands
 	c.mu.Unlock()
+	signal(c.turned)
 	if ctx.Err() != nil { // the viewer has gone meanwhile
 		c.giveBack()
 	}
@@ -305,6 +306,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 			c.control, c.hands = nil, nil
 		}
 		c.mu.Unlock()
+		signal(c.turned)
 		if err := control.Err(); mine && err != nil {
 			text := "You do not work this page any more: " + err.Error()
 			c.tell(ctx, map[string]string{"type": "error", "text": text})
@@ -319,6 +321,7 @@ func (c *viewing) giveBack() {
 	control := c.control
 	c.control, c.hands = nil, nil
 	c.mu.Unlock()
+	signal(c.turned)
 	if control != nil {
 		control.End()
 		c.conn.SetReadLimit(maxMessage)
@@ -356,22 +359,33 @@ func (c *viewing) stop(ctx context.Context) error {
 
 // showFrames sends pictures of the current tab, the latest each time, as fast as the viewer shows them.
 func (c *viewing) showFrames(ctx context.Context) error {
+	var last *screenshot.Viewer // closed once there is the next, so that the capture goes on
+	next := func(view *screenshot.Viewer) {
+		if last != nil {
+			last.Close()
+		}
+		last = view
+	}
+	defer func() { next(nil) }()
 	for {
 		window, err := c.server.Window(ctx, c.session, false)
 		var view *screenshot.Viewer
 		id := ""
 		if err == nil && window != nil {
 			c.mu.Lock()
-			options := c.options
+			options, sees := c.options, ctx
+			if c.hands != nil {
+				sees = c.hands.Context(ctx)
+			}
 			c.mu.Unlock()
-			view, id, err = window.Watch(ctx, options)
+			view, id, err = window.Watch(sees, options)
 		}
 		c.mu.Lock()
 		c.shown = id
 		c.mu.Unlock()
+		next(view)
 		if err == nil && view != nil {
 			err = c.showView(ctx, view)
-			view.Close()
 		} else {
 			err = c.awaitTurn(ctx) // showStates says when there is something to see
 		}
@@ -591,10 +605,24 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.Control.Mine, s.Task, s.Size = c.hands != nil, c.task, c.size
+	if held.Holder != "" && c.hands == nil {
+		s.conceal()
+	}
 	if current != c.shown {
 		signal(c.turned)
 	}
 	return s, changed, nil
+}
+
+// conceal takes out what others do not see while somebody works the page.
+func (s *State) conceal() {
+	s.Title, s.URL = "", ""
+	for i := range s.Tabs {
+		s.Tabs[i].Title, s.Tabs[i].URL = "", ""
+	}
+	if s.Dialog != nil {
+		s.Dialog.Text = ""
+	}
 }
 
 // isClosed reports whether the session was closed for good.

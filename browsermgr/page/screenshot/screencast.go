@@ -100,6 +100,7 @@ func (o WatchOptions) interval() time.Duration { return time.Second / time.Durat
 // Close.
 type Viewer struct {
 	cast    *screencast
+	hold    *page.Hold // of the person for whom it is; nil for whoever watches
 	options WatchOptions
 	closed  chan struct{}
 	once    sync.Once
@@ -108,14 +109,15 @@ type Viewer struct {
 	notBefore time.Time // not before
 }
 
-// Watch begins to watch a tab; the caller closes the View. ctx bounds the beginning only. The cast survives navigation
-// and crashes, and ends with its last View, with the tab, or with Close.
+// Watch begins to watch a tab; the caller closes the View. ctx bounds the beginning only, and says with [page.HoldOf]
+// who watches: while a person works the page nobody else sees it. The cast survives navigation and crashes, and ends
+// with its last View, with the tab, or with Close.
 func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*Viewer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	v := &Viewer{options: o, closed: make(chan struct{})}
+	v := &Viewer{hold: page.HoldOf(ctx), options: o, closed: make(chan struct{})}
 	for v.cast == nil {
 		if err := t.Err(); err != nil && !errors.Is(err, page.ErrTabCrashed) {
 			return nil, fmt.Errorf("watch tab %s: %w", t.ID(), err)
@@ -179,6 +181,15 @@ func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{},
 	return nil, nil
 }
 
+// Refresh has those who watch a tab get a new frame, although the page has not changed.
+func (c *Screencasts) Refresh(t *page.Tab) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if running := c.casts[t]; running != nil {
+		running.restart()
+	}
+}
+
 // Close ends all casts and waits for them. It is an [io.Closer].
 func (c *Screencasts) Close() error {
 	c.mu.Lock()
@@ -207,7 +218,7 @@ func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 		}
 	}
 	for {
-		f, changed, err := v.cast.latestAfter(v.lastSeen)
+		f, changed, err := v.cast.latestFor(v)
 		if err != nil {
 			return Frame{}, err
 		}
@@ -362,14 +373,14 @@ func (c *screencast) receive(ev cdp.Event) {
 	c.signalWake()
 }
 
-// latestAfter returns the latest frame if it is newer than the one seen, or what to wait for.
-func (c *screencast) latestAfter(seen int) (*Frame, <-chan struct{}, error) {
+// latestFor returns the latest frame if a viewer has not seen it and may, or what to wait for.
+func (c *screencast) latestFor(v *Viewer) (*Frame, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return nil, nil, c.err
 	}
-	if c.latest == nil || c.latest.Number <= seen {
+	if c.latest == nil || c.latest.Number <= v.lastSeen || !c.tab.MayShow(v.hold, c.latest.At) {
 		return nil, c.changed, nil
 	}
 	if !c.latestTaken {

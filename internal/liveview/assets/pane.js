@@ -334,17 +334,21 @@ export class Pane {
 
   // drawCover shows what lies over the picture: a question of the page, or why there is no picture.
   drawCover(open) {
-    const { state, works } = this, { dialog, chooser } = state;
+    const { state, works } = this, { dialog, chooser, control } = state;
+    const held = control.holder && !control.mine && !control.waiting;
     const closed = this.over ? "over" : this.live && this.state !== nothing && !open ? "closed" : "";
-    const kind = dialog ? "dialog" : chooser && works ? "chooser" : closed;
+    const kind = held && open ? "held" : dialog ? "dialog" : chooser && works ? "chooser" : closed;
     const key = JSON.stringify([kind, dialog, works, state.may.control, state.control, this.over, this.wish]);
     if (this.coverKey === key) return;
     this.coverKey = key;
     const had = this.cover.contains(document.activeElement);
-    const makers = { dialog: this.askDialog, chooser: this.askFiles, closed: this.sayClosed, over: this.sayOver };
+    const makers = {
+      held: this.sayHeld, dialog: this.askDialog, chooser: this.askFiles, closed: this.sayClosed, over: this.sayOver,
+    };
     const parts = makers[kind]?.call(this);
     this.cover.hidden = !parts;
     if (kind === "closed") this.canvas.hidden = true;
+    this.stage.classList.toggle("held", kind === "held");
     const group = { class: "pane-card", role: "group", "aria-labelledby": `${this.id}-asks` };
     this.cover.replaceChildren(...(parts ? [el("div", group, ...parts)] : []));
     if (parts && works) this.cover.querySelector("input, .primary")?.focus();
@@ -374,6 +378,8 @@ export class Pane {
     const none = button("Give none", "ghost", () => this.do("files", { files: [] }));
     return [this.asks("The page asks for a file."), files, none];
   }
+
+  sayHeld() { return [this.asks(`${this.state.control.holder} is at the controls.`)]; }
 
   sayClosed() {
     const { may, control } = this.state;
