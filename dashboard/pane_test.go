@@ -536,7 +536,8 @@ func TestFingersOnThePane(t *testing.T) {
 		tb.Call("Emulation.setDeviceMetricsOverride", metrics)
 		tb.waitFor(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth`, size))
 		tb.waitFor(`(() => { const stage = document.querySelector(".pane-stage"), b = stage.getBoundingClientRect();
-			return b.width > 200 && b.height > 150 && b.left >= 0 && b.right <= innerWidth; })()`)
+			return b.width > 200 && b.height > 150 && b.left >= 0 && b.right <= innerWidth &&
+				document.getElementById("title").offsetWidth > 200; })()`)
 	}
 	c.clean()
 }
