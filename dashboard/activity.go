@@ -229,9 +229,12 @@ func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[
 		people = append(people, namedValue{p.ID, cmp.Or(p.Name, p.ID)})
 	}
 	selects := []activitySelect{
-		{Name: "state", Label: "State", Options: states}, {Name: "origin", Label: "Source", Options: sources},
-		{Name: "server", Label: "Server", Options: guilds}, {Name: "person", Label: "Person", Options: people},
-		{Name: "runtime", Label: "Runtime", Options: namesOf(f.Runtimes)}, {Name: "model", Label: "Model", Options: namesOf(f.Models)},
+		{Name: "state", Label: "State", Options: states},
+		{Name: "origin", Label: "Source", Options: sources},
+		{Name: "server", Label: "Server", Options: guilds},
+		{Name: "person", Label: "Person", Options: people},
+		{Name: "runtime", Label: "Runtime", Options: namesOf(f.Runtimes)},
+		{Name: "model", Label: "Model", Options: namesOf(f.Models)},
 	}
 	var shown []activitySelect
 	for _, sel := range selects {

@@ -41,6 +41,7 @@ type Server struct {
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
 	Links       Links
+	Setup       Setup
 	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
 	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything
 	Call        http.Handler                    // answers the page of calls, below /api/call

@@ -72,7 +72,7 @@ func loadSiteFiles() (*siteFiles, error) {
 		}
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "activity", "settings", "watches", "budget", "call", "login", "open"} {
+	for _, name := range []string{"chat", "activity", "setup", "settings", "watches", "budget", "call", "login", "open"} {
 		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)

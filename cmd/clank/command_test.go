@@ -589,6 +589,7 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 		commandStep{"config export", exitDone, `"agentStack.preset": "claude_api",`, ""},
 		commandStep{"config import /no/such/file", exitFailed, "no such file", ""},
 		commandStep{"browse hello", exitFailed, "set ANTHROPIC_API_KEY", ""},
+		commandStep{"setup", exitFailed, "anthropic", ""},
 		commandStep{"setup discord", exitDone, "permissions=274881170432", ""},
 		commandStep{"doctor", exitFailed, "✓  budget", ""},
 		commandStep{"doctor --json", exitFailed, `"name": "search"`, ""},

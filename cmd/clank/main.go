@@ -84,7 +84,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
 		{"budget", "show what was spent today, and what may be", newBudgetCommand},
 		{"config", "show or change settings", newConfigCommand},
-		{"setup", "say how to connect Discord", newSetupCommand},
+		{"setup", "look at what clank works with, and say what is missing", newSetupCommand},
 		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
 		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},

@@ -3,18 +3,38 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 
+	"clank/dashboard/api"
 	"clank/internal/server"
+	"clank/internal/untrusted"
 
 	"github.com/spf13/cobra"
 )
+
+const setupHelp = `Looks at what clank works with: Chromium, a model, Discord, calls and the public
+address. What is missing comes with what to do about it. The dashboard shows the same
+under /setup, and can test the model there.
+
+Exit codes: 0 tasks can be done, 1 something is missing for them.`
 
 const setupDiscordHelp = `Prints what to do in Discord's developer portal, and a link that invites the bot to a
 server with the permissions that the settings ask for. With DISCORD_TOKEN or
 DISCORD_TOKEN_FILE set, Discord is asked which application it is for and what is missing.`
 
 func newSetupCommand(e *commandEnv) *cobra.Command {
-	c := newCommand("setup", "", "", nil)
+	c := newJSONCommand("setup", "", setupHelp, func(ctx context.Context, asJSON bool, _ []string) error {
+		list, err := findSetupChecks(ctx, e)
+		if err != nil {
+			return err
+		}
+		err = e.printResult(asJSON, list, func(w io.Writer) { writeSetupChecks(w, list) })
+		if err == nil && slices.ContainsFunc(list, func(c api.SetupCheck) bool { return c.State == api.SetupMissing }) {
+			return &exitError{Code: exitFailed}
+		}
+		return err
+	})
 	c.AddCommand(newCommand("discord", "print the steps in Discord's developer portal, and a link to invite the bot", setupDiscordHelp,
 		func(ctx context.Context, _ []string) error {
 			return withSettings(ctx, e, func(v settingsView) error {
@@ -35,10 +55,42 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
    mentions, replies that mention it and direct messages, but not "stop" in a channel.
 3. Bot, Reset Token: start clank with it as DISCORD_TOKEN, or in a file that DISCORD_TOKEN_FILE names.
 4. Invite the bot:
-   https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d
-`, content, id, server.DiscordPermissions(v.Live.Current()))
+   %s
+`, content, server.DiscordInvite(id, v.Live.Current()))
 				return err
 			})
 		}))
 	return c
+}
+
+// findSetupChecks asks the server that runs, or looks here.
+func findSetupChecks(ctx context.Context, e *commandEnv) (list []api.SetupCheck, err error) {
+	h, running, err := findServer(e)
+	if err != nil {
+		return nil, err
+	}
+	if running != nil {
+		return running.Setup(ctx)
+	}
+	err = withSettings(ctx, e, func(v settingsView) error {
+		s := v.Live.Current()
+		list = server.SetupSubject{
+			Settings: s, Bindings: v.Bindings(), Getenv: e.Getenv, Present: v.Present, DataDir: h.Dir,
+			NoSandbox: s.Browser.NoSandbox || e.Getenv(server.NoSandboxEnv) == "1",
+		}.Checks(ctx)
+		return nil
+	})
+	return list, err
+}
+
+func writeSetupChecks(w io.Writer, list []api.SetupCheck) {
+	signs := map[api.SetupState]string{api.SetupReady: "✓", api.SetupOptional: "-", api.SetupMissing: "✗"}
+	for _, c := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", signs[c.State], c.Name, untrusted.CleanLine(c.Detail, 500))
+		for _, more := range []string{c.Fix, c.Link} {
+			if more != "" {
+				fmt.Fprintf(w, "\t\t%s\n", untrusted.CleanLine(more, 500))
+			}
+		}
+	}
 }

@@ -26,6 +26,32 @@ type Weakness struct {
 	Fix     string `json:"fix"`
 }
 
+// SetupState says how one part of the set-up stands.
+type SetupState string
+
+// The states of a part of the set-up.
+const (
+	SetupReady    SetupState = "ready"
+	SetupOptional SetupState = "optional" // clank works without it
+	SetupMissing  SetupState = "missing"  // tasks cannot be done without it
+)
+
+// SetupCheck is one thing that clank works with, in words for people.
+type SetupCheck struct {
+	Name     string     `json:"name"`
+	State    SetupState `json:"state"`
+	Detail   string     `json:"detail"`
+	Fix      string     `json:"fix,omitempty"` // what to do about it
+	Link     string     `json:"link,omitempty"`
+	LinkText string     `json:"link_text,omitempty"`
+	Testable bool       `json:"testable,omitempty"` // it is the model, which can be asked for a word
+}
+
+// ModelTest is what came of asking the model for a word.
+type ModelTest struct {
+	Text string `json:"text"`
+}
+
 // TaskRequest asks for a task.
 type TaskRequest struct {
 	Prompt    string              `json:"prompt"`

@@ -167,6 +167,11 @@ func (c *Client) RevokeLinks(ctx context.Context, session string) (int, error) {
 	return out.Count, err
 }
 
+// Setup checks how the server is set up.
+func (c *Client) Setup(ctx context.Context) ([]SetupCheck, error) {
+	return fetch[[]SetupCheck](ctx, c, http.MethodGet, "/api/setup", nil)
+}
+
 // LoginLink returns a new address that opens the page signed in, once.
 func (c *Client) LoginLink(ctx context.Context) (LoginLink, error) {
 	return fetch[LoginLink](ctx, c, http.MethodPost, "/api/login-link", struct{}{})

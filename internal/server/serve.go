@@ -83,6 +83,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Call:         a.CallService.CallPage(),
 		Live:         http.HandlerFunc(a.serveOperator),
 		Links:        a.CallService,
+		Setup:        setup{a},
 		Telemetry:    a.telemetry,
 		Ready:        a.ready,
 		ModelAbility: a.models.Ability,

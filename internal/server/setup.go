@@ -1,0 +1,196 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/dashboard/api"
+	"clank/internal/settings"
+	"clank/llm"
+	"clank/llm/plain"
+)
+
+// SetupSubject is an installation whose set-up is checked.
+type SetupSubject struct {
+	Settings  settings.Settings
+	Bindings  []settings.RuntimeBinding
+	Getenv    func(string) string
+	Present   func(secret string) bool
+	NoSandbox bool
+	DataDir   string // of browsers
+}
+
+// Checks says of each thing that clank works with whether it is there, and how to bring it. Of all others it asks
+// Discord only, what the token is for.
+func (in SetupSubject) Checks(ctx context.Context) []api.SetupCheck {
+	list := append(in.browserChecks(ctx), in.modelCheck(), in.discordCheck(ctx), in.voiceCheck(ctx))
+	public := api.SetupCheck{Name: "Public address", State: api.SetupReady, Detail: in.Settings.Share.PublicURL}
+	if public.Detail == "" {
+		public.State, public.Detail = api.SetupOptional, "Links to shared browsers work on this machine only."
+		public.Fix = "For people elsewhere, set a public viewer address in the settings under Sharing."
+	}
+	return append(list, public)
+}
+
+// browserChecks looks for the program, and on Linux for what keeps it from starting.
+func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
+	program, err := chrome.Find(ctx, in.Settings.BrowserPath)
+	if err != nil {
+		return []api.SetupCheck{{
+			Name: "Chromium", State: api.SetupMissing, Detail: sentence(err.Error()),
+			Fix: "Install Chromium or Chrome (Debian: apt install chromium), or name its path in the settings under Browser.",
+		}}
+	}
+	list := []api.SetupCheck{{Name: "Chromium", State: api.SetupReady, Detail: program.Path}}
+	if runtime.GOOS != "linux" {
+		return list
+	}
+	for _, c := range chrome.ThisMachine().Checks(chrome.MachineSubject{
+		Executable: program.Path, Snap: chrome.IsSnap(program.Path), DataDir: in.DataDir, TempDir: os.TempDir(),
+		NoSandbox: in.NoSandbox, Headless: !in.Settings.Headed,
+	}) {
+		if c.Status == chrome.CheckFail || c.Status == chrome.CheckWarn {
+			state := api.SetupMissing
+			if c.Status == chrome.CheckWarn {
+				state = api.SetupOptional
+			}
+			list = append(list, api.SetupCheck{Name: c.Label, State: state, Detail: sentence(c.Summary), Fix: sentence(c.FixHint)})
+		}
+	}
+	return list
+}
+
+// modelCheck says which model does tasks that name none.
+func (in SetupSubject) modelCheck() api.SetupCheck {
+	c := api.SetupCheck{
+		Name: "Model", State: api.SetupMissing, Detail: "No model is chosen.",
+		Fix: "Choose a preset in the settings under Runtime.",
+	}
+	for _, b := range in.Bindings {
+		switch {
+		case !b.Chosen:
+		case b.Problem != "":
+			c.Detail = sentence(b.Problem)
+		case b.Model == plain.ModelName:
+			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click \"Chairs\", read."
+			c.Fix = "For a model that thinks, start clank with OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and choose a preset " +
+				"in the settings under Runtime."
+		default:
+			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Testable: true}
+		}
+	}
+	return c
+}
+
+func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
+	c := api.SetupCheck{Name: "Discord", State: api.SetupOptional, Detail: "No bot token is set."}
+	if !in.Present("DISCORD_TOKEN") {
+		c.Fix = "Make an application at https://discord.com/developers/applications, copy the token under Bot, and start clank " +
+			"with it as DISCORD_TOKEN. \"clank setup discord\" lists the steps."
+		return c
+	}
+	app, err := DiscordApplication(ctx, in.Getenv)
+	switch {
+	case err != nil:
+		c.State, c.Detail = api.SetupMissing, sentence("Discord does not accept the token: "+err.Error())
+		c.Fix = "Copy the token once more, from Bot in the developer portal, and start clank with it as DISCORD_TOKEN."
+		return c
+	case app.ID == "": // it is set for the server that runs, not here
+		c.State, c.Detail = api.SetupReady, "The bot token is set."
+		return c
+	case !app.HearsEverything():
+		c.Detail = app.Name + " does not hear messages that do not mention it, such as \"stop\"."
+		c.Fix = "Switch on Message Content Intent in the developer portal under Bot, then restart clank."
+	default:
+		c.State, c.Detail = api.SetupReady, "The token is for "+app.Name+"."
+	}
+	c.Link, c.LinkText = DiscordInvite(app.ID, in.Settings), "Invite it to a server"
+	return c
+}
+
+// DiscordInvite returns the link that brings a bot to a server with the permissions that the settings ask for.
+func DiscordInvite(application string, s settings.Settings) string {
+	const format = "https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d"
+	return fmt.Sprintf(format, application, DiscordPermissions(s))
+}
+
+func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
+	c := api.SetupCheck{Name: "Calls", State: api.SetupReady, Detail: "clank hears and speaks."}
+	var missing []string
+	for _, a := range CallCapabilities(ctx, in.Settings, in.Present, false) {
+		if (a.Name == CapabilityTranscription || a.Name == CapabilityStopWords || a.Name == CapabilitySpeech) && !a.Ready {
+			missing = append(missing, sentence(a.Detail))
+		}
+	}
+	if len(missing) > 0 {
+		c.State, c.Detail, c.Fix = api.SetupOptional, "Not everything for calls is there.", strings.Join(missing, " ")
+	}
+	return c
+}
+
+// sentence writes a clause as a sentence.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	first, _, _ := strings.Cut(text, " ")
+	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) { // not the name of something
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}
+
+// setup is the set-up of a server as the dashboard shows it.
+type setup struct{ *Server }
+
+// SetupChecks says how the set-up stands, the connection to Discord included.
+func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
+	ctx, done := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("no answer within 10 s"))
+	defer done()
+	s := a.Settings.Current()
+	list := SetupSubject{
+		Settings: s, Bindings: settings.RuntimeBindings(s, a.models.Ability), Getenv: a.getenv,
+		Present: func(name string) bool { return SecretPresent(a.getenv, name) }, NoSandbox: a.noSandbox(), DataDir: a.StateDir,
+	}.Checks(ctx)
+	for i := range list {
+		if d := a.discordState(); list[i].Name == "Discord" && len(d.Shards) > 0 {
+			list[i].Detail = fmt.Sprintf("%s %s It is on %d servers.", list[i].Detail, d.Status, len(d.Servers))
+		}
+	}
+	return list
+}
+
+// modelTestTime bounds the test of a model.
+const modelTestTime = 30 * time.Second
+
+// TestModel asks the model that does tasks for one word, and says that it answered.
+func (a setup) TestModel(ctx context.Context) (string, error) {
+	for _, b := range settings.RuntimeBindings(a.Settings.Current(), a.models.Ability) {
+		if !b.Chosen {
+			continue
+		}
+		if b.Problem != "" {
+			return "", errors.New(b.Problem)
+		}
+		ctx, done := context.WithTimeoutCause(ctx, modelTestTime, fmt.Errorf("%s did not answer within %s", b.Model, modelTestTime))
+		defer done()
+		model, err := a.models.Find(ctx, b.Model)
+		if err != nil {
+			return "", err
+		}
+		ask := llm.Request{MaxTokens: adviceTokens, Messages: []llm.Message{llm.UserText("Answer with the word: ready")}}
+		begun := time.Now()
+		if _, err = model.Generate(llm.WithAccount(ctx, llm.Account{Purpose: "setup"}), ask, nil); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s answered within %.1f s.", b.Model, time.Since(begun).Seconds()), nil
+	}
+	return "", errors.New("no model is chosen")
+}
