@@ -94,9 +94,6 @@ var cutOff = llmtest.SayWithFault("so far so good, and on it goes", llmtest.Faul
 // badTasksAreToldClearly tests that the next task works after each that cannot go well.
 func badTasksAreToldClearly(t *testing.T, c *sharedServer) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("many cases, one after the other")
-	}
 	model := llmtest.NewServer(t)
 	set := func(values map[string]any) {
 		t.Helper()

@@ -277,7 +277,7 @@ func (p *callMember) awaitSpeech(t *testing.T, from string) {
 }
 
 func TestACallOnDiscord(t *testing.T) {
-	leaveToOtherHalf(t)
+	inHalf(t, true)
 	requireSpeechPrograms(t)
 	t.Parallel()
 	h := newCallFixture(t)

@@ -43,20 +43,24 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, c *sharedServer)
+		rest bool // "make other-half" does it
 	}{
-		{"an interrupt of a command stops its task in the server", interruptStopsTheTask},
+		{"an interrupt of a command stops its task in the server", interruptStopsTheTask, false},
 		{"an MCP client has the browser and the agent", func(t *testing.T, c *sharedServer) {
 			t.Helper()
 			mcpHasBoth(t, c.environ, c.site, nil)
-		}},
-		{"an MCP client is held to the server's settings", mcpIsHeldToTheSettings},
-		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages},
-		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy},
-		{"browsers are lent to other machines", lentToOtherMachines},
-		{"bad tasks are told clearly, and the next one works", badTasksAreToldClearly},
-		{"commands work the browser of the server, until it ends", commandsWorkTheBrowser},
+		}, false},
+		{"an MCP client is held to the server's settings", mcpIsHeldToTheSettings, false},
+		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages, false},
+		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy, true},
+		{"browsers are lent to other machines", lentToOtherMachines, false},
+		{"bad tasks are told clearly, and the next one works", badTasksAreToldClearly, true},
+		{"commands work the browser of the server, until it ends", commandsWorkTheBrowser, true},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.do(t, c) })
+		t.Run(part.name, func(t *testing.T) {
+			inHalf(t, part.rest)
+			part.do(t, c)
+		})
 	}
 }
 
@@ -70,9 +74,6 @@ func runProgram(t *testing.T, home string, environ []string, args ...string) (st
 
 func commandsWorkTheBrowser(t *testing.T, c *sharedServer) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	home, environ, site, server := c.home, c.environ, c.site, c.server
 	for _, step := range []struct {
 		args string

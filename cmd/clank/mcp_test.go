@@ -123,9 +123,7 @@ func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 }
 
 func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
+	inHalf(t, true)
 	for _, tt := range []struct {
 		name   string
 		served bool // beside a server, whose operator is asked, too
@@ -208,9 +206,7 @@ func personAtMCPClientIsAsked(t *testing.T, environ []string, no string) {
 
 // The question is put to the client and to the dashboard; the first answer counts, and withdraws it from the other.
 func TestTheFirstAnswerToAnMCPClientsQuestionCounts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("with a server and a browser")
-	}
+	inHalf(t, true)
 	t.Parallel()
 	home, environ := newTestHome(t)
 	site := newTestSite(t)

@@ -44,11 +44,11 @@ func TestMain(m *testing.M) {
 // otherHalf runs what "make test" leaves out, and not what it runs.
 var otherHalf = flag.Bool("other", false, "the tests and parts that make test leaves out")
 
-// leaveToOtherHalf skips a test that "make other-half" runs.
-func leaveToOtherHalf(t *testing.T) {
+// inHalf skips what is not of the half that runs: rest is what "make other-half" runs.
+func inHalf(t *testing.T, rest bool) {
 	t.Helper()
-	if !*otherHalf {
-		t.Skip("make other-half runs it")
+	if rest != *otherHalf {
+		t.Skip("make test runs one half, make other-half the other")
 	}
 }
 

@@ -120,9 +120,7 @@ func addLoginToVault(t *testing.T, environ []string, origin string) {
 }
 
 func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other")
-	}
+	inHalf(t, true)
 	t.Parallel()
 	home, environ := newTestHome(t)
 	site, model := newEchoSite(t), llmtest.NewServer(t)
@@ -296,9 +294,7 @@ const typedLogin = `<!doctype html><title>Login</title><h1>Login</h1><form onsub
 
 // A person writes a password into the task. The model reads it; nothing that is kept, told or shown has it.
 func TestAPasswordInATaskIsKeptAndToldNowhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one task after the other, with a browser")
-	}
+	inHalf(t, true)
 	t.Parallel()
 	home, environ := newTestHome(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

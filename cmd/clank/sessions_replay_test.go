@@ -115,9 +115,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 }
 
 func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
+	inHalf(t, true)
 	t.Parallel()
 	home, environ := newTestHome(t)
 	shop, shopChanged := recordedShop(t)

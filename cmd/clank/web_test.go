@@ -173,9 +173,7 @@ func (a controlAPI) do(method, path string, body any) (status int, answer map[st
 }
 
 func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
+	inHalf(t, true)
 	t.Parallel()
 	home, environ := newTestHome(t)
 	environ = append(environ, server.AllowedHostsEnv+"=")
@@ -237,9 +235,6 @@ func ownDoorsAreNoPages(t *testing.T, c *sharedServer) {
 
 func failuresAreToldAsWithoutAProxy(t *testing.T, c *sharedServer) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	dead := deadAddress(t)
 	elsewhere := http.NewServeMux()
 	elsewhere.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -255,7 +255,7 @@ func (w *wheel) give() { w.send(map[string]any{"type": "give"}) }
 // TestWheel tests that a person can log in by hand while a task waits, and that nobody learns what they typed. make
 // wheel prints its figures.
 func TestWheel(t *testing.T) {
-	leaveToOtherHalf(t)
+	inHalf(t, true)
 	t.Parallel()
 	for way, open := range map[string]func(w *wheel, r *serverFixture, session string) hands{
 		"socket": func(w *wheel, _ *serverFixture, _ string) hands { return w },
