@@ -3,6 +3,7 @@ package computeruse_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -175,9 +176,11 @@ func (m move) warning() move {
 
 const allDone = "focus, stroke, apply Ada 0"
 
+var otherHalf = flag.Bool("other", false, "by every vendor and at every act, which make test leaves out")
+
 func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
 	for i, v := range vendors() {
-		if i == 1 || i > 0 && testing.Short() {
+		if i == 1 || i > 0 && !*otherHalf {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -225,7 +228,7 @@ func (w *warned) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q
 // What a no and nobody's answer lead to is tested without a browser.
 func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
 	for i, v := range vendors() {
-		if !v.warns || i == 1 || i > 0 && testing.Short() {
+		if !v.warns || i == 1 || i > 0 && !*otherHalf {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -252,7 +255,7 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 	h := newHouse(t, v, nil)
 	moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
 	for n := range moves {
-		if testing.Short() && n != 3 {
+		if !*otherHalf && n != 3 {
 			continue
 		}
 		h.plays(v.turns(h.width, h.height, moves...)...)
@@ -355,7 +358,7 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 
 func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 	for i, v := range vendors()[:2] { // the vendor keeps the conversation, or we do
-		if i > 0 && testing.Short() {
+		if i > 0 && !*otherHalf {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -395,7 +398,7 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 	const word = "hunter2-and-more"
 	for i, v := range vendors() {
-		if i != 1 && (i == 3 || testing.Short()) {
+		if i != 1 && (i == 3 || !*otherHalf) {
 			continue // a unit test has the memories of all vendors
 		}
 		t.Run(v.name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 // otherHalf runs what "make test" leaves out, and not what it runs.
 var otherHalf = flag.Bool("other", false, "the tests and parts that make test leaves out")
 
-// inHalf skips what is not of the half that runs: rest is what "make other-half" runs.
+// inHalf skips what is not of the half that runs: rest is what "make other-half" runs, which names the tests.
 func inHalf(t *testing.T, rest bool) {
 	t.Helper()
 	if rest != *otherHalf {
