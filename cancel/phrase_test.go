@@ -54,8 +54,9 @@ func TestStopPhrasesAreUnderstoodInSixLanguages(t *testing.T) {
 func TestStopPhrasesMayCarryOtherNames(t *testing.T) {
 	names := []string{"Robo", "Frau  Müller", "stop", "ロボ", ","}
 	for text, want := range map[string]bool{
-		"robo, stop": true, "Robo stop it please": true, "hör auf, Frau Müller!": true, "ロボ止めて": true, "hey robo, never mind": true,
-		"stop": true, "stop stop": true, "clank, stop": true, "robo": false, "frau stop": false, "robo, go on": false, "": false,
+		"robo, stop": true, "Robo stop it please": true, "hör auf, Frau Müller!": true, "ロボ止めて": true,
+		"hey robo, never mind": true, "stop": true, "stop stop": true, "clank, stop": true,
+		"robo": false, "frau stop": false, "robo, go on": false, "": false,
 	} {
 		if got := cancel.IsStopTo(names, text); got != want {
 			t.Errorf("IsStop(%q) = %v, want %v", text, got, want)

@@ -176,6 +176,9 @@ func mcpContent(text string, images []llm.Image) []mcp.Content {
 	return list
 }
 
+// unseenPicture stands for a picture to a model that cannot see it.
+const unseenPicture = "[a picture that you cannot see; a snapshot tells what is on the page]"
+
 // withoutPictures names the pictures of results instead of sending them.
 func withoutPictures(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -183,7 +186,7 @@ func withoutPictures(next mcp.MethodHandler) mcp.MethodHandler {
 		if r, ok := res.(*mcp.CallToolResult); ok && r != nil {
 			for i, c := range r.Content {
 				if _, picture := c.(*mcp.ImageContent); picture {
-					r.Content[i] = &mcp.TextContent{Text: "[a picture that you cannot see; a snapshot tells what is on the page]"}
+					r.Content[i] = &mcp.TextContent{Text: unseenPicture}
 				}
 			}
 		}

@@ -259,9 +259,9 @@ func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessi
 	return sessions.Tool{Tool: browseTool, Call: call}
 }
 
-// StandingTools returns what a model uses that holds the conversation by itself, as those that hear and speak do: the browse,
-// and what needs no browser. show, which may be nil, is given what a browse has left for people to see, in an answer without
-// text.
+// StandingTools returns what a model uses that holds the conversation by itself, as those that hear and speak do: the
+// browse, and what needs no browser. show, which may be nil, is given what a browse has left for people to see, in an
+// answer without text.
 func (b *Assistant) StandingTools(show func(o sessions.Origin, a Answer)) []sessions.Tool {
 	return append([]sessions.Tool{b.standingBrowse(show)}, b.Web.tools(sessions.Origin{})...)
 }

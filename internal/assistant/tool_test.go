@@ -352,7 +352,8 @@ func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
 	if diff := cmp.Diff([]string{"browser_browse", "web_search", "web_scrape", "watch_page"}, got); diff != "" {
 		t.Fatal(diff)
 	}
-	if text, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`)); err != nil || !strings.Contains(text, "https://a.test/") {
+	text, _, err := search.Call(t.Context(), ada, json.RawMessage(`{"query":"x"}`))
+	if err != nil || !strings.Contains(text, "https://a.test/") {
 		t.Errorf("got %q, %v", text, err)
 	}
 }

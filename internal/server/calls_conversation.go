@@ -165,14 +165,17 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 func (x *CallService) missingSetup(loc i18n.Locale) string {
 	v := x.Settings().Voice
 	var text []string
-	if _, err := x.newTranscriber(v.Transcription, v.NameList()); err != nil && v.Engine != settings.VoiceEngineRealtime {
-		text = append(text, loc.T("I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."))
+	_, err := x.newTranscriber(v.Transcription, v.NameList())
+	if err != nil && v.Engine != settings.VoiceEngineRealtime {
+		text = append(text, loc.T("I cannot understand words: set OPENAI_API_KEY, or the address of a transcription "+
+			"server in the settings."))
 		if x.spotter != nil {
 			text = append(text, loc.T("I do hear “stop” and my name."))
 		}
 	}
 	if x.spotter == nil {
-		text = append(text, loc.T("To hear “stop” at once, I need a program on the machine I run on: %s.", x.spotterProblem))
+		text = append(text,
+			loc.T("To hear “stop” at once, I need a program on the machine I run on: %s.", x.spotterProblem))
 	}
 	if _, err := x.synthesizer(v.Speech); err != nil {
 		text = append(text, loc.T("I cannot speak, so answers are written: %s.", loc.Text(err.Error())))

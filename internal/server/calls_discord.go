@@ -107,7 +107,8 @@ func (x *CallService) Join(ctx context.Context, o sessions.Origin) (string, erro
 	if err != nil {
 		return "", err
 	}
-	text := o.Locale.T("I am in <#%s>. Say “clank, …” to ask for something, and “stop” to stop it.", c.Channel)
+	text := o.Locale.T("I am in <#%s>. Say “clank, …” to ask for something, and “stop” to stop it.",
+		c.Channel)
 	if missing := x.missingSetup(o.Locale); missing != "" {
 		text += "\n" + missing
 	}
@@ -129,10 +130,11 @@ func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice str
 			return "", err
 		}
 	}
-	text := o.Locale.T("In calls on this server I listen to you, for stop words and for what is said to me. `/clank privacy` lets you be left out.")
+	text := o.Locale.T("In calls on this server I listen to you, for stop words and for what is said to me. " +
+		"`/clank privacy` lets you be left out.")
 	if x.privacy.OptedOut(o.Guild, o.User) {
-		text = o.Locale.T("You are left out: in calls on this server I do not listen to you, and understand nothing of what you say. " +
-			"`/clank privacy` lets you be heard again.")
+		text = o.Locale.T("You are left out: in calls on this server I do not listen to you, and understand nothing " +
+			"of what you say. `/clank privacy` lets you be heard again.")
 	}
 	kept := "Nothing of it is kept."
 	if x.Settings().Voice.KeepTranscripts {
@@ -140,7 +142,8 @@ func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice str
 	}
 	text += " " + o.Locale.Text(kept)
 	if line, ok := x.joiner.Line(o.Guild); ok && line.PrivacyCode() != "" {
-		text += "\n" + o.Locale.T("The privacy code of the call, as I see it: `%s`. Discord shows the same one to everybody in it.", line.PrivacyCode())
+		text += "\n" + o.Locale.T("The privacy code of the call, as I see it: `%s`. Discord shows the same one to "+
+			"everybody in it.", line.PrivacyCode())
 	}
 	return text, nil
 }

@@ -45,7 +45,8 @@ func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
 	x := &CallService{Logger: slog.New(slog.DiscardHandler), callsContext: t.Context()}
 	x.SetBot(to)
 	shareHost{x}.SendNotice(share.Notice{
-		Call: callRefOf("g", "c"), Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page. You see it.", Link: "https://watch.example/#a_b_c",
+		Call: callRefOf("g", "c"), Link: "https://watch.example/#a_b_c",
+		Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page. You see it.",
 	})
 	x.background.Wait()
 	got := strings.Join(to.texts, "\n")

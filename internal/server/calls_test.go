@@ -83,7 +83,10 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
 	check.Must(t, m.Open(t.Context()))
-	b := &assistant.Assistant{Tasks: m, Web: assistant.WebTools{Reader: noPage{}}, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+	b := &assistant.Assistant{
+		Tasks: m, Web: assistant.WebTools{Reader: noPage{}},
+		Model: func(context.Context) (llm.Model, error) { return nil, nil },
+	}
 	h.CallService = &server.CallService{
 		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
 		Secret: func(name string) (settings.SecretValue, error) {
@@ -204,7 +207,8 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	})
 	page := h.join(t)
 	page.SendOpus(t, 20, tone(t))
-	if got, want := rtctest.Next(t, outputs), "browser_browse leave_voice_channel share_browser_session stop_video_share web_scrape"; got != want {
+	const want = "browser_browse leave_voice_channel share_browser_session stop_video_share web_scrape"
+	if got := rtctest.Next(t, outputs); got != want {
 		t.Errorf("tools: %s, want %s", got, want)
 	}
 	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") || !strings.Contains(got, "[session_id: ") {

@@ -81,7 +81,8 @@ var browserFields = inGroup(groupBrowser,
 		&at.Browser.RemoteTimeout),
 	duration(runtimeKeys+"remoteCdpHandshakeTimeoutMs", "Remote connection timeout", "Time limit for each connection "+
 		"attempt. 0 uses 5, 7 and 9 s for the three attempts.", 0, 0, 2*time.Minute, &at.Browser.RemoteHandshake),
-	duration(runtimeKeys+"actionTimeoutMs", "Action timeout", "Longest time for one action of a control API client that sets no limit. Shorter limits of each kind of action remain.",
+	duration(runtimeKeys+"actionTimeoutMs", "Action timeout", "Longest time for one action of a control API "+
+		"client that sets no limit. Shorter limits of each kind of action remain.",
 		time.Minute, 500*time.Millisecond, 10*time.Minute, &at.Browser.ActionTimeout),
 	choice(runtimeKeys+"snapshotDefaults.mode", "Snapshots", "The snapshot format for control API clients that do "+
 		"not choose one.", SnapshotFull, &at.Browser.SnapshotMode, Option{SnapshotFull, "The whole page"},

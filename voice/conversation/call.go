@@ -156,7 +156,8 @@ func (c *call) tick(ctx context.Context) {
 	c.reportProgress(now)
 	c.resumeInterrupted(now)
 	if c.trouble != "" && now.Sub(c.troubleSince) >= troubleGrace {
-		c.reportOnce("line", c.Locale.T("I cannot be heard in the call at the moment: %s", AsSentence(c.Locale.Text(c.trouble))))
+		why := AsSentence(c.Locale.Text(c.trouble))
+		c.reportOnce("line", c.Locale.T("I cannot be heard in the call at the moment: %s", why))
 		c.trouble = ""
 	}
 	c.speakNext(ctx)

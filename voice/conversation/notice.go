@@ -18,7 +18,8 @@ const (
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
 		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
-		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard, Locale: c.Locale,
+		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
+		Locale: c.Locale,
 	}
 }
 

@@ -74,7 +74,8 @@ func (a Capabilities) ListeningNotice() (written string, spoken []string) {
 }
 
 // joinedText is the beginning of the notice that we listen.
-const joinedText = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it."
+const joinedText = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say " +
+	"“clank, stop” to stop it."
 
 // WelcomeText tells somebody who comes later what Notice says.
 func (a Capabilities) WelcomeText(name string) string {
@@ -83,7 +84,8 @@ func (a Capabilities) WelcomeText(name string) string {
 
 // NoTranscriptionText returns the text that words are not understood because no transcription is configured.
 func (a Capabilities) NoTranscriptionText() string {
-	return a.Locale.T("I cannot understand words, as no transcription is configured: set one up in the settings under Calls.") + a.FallbackHint()
+	const none = "I cannot understand words, as no transcription is configured: set one up in the settings under Calls."
+	return a.Locale.T(none) + a.FallbackHint()
 }
 
 // noWakeWordText is that our name is not always heard.
@@ -109,7 +111,8 @@ func (a Capabilities) SpotterFailedText(why error) string {
 	if a.OnPage {
 		return "I cannot listen for stop words at the moment (" + a.reason(why) + ") You can still use the button Stop."
 	}
-	return a.Locale.T("I cannot listen for stop words at the moment (%s) You can still write “stop” in the chat.", a.reason(why))
+	return a.Locale.T("I cannot listen for stop words at the moment (%s) You can still write “stop” in the chat.",
+		a.reason(why))
 }
 
 // BudgetSpentTexts returns the texts that no more may be spent, and why.
@@ -126,26 +129,30 @@ const budgetSpentText = "I may not spend more today, so I do not hear words any 
 
 // UnclearOptOutTexts returns the texts that a person wants to be left out and it is not known who.
 func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
-	written = "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or mute your microphone."
+	written = "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, " +
+		"or mute your microphone."
 	if a.OptOut {
-		written = a.Locale.T("Several people spoke, so I do not know who wants to be left out: say it again while nobody else " +
-			"speaks, or write `/clank privacy`.")
+		written = a.Locale.T("Several people spoke, so I do not know who wants to be left out: say it again while " +
+			"nobody else speaks, or write `/clank privacy`.")
 	}
 	return written, "Several people spoke. Who wants to be left out?"
 }
 
 // OptOutConfirmed tells somebody that they are not heard any more; err is why that was not saved.
 func (a Capabilities) OptOutConfirmed(name string, err error) string {
-	text := a.Locale.T("%s, I do not listen to you any more, here and in later calls. `/clank privacy` takes that back.", escapeName(name))
+	text := a.Locale.T("%s, I do not listen to you any more, here and in later calls. `/clank privacy` takes that back.",
+		escapeName(name))
 	if err != nil {
-		text += " " + a.Locale.T("It could not be saved, though, so it holds only until I am started again: %s", a.reason(err))
+		text += " " + a.Locale.T("It could not be saved, though, so it holds only until I am started again: %s",
+			a.reason(err))
 	}
 	return text
 }
 
 // ModelGoneText returns the text that the model that held the conversation is gone, and why.
 func (a Capabilities) ModelGoneText(why string) string {
-	return a.Locale.T("I can neither hear words nor answer any more in this call. %s `/clank leave` and `/clank join` begin anew.", why)
+	return a.Locale.T("I can neither hear words nor answer any more in this call. %s `/clank leave` and `/clank join` "+
+		"begin anew.", why)
 }
 
 // reason returns an error as a sentence for people.

@@ -159,7 +159,8 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	case err != nil:
 		c.allowResume(p)
 		c.log.Error("speech not put into words", "error", err)
-		c.reportOnce("hear", c.Locale.T("I could not understand what was said: %s", c.reason(err))+c.capabilities().FallbackHint())
+		text := c.Locale.T("I could not understand what was said: %s", c.reason(err))
+		c.reportOnce("hear", text+c.capabilities().FallbackHint())
 		return
 	}
 	delete(c.reportedAt, "hear")

@@ -176,13 +176,15 @@ func TestWhatHelpsIsWhatThereIs(t *testing.T) {
 }
 
 func TestWhoIsLeftOutIsToldWhatHoldsAndForHowLong(t *testing.T) {
-	if got := (conversation.Capabilities{}).OptOutConfirmed("Ada", nil); !strings.HasPrefix(got, "Ada, ") || strings.Contains(got, "could not") {
+	var able conversation.Capabilities
+	if got := able.OptOutConfirmed("Ada", nil); !strings.HasPrefix(got, "Ada, ") || strings.Contains(got, "could not") {
 		t.Errorf("told %q", got)
 	}
-	if got := (conversation.Capabilities{}).OptOutConfirmed("Ada", errors.New("the disk is full")); !strings.Contains(got, "until I am started again: The disk is full.") {
+	got := able.OptOutConfirmed("Ada", errors.New("the disk is full"))
+	if !strings.Contains(got, "until I am started again: The disk is full.") {
 		t.Errorf("told %q", got)
 	}
-	if got := (conversation.Capabilities{}).ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
+	if got := able.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
 		t.Errorf("told %q", got)
 	}
 }

@@ -111,7 +111,8 @@ func (s *Session) runTool(ctx context.Context, by []string, name, arguments stri
 	case err != nil:
 		return toolResult{Error: err.Error(), For: asker.UserName}
 	}
-	r := toolResult{OK: true, Result: text, For: asker.UserName, pictures: pictures{tool: name, asker: asker, images: images}}
+	r := toolResult{OK: true, Result: text, For: asker.UserName}
+	r.pictures = pictures{tool: name, asker: asker, images: images}
 	if len(images) > 0 && s.blind.Load() {
 		r.Result = strings.TrimSpace(text + "\n\n" + s.describe(ctx, r.pictures))
 		r.pictures.images = nil

@@ -131,7 +131,8 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused + st.Location.Text
-	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %v", displayName(by), text), Link: st.Location.Link})
+	notice := fmt.Sprintf("%s shares a browser page. %v", displayName(by), text)
+	m.notify(Notice{Call: c, Text: notice, Link: st.Location.Link})
 	return text, nil
 }
 
