@@ -163,7 +163,10 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 
 // openSpotter looks for what hears stop words without a server.
 func (x *CallService) openSpotter() {
-	s, err := keyword.Open(keyword.Options{Log: x.Logger, Names: func() []string { return x.Settings().Voice.NameList() }})
+	s, err := keyword.Open(keyword.Options{Log: x.Logger, Speech: func() (names []string, language string) {
+		v := x.Settings().Voice
+		return v.NameList(), v.Transcription.Language
+	}})
 	if err != nil {
 		x.spotterProblem = err.Error()
 		x.Logger.Info("stop words are not spotted in calls", "error", err)

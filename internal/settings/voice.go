@@ -115,15 +115,17 @@ var voiceFields = inGroup(groupCalls,
 	choice(voiceEngineKey, "Conversation engine", "The assistant with transcription and speech synthesis, or a "+
 		"realtime model that hears and speaks by itself.", VoiceEngineText, &at.Voice.Engine,
 		Option{VoiceEngineText, "The assistant"}, Option{VoiceEngineRealtime, "A realtime model"}),
-	text(callKeys+"names", "Other names", "More names for clank, separated by commas: in calls, and with a stop word in "+
-		"chats. English words are heard at once; others only where speech is transcribed.", "", 200, &at.Voice.Names),
+	text(callKeys+"names", "Other names", "More names for clank, separated by commas: in calls, and with a stop word "+
+		"in chats. English words are heard at once; others only where speech is transcribed.", "", 200,
+		&at.Voice.Names),
 	address(callKeys+"transcription.baseUrl", "Transcription server", "Base URL of a server with OpenAI's "+
 		"transcription API. Leave empty for OpenAI. Without a server or key, clank understands only its name and "+
 		"stop words.", &at.Voice.Transcription.URL),
 	text(callKeys+"transcription.model", "Transcription model", "The transcription model, as its server calls it.",
 		"gpt-transcribe", modelMaxLen, &at.Voice.Transcription.Model),
 	text(callKeys+"transcription.language", "Call language", "Two letters (en, de, ja) if people speak one language. "+
-		"Leave empty to detect it.", "", 8, &at.Voice.Transcription.Language),
+		"Leave empty to detect it. With de, es or fr, some of its stop words are heard at once, too.", "", 8,
+		&at.Voice.Transcription.Language),
 	toggle(callKeys+"transcription.wav", "Send speech as WAV", "For servers that cannot read Ogg Opus. 16 kHz WAV is "+
 		"about eight times larger.", false, &at.Voice.Transcription.WAV),
 	toggle(callKeys+"transcription.all", "Transcribe everything", "Also transcribe what people say to each other. "+

@@ -34,8 +34,9 @@ type Options struct {
 	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
 	Log          *slog.Logger  // nil for none
 
-	// Names returns how people call us beside "clank". It is asked for each process that is started. nil: nothing else.
-	Names func() []string
+	// Speech returns how people call us beside "clank", and in which language (ISO 639-1) they say stop beside English.
+	// It is asked for each process that is started. nil: nothing else.
+	Speech func() (names []string, language string)
 }
 
 // Spotter is a [voice.Spotter]. It is safe for concurrent use.
@@ -45,7 +46,7 @@ type Spotter struct {
 	slots          recognizerSlots
 	idle           time.Duration
 	log            *slog.Logger
-	names          func() []string
+	speech         func() (names []string, language string)
 
 	mu           sync.Mutex
 	closed       bool
@@ -56,7 +57,8 @@ type Spotter struct {
 
 var _ voice.Spotter = (*Spotter)(nil)
 
-// Open looks for what is needed and makes a folder of its own for the phrases, which Close removes. No process is started yet.
+// Open looks for what is needed and makes a folder of its own for the phrases, which Close removes. No process is
+// started yet.
 func Open(o Options) (*Spotter, error) {
 	o.Program = cmp.Or(o.Program, DefaultProgram)
 	o.Model = cmp.Or(o.Model, DefaultModel)
@@ -80,7 +82,7 @@ func Open(o Options) (*Spotter, error) {
 	}
 	return &Spotter{
 		program: program, model: o.Model, dir: dir, slots: recognizerSlots{limit: o.MaxListeners, slots: map[*stream]*recognizerSlot{}}, idle: o.IdleTimeout, log: o.Log,
-		names: o.Names, open: map[*stream]struct{}{},
+		speech: o.Speech, open: map[*stream]struct{}{},
 	}, nil
 }
 

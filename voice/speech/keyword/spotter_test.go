@@ -31,13 +31,19 @@ func open(t *testing.T, o keyword.Options) *keyword.Spotter {
 	return s
 }
 
-// say returns what a voice makes of text, with the faint noise of a quiet room around it.
+// say returns what an English voice makes of text.
 func say(t *testing.T, text string) []int16 {
 	t.Helper()
-	if _, err := exec.LookPath("flite"); err != nil {
-		t.Skip("needs flite: install the package flite")
+	return sayAs(t, voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}, text)
+}
+
+// sayAs returns what a voice makes of text, with the faint noise of a quiet room around it.
+func sayAs(t *testing.T, v voiceloop.Voice, text string) []int16 {
+	t.Helper()
+	if _, err := exec.LookPath(v.Program); err != nil {
+		t.Skip("needs the package " + v.Program)
 	}
-	said, err := voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}.Say(t.Context(), text)
+	said, err := v.Say(t.Context(), text)
 	check.Must(t, err)
 	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
 	check.Must(t, err)
@@ -104,7 +110,7 @@ func TestTheNameIsHeardAtTheBeginningAndTheWishToBeLeftOut(t *testing.T) {
 func TestOtherNamesAreHeardFromTheNextProcessOn(t *testing.T) {
 	var names atomic.Pointer[[]string]
 	names.Store(new([]string))
-	s := open(t, keyword.Options{Names: func() []string { return *names.Load() }})
+	s := open(t, keyword.Options{Speech: func() ([]string, string) { return *names.Load(), "" }})
 	l, found := listen(t, s)
 	write(l, say(t, "friday look for a cheap hotel"))
 	write(l, say(t, "stop"))
@@ -123,6 +129,22 @@ func TestOtherNamesAreHeardFromTheNextProcessOn(t *testing.T) {
 	write(l, say(t, "stop"))
 	if got := next(t, found); got.Phrase != "stop" {
 		t.Errorf("heard %+v, want stop", got)
+	}
+}
+
+func TestStopIsHeardInTheLanguageOfTheCall(t *testing.T) {
+	for language, c := range map[string]struct{ talk, stop, phrase string }{
+		"de": {"Danke", "Schluss", "schluss"},
+		"fr": {"Merci", "Ça suffit", "ca suffit"},
+		"es": {"Gracias", "Basta", "basta"},
+	} {
+		l, found := listen(t, open(t, keyword.Options{Speech: func() ([]string, string) { return nil, language }}))
+		v := voiceloop.Voice{Program: "espeak-ng", Name: language, Speed: 1}
+		write(l, sayAs(t, v, c.talk))
+		write(l, sayAs(t, v, c.stop))
+		if got := next(t, found); got.Phrase != c.phrase {
+			t.Errorf("%s: heard %q, want %q", language, got.Phrase, c.phrase)
+		}
 	}
 }
 

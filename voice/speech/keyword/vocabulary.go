@@ -23,9 +23,10 @@ const (
 
 // vocabulary is what a process looks for. It is not changed once it is made.
 type vocabulary struct {
-	names   []string
-	dir     string // with the files for the process
-	phrases []phrase
+	names    []string
+	language string // beside English
+	dir      string // with the files for the process
+	phrases  []phrase
 }
 
 // find finds a phrase by what the process prints of it.
@@ -40,26 +41,29 @@ func (v *vocabulary) find(words string) (phrase, bool) {
 // vocabulary returns what processes look for that are started now.
 func (s *Spotter) vocabulary() (*vocabulary, error) {
 	var names []string
-	if s.names != nil {
-		names = s.names()
+	var language string
+	if s.speech != nil {
+		names, language = s.speech()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.words != nil && slices.Equal(s.words.names, names) {
+	if s.words != nil && s.words.language == language && slices.Equal(s.words.names, names) {
 		return s.words, nil
 	}
 	s.vocabularies++ // processes may still be about to read the files of the one before
+	also := languages[language]
 	v := &vocabulary{
-		names: slices.Clone(names), dir: filepath.Join(s.dir, strconv.Itoa(s.vocabularies)), phrases: slices.Clone(phrases),
+		names: slices.Clone(names), language: language, dir: filepath.Join(s.dir, strconv.Itoa(s.vocabularies)),
+		phrases: slices.Concat(phrases, also.phrases),
 	}
 	known, unknown, err := v.addNames(filepath.Join(filepath.Dir(s.model), englishDict))
 	if err != nil {
 		return nil, err
 	}
 	if len(unknown) > 0 {
-		s.log.Warn("names are heard only where words are understood: it is not known how they are spoken", "names", unknown)
+		s.log.Warn("names are heard only where words are understood: their sound is not known", "names", unknown)
 	}
-	if err := v.write(append(slices.Clone(pronunciations), known...)); err != nil {
+	if err := v.write(slices.Concat(pronunciations, also.spoken, known)); err != nil {
 		return nil, fmt.Errorf("write the phrases: %w", err)
 	}
 	s.words = v
