@@ -15,7 +15,7 @@ import (
 // Runtime is the name under which this backend is known in [sessions.Task].
 const Runtime = "local_browser_agent"
 
-// Settings are the values an operator may change while the program runs. A zero field has the default named beside it.
+// Settings are asked for before each task. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
 	MaxSteps         int           // model calls in one task that does not say: 10

@@ -26,7 +26,7 @@ const (
 	RuntimeGemini    = "gemini_computer_use"
 )
 
-// Settings are the values an operator may change while the program runs. A zero field has the default named beside it.
+// Settings are asked for before each task. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
 	MaxSteps     int           // batches of actions in one task that does not say: 25
