@@ -90,13 +90,24 @@ func TestWhatIsQuotedHasAnEndAndNoSurprises(t *testing.T) {
 
 func TestWordsAreThoseOfTheirClassAndLanguage(t *testing.T) {
 	for _, c := range []struct{ class, text, want string }{
-		{"languages", "de", "de"}, {"languages", "iw", "iw"}, {"languages", "th", "th"},
-		{"languages", "all", ""}, {"languages", "Words", ""}, {"languages", "with", ""}, // of the comments in words.txt
-		{"buy", "buy it", "buy "}, {"buy", "a good buy", " buy"}, {"buy", "buying", ""},
-		{"buy", "withdraw now", "withdraw "}, {"buy", "they withdraw", ""}, // only as the first word
-		{"buy", "今すぐ購入する", "購入"}, {"buy", "ยืนยันสั่งซื้อเลย", "สงซอ"}, // without spaces, folded
-		{"delete", "Конто удалить", " удалить"}, {"delete", "jetzt löschen!", " loschen!"}, {"delete", "unlöschen", ""},
-		{"#", "", "none"}, {"", "", "none"},
+		{"languages", "de", "de"},
+		{"languages", "iw", "iw"},
+		{"languages", "th", "th"},
+		{"languages", "all", ""},
+		{"languages", "Words", ""},
+		{"languages", "with", ""}, // of the comments in words.txt
+		{"buy", "buy it", "buy "},
+		{"buy", "a good buy", " buy"},
+		{"buy", "buying", ""},
+		{"buy", "withdraw now", "withdraw "},
+		{"buy", "they withdraw", ""}, // only as the first word
+		{"buy", "今すぐ購入する", "購入"},
+		{"buy", "ยืนยันสั่งซื้อเลย", "สงซอ"}, // without spaces, folded
+		{"delete", "Конто удалить", " удалить"},
+		{"delete", "jetzt löschen!", " loschen!"},
+		{"delete", "unlöschen", ""},
+		{"#", "", "none"},
+		{"", "", "none"},
 	} {
 		pattern, ok := wordPatterns()[c.class]
 		got := "none"
