@@ -35,6 +35,21 @@ func TestHowKeysAreJudged(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range []struct {
+		action page.Action
+		want   string
+	}{
+		{page.Action{Kind: actiontable.KindType, Text: "a\nb"}, ""},
+		{page.Action{Kind: actiontable.KindType, Text: "ab", Slowly: true}, ""},
+		{page.Action{Kind: actiontable.KindType, Text: "a\nb", Slowly: true}, "type"},
+		{page.Action{Kind: actiontable.KindType, Submit: true}, "type"},
+		{page.Action{Kind: actiontable.KindInsertText, Text: "ab"}, ""},
+		{page.Action{Kind: actiontable.KindInsertText, Text: "a\rb"}, "insert"},
+	} {
+		if got := judgeMode(c.action); got != c.want {
+			t.Errorf("%+v is judged as %q, want %q", c.action, got, c.want)
+		}
+	}
 }
 
 func TestAVerdictIsToldInOurWords(t *testing.T) {
