@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	writeTimeout = 10 * time.Second
+	writeTimeout     = 10 * time.Second
+	lastWriteTimeout = time.Second // once the view has ended
 	// stateInterval is how often it is looked whether the page has changed beside its picture, while somebody watches.
 	stateInterval = 150 * time.Millisecond
 	// takeTimeout bounds waiting for the step that runs.
@@ -480,9 +481,17 @@ func (c *viewing) sendFrame(ctx context.Context, f screenshot.Frame) error {
 	c.inFlight++
 	c.size = Size{f.ViewWidth, f.ViewHeight}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := writing(ctx)
 	defer cancel()
 	return c.conn.Write(ctx, websocket.MessageBinary, append(append(data, head...), f.Data...))
+}
+
+// writing returns the context of one message. It outlives ctx a little: a write that is cut off cuts the connection, and
+// the viewer would not read why the view has ended.
+func writing(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWriteTimeout, cancel) })
+	return longer, func() { stop(); cancel() }
 }
 
 // tell sends a text message. Whoever cannot be told anything any more is about to be gone.
@@ -491,7 +500,7 @@ func (c *viewing) tell(ctx context.Context, v any) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := writing(ctx)
 	defer cancel()
 	_ = c.conn.Write(ctx, websocket.MessageText, data)
 }
