@@ -36,7 +36,7 @@ import (
 )
 
 // DiscordBot is what calls need of the bot. A *bot.Bot is one.
-type DiscordBot interface {
+type DiscordBot interface { //nolint:interfacebloat // what calls need of it
 	Send(ctx context.Context, op int, d any) error
 	Post(ctx context.Context, channel, text string, images []llm.Image) error
 	UserID() string
