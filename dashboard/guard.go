@@ -36,12 +36,18 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				writeError(w, http.StatusForbidden, "this came from another site and was refused")
 				return
 			}
-			if ct, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(ct) != "application/json" {
-				writeError(w, http.StatusUnsupportedMediaType, "send application/json")
+			want := "application/json"
+			if r.URL.Path == filesPath {
+				want = "application/octet-stream" // which, like JSON, no other site can send unasked
+			}
+			if ct, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(ct) != want {
+				writeError(w, http.StatusUnsupportedMediaType, "send %s", want)
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if r.URL.Path != filesPath { // whose limit is a setting
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -44,6 +44,7 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/tasks/x", ""},
 	{"GET", "/api/tasks/x/events", ""},
 	{"GET", "/api/tasks/x/images/0", ""},
+	{"GET", "/api/tasks/x/downloads/y", ""},
 	{"POST", "/api/tasks/x/stop", "{}"},
 	{"GET", "/api/steps/x/1/view", ""},
 	{"POST", "/api/stop", "{}"},

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"slices"
+
 	"clank/dashboard/api"
 	"clank/llm"
 	"clank/sessions"
@@ -17,6 +19,7 @@ func publicRecord(r sessions.TaskRecord) sessions.TaskRecord {
 		return r
 	}
 	r.Images = withoutImageData(r.Images)
+	r.Files, r.Downloads = withoutPaths(r.Files), withoutPaths(r.Downloads)
 	return r
 }
 
@@ -51,6 +54,15 @@ func publicSteps(of sessions.TaskRecord, steps []sessions.Step) []sessions.Step 
 		out[i] = publicStep(of, st)
 	}
 	return out
+}
+
+// withoutPaths returns files without where they are on this machine.
+func withoutPaths(list []sessions.File) []sessions.File {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Path = ""
+	}
+	return list
 }
 
 func withoutImageData(images []llm.Image) []llm.Image {

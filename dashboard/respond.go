@@ -99,6 +99,8 @@ var statuses = []struct {
 	err    error
 	status int
 }{
+	{sessions.ErrFileTooLarge, http.StatusRequestEntityTooLarge},
+	{sessions.ErrNoRoom, http.StatusInsufficientStorage},
 	{sessions.ErrBadTask, http.StatusBadRequest},
 	{sessions.ErrDisabled, http.StatusForbidden},
 	{sessions.ErrNotFound, http.StatusNotFound},

@@ -50,6 +50,8 @@ func (s *Server) routes() []route {
 		{"GET /api/tasks/{id}", accessSignedIn, s.task},
 		{"GET /api/tasks/{id}/events", accessSignedIn, s.taskEvents},
 		{"GET /api/tasks/{id}/images/{i}", accessSignedIn, s.taskImage},
+		{"GET /api/tasks/{id}/downloads/{file}", accessSignedIn, s.download},
+		{"POST " + filesPath, accessSignedIn, s.receiveFile},
 		{"GET /api/tasks/{id}/run", accessSignedIn, s.downloadRun},
 		{"GET /api/tasks/{id}/film", accessSignedIn, s.film},
 		{"GET /api/tasks/{id}/film/clip", accessSignedIn, s.filmClip},

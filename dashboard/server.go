@@ -35,6 +35,7 @@ type Server struct {
 	Manager     *sessions.Manager
 	Scopes      *cancel.Scopes   // those of the Manager
 	Questions   *approval.Queue  // what people are asked before it is done
+	Inbox       Inbox            // of files that are sent for tasks
 	Runs        Runs             // the records of tasks
 	Films       Films            // of tasks
 	Watches     *watches.Runner  // the pages that are watched for people

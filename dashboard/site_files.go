@@ -127,6 +127,7 @@ var examplePrompts = []struct{ Label, Prompt string }{
 type chatData struct {
 	Examples   []struct{ Label, Prompt string }
 	Weaknesses []api.Weakness // the serious ones
+	MaxFile    int64          // bytes of a file that comes with a task
 	Live       bool           // pages of sessions can be watched and worked
 }
 
@@ -134,6 +135,7 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested()
 	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
 	data := chatData{Examples: examplePrompts, Weaknesses: serious, Live: s.Live != nil}
+	data.MaxFile = int64(s.Settings.Current().Browser.MaxUpload) << 20
 	return s.page(w, "chat", pageData{Title: "clank", Data: data})
 }
 
@@ -187,14 +189,14 @@ func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) error {
 	return writeImage(w, t.Images[i])
 }
 
-// publicTask returns the task that a part of the path names, whose pictures may be seen here.
+// publicTask returns the task that a part of the path names, if what came of it may be seen here.
 func (s *Server) publicTask(r *http.Request, part string) (sessions.TaskRecord, error) {
 	t, err := s.Manager.Task(r.Context(), r.PathValue(part))
 	if err != nil {
 		return t, failed("read the task", err)
 	}
 	if t.Origin.Private {
-		return t, refuse(http.StatusForbidden, "that was asked privately: its pictures are for the person who asked")
+		return t, refuse(http.StatusForbidden, "that was asked privately: what came of it is for the person who asked")
 	}
 	return t, nil
 }

@@ -31,9 +31,16 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Prompt) {
 		return writeJSON(w, http.StatusOK, s.stopAll())
 	}
+	var files []sessions.File
+	if len(in.Files) > 0 {
+		var err error
+		if files, err = s.Inbox.Received(in.Files); err != nil {
+			return failed("find the files", err)
+		}
+	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
-		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow,
+		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow, Files: files,
 	}, in.Asks)
 	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position}, err)
 }
@@ -65,6 +72,11 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 				accepted <- ev.Record
 			}
 		})
+		if !first && len(t.Files) > 0 { // else it may be asked for again
+			if err := s.Inbox.Discard(t.Files...); err != nil {
+				s.Logger.Warn("files of a task are not removed", "error", err)
+			}
+		}
 		refused <- err
 	})
 	ctx, done := context.WithTimeoutCause(ctx, acceptTimeout, &cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})

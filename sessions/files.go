@@ -1,6 +1,9 @@
 package sessions
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // File is something that came with a task, or that a page offered while it ran.
 type File struct {
@@ -19,6 +22,12 @@ type FileStore interface {
 	// Forget removes the files of a session.
 	Forget(sessionID string)
 }
+
+// Why a file is not taken. What wraps them is told to people.
+var (
+	ErrFileTooLarge = errors.New("it is too large")
+	ErrNoRoom       = errors.New("there is no room for more files")
+)
 
 const (
 	// MaxTaskFiles is how many files may come with a task.

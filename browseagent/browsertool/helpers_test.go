@@ -19,6 +19,7 @@ import (
 	"clank/browseagent/browsertool"
 	"clank/internal/test/check"
 	"clank/llm"
+	"clank/sessions"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -217,9 +218,13 @@ type agent struct {
 }
 
 func (a *agent) Browse(
-	ctx context.Context, query, session string, person *browsertool.ClientPerson, progress func(string),
+	ctx context.Context, ask browsertool.BrowseRequest, person *browsertool.ClientPerson, progress func(string),
 ) (browsertool.BrowseAnswer, error) {
-	switch query {
+	switch ask.Query {
+	case "files":
+		return browsertool.BrowseAnswer{TaskID: "t1", Text: fmt.Sprint(ask.Files), Files: []sessions.File{
+			{ID: "d1", Name: "say \"yes\".pdf", Type: "application/pdf", Size: 4}, {ID: "gone", Size: 1}, {ID: "huge", Size: 1 << 30},
+		}}, nil
 	case "ask":
 		allowed, err := person.Ask(ctx, "Buy something", "Buy now")
 		return browsertool.BrowseAnswer{Text: fmt.Sprintf("allowed %t, %v", allowed, err)}, nil
@@ -244,7 +249,22 @@ func (a *agent) Browse(
 		return browsertool.BrowseAnswer{Text: "flooded"}, nil
 	}
 	progress("opening\nthe page")
-	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + session, Images: []llm.Image{{MediaType: "image/png", Data: png}}}, nil
+	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + ask.SessionID, Images: []llm.Image{{MediaType: "image/png", Data: png}}}, nil
+}
+
+func (a *agent) SendFile(_ context.Context, name string, r io.Reader) (sessions.File, error) {
+	if name == "huge" {
+		return sessions.File{}, sessions.ErrFileTooLarge
+	}
+	data, err := io.ReadAll(r)
+	return sessions.File{Name: name, Size: int64(len(data)), Type: string(data)}, err
+}
+
+func (a *agent) Download(_ context.Context, taskID string, f sessions.File) (io.ReadCloser, error) {
+	if taskID != "t1" || f.ID != "d1" {
+		return nil, errors.New("the file is not kept any more")
+	}
+	return io.NopCloser(strings.NewReader("%PDF")), nil
 }
 
 func within(t *testing.T, what string, done <-chan error) error {

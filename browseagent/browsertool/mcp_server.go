@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -13,17 +14,26 @@ import (
 
 	"clank/internal/untrusted"
 	"clank/llm"
+	"clank/sessions"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TaskBrowser sends an agent out. Browse does what query says and returns what the agent found; session is the
-// SessionID of an earlier Answer to go on with, or "". progress may be called from any goroutine until Browse returns,
-// with one line about what happens. person may be asked meanwhile. When ctx ends, Browse ends soon with its cause.
+// TaskBrowser sends an agent out. progress may be called from any goroutine until Browse returns, with one line about
+// what happens. person may be asked meanwhile. When ctx ends, Browse ends soon with its cause.
 type TaskBrowser interface {
-	Browse(
-		ctx context.Context, query, session string, person *ClientPerson, progress func(line string),
-	) (BrowseAnswer, error)
+	Browse(ctx context.Context, ask BrowseRequest, person *ClientPerson, progress func(line string)) (BrowseAnswer, error)
+	// SendFile takes a file for a task.
+	SendFile(ctx context.Context, name string, r io.Reader) (sessions.File, error)
+	// Download returns a file that a page has offered to a task. The caller closes it.
+	Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error)
+}
+
+// BrowseRequest is what an agent is sent out for.
+type BrowseRequest struct {
+	Query     string
+	SessionID string // of an earlier answer, to go on with, or ""
+	Files     []sessions.File
 }
 
 // BrowseAnswer is what came of a browse. What the agent says may repeat what pages say.
@@ -31,7 +41,9 @@ type BrowseAnswer struct {
 	Text      string
 	SessionID string // to go on with; "" if nothing stays open
 	Images    []llm.Image
-	Failed    bool // the agent could not do it; Text says why
+	TaskID    string
+	Files     []sessions.File // that pages offered
+	Failed    bool            // the agent could not do it; Text says why
 }
 
 // MCPServer is what is offered, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
@@ -67,7 +79,10 @@ const browseDescription = "Send an agent with a real browser to do something on 
 
 const browseSchema = `{"type":"object","properties":{` +
 	`"query":{"type":"string","description":"What to do and what to report, at most 2000 characters"},` +
-	`"session_id":{"type":"string","description":"Session to go on with; leave out to start anew"}},"required":["query"]}`
+	`"session_id":{"type":"string","description":"Session to go on with; leave out to start anew"},` +
+	`"files":{"type":"array","maxItems":10,"description":"Files for the task, such as one to upload: text, or data in base64",` +
+	`"items":{"type":"object","properties":{"name":{"type":"string"},"text":{"type":"string"},"data":{"type":"string"}},` +
+	`"required":["name"]}}},"required":["query"]}`
 
 // What clients tell their model of the server, ahead of the tools.
 const (
@@ -99,14 +114,19 @@ func (s *MCPServer) instructions() string {
 
 // build makes the protocol's server; the sessions of its clients are kept in r.
 func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
+	caps := &mcp.ServerCapabilities{}
+	if s.Browser != nil {
+		caps.Resources = &mcp.ResourceCapabilities{ListChanged: true}
+	}
 	srv := mcp.NewServer(&mcp.Implementation{Name: "clank", Title: "clank: a browser of one's own", Version: s.Version},
 		&mcp.ServerOptions{
-			Instructions: s.instructions(), Capabilities: &mcp.ServerCapabilities{}, SupportedProtocolVersions: versions,
+			Instructions: s.instructions(), Capabilities: caps, SupportedProtocolVersions: versions,
 			Logger: s.Log,
 		})
 	if s.TextOnly {
 		srv.AddReceivingMiddleware(withoutPictures)
 	}
+	r.server = srv
 	if s.Tool != nil {
 		d := s.Tool.Definition()
 		tool := &mcp.Tool{
@@ -130,10 +150,11 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 			Name: browseName, Description: browseDescription, InputSchema: json.RawMessage(browseSchema),
 			Annotations: annotate("Send an agent to the web"),
 		}
+		srv.AddReceivingMiddleware(r.ownResources)
 		srv.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			_, ctx, done := r.begin(ctx, req.Session)
 			defer done()
-			return s.browse(ctx, req)
+			return s.browse(ctx, r, req)
 		})
 	}
 	return srv
@@ -199,10 +220,11 @@ func mcpError(text string) *mcp.CallToolResult {
 }
 
 // browse carries out a task.
-func (s *MCPServer) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *MCPServer) browse(ctx context.Context, r *clientRegistry, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct {
-		Query     string `json:"query"`
-		SessionID string `json:"session_id"`
+		Query     string     `json:"query"`
+		SessionID string     `json:"session_id"`
+		Files     []sentFile `json:"files"`
 	}
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
 		return mcpError("the input cannot be read: " + err.Error()), nil //nolint:nilerr // the model is told
@@ -214,8 +236,13 @@ func (s *MCPServer) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 	case n > maxBrowseQuery:
 		return mcpError(fmt.Sprintf("the query has %d characters; %d are allowed. Nothing was done; make it shorter.", n, maxBrowseQuery)), nil
 	}
+	files, err := s.sendFiles(ctx, in.Files)
+	if err != nil {
+		return mcpError(err.Error() + ". Nothing was done."), nil //nolint:nilerr // the model is told
+	}
 	person, end := s.person(ctx, req)
-	a, err := s.Browser.Browse(ctx, in.Query, in.SessionID, person, person.progress.say)
+	ask := BrowseRequest{Query: in.Query, SessionID: in.SessionID, Files: files}
+	a, err := s.Browser.Browse(ctx, ask, person, person.progress.say)
 	end()
 	switch {
 	case ctx.Err() != nil:
@@ -228,7 +255,8 @@ func (s *MCPServer) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 	if a.SessionID != "" {
 		text += "\n\n[session_id: " + a.SessionID + " stays open]"
 	}
-	return &mcp.CallToolResult{Content: mcpContent(text, a.Images), IsError: a.Failed}, nil
+	content := append(mcpContent(text, a.Images), s.offer(r, req.Session, a)...)
+	return &mcp.CallToolResult{Content: content, IsError: a.Failed}, nil
 }
 
 // errClientGone is why the calls of a client end with its session.
@@ -237,8 +265,9 @@ var errClientGone = errors.New("the client's session ends")
 // clientRegistry knows the clients: what runs for each, and the tabs that each opened, which are closed when its
 // session ends.
 type clientRegistry struct {
-	tool *Tool
-	log  *slog.Logger
+	tool   *Tool
+	log    *slog.Logger
+	server *mcp.Server // which offers them resources; set before it serves
 
 	mu      sync.Mutex
 	clients map[*mcp.ServerSession]*mcpClient
@@ -246,10 +275,11 @@ type clientRegistry struct {
 	wait    sync.WaitGroup
 }
 
-// mcpClient is one client's session. calls holds what ends each call under way.
+// mcpClient is one client's session. calls holds what ends each call under way, resources what it may read.
 type mcpClient struct {
-	browser *Session
-	calls   map[*context.CancelCauseFunc]struct{}
+	browser   *Session
+	calls     map[*context.CancelCauseFunc]struct{}
+	resources []string
 }
 
 // begin enters a call of a client. The context ends with ctx, or when the client's session does; done must be called at
@@ -309,8 +339,10 @@ func (c *mcpClient) cancel(why error) {
 func (r *clientRegistry) end(of *mcp.ServerSession, s *Session) {
 	_ = of.Wait() // why it ended is told by who serves it
 	r.mu.Lock()
+	resources := r.clients[of].resources
 	delete(r.clients, of)
 	r.mu.Unlock()
+	r.server.RemoveResources(resources...)
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	if err := s.Close(ctx); err != nil && r.log != nil {

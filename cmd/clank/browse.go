@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,10 @@ type taskRunner interface {
 	// Run calls watch with what happens, one event at a time. When ctx ends the task is stopped.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 	View(ctx context.Context, taskID string, n int) (llm.Image, error)
+	// SendFile takes a file for a task.
+	SendFile(ctx context.Context, name string, r io.Reader) (sessions.File, error)
+	// Download returns a file that a page has offered to a task. The caller closes it.
+	Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error)
 	Close(ctx context.Context) error
 }
 
@@ -40,6 +45,8 @@ type browseFlags struct {
 	headed     bool
 	allow      string
 	script     string
+	files      []string
+	downloads  string
 }
 
 const browseHelp = `Sends the browser to do something. Progress goes to stderr, the answer to stdout.
@@ -49,6 +56,7 @@ starts a browser of its own and ends it again. With --script the argument is val
   clank browse 'open the demo shop, type "lamp" into Search, press Enter, read'
   clank browse --model anthropic:claude-opus-5-5 'which of the lamps in the demo shop is cheapest?'
   clank browse --script find-lamps 'search = desk'
+  clank browse --file cv.pdf --downloads . 'open office.example, upload cv.pdf into Attachment, click Receipt'
 
 While "clank serve" does the work, "clank sessions say" tells it something more.
 
@@ -86,6 +94,9 @@ func (f *browseFlags) add(c *cobra.Command) {
 	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
 	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
 	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
+	fs.StringArrayVar(&f.files, "file", nil, "send `FILE` with the task, to be uploaded (repeatable)")
+	fs.StringVar(&f.downloads, "downloads", "", "copy what pages offer for download into this `DIR`ectory")
+	completeFiles(c, "file")
 	addAllowFlag(c, &f.allow)
 }
 
@@ -93,7 +104,7 @@ func (f *browseFlags) add(c *cobra.Command) {
 func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, err error) {
 	words = strings.TrimSpace(words)
 	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
-	if err := errors.Join(f.checkScreenshot(), checkAllow(f.allow)); err != nil {
+	if err := errors.Join(f.checkScreenshot(), f.checkFiles(), checkAllow(f.allow)); err != nil {
 		return t, err
 	}
 	switch {
@@ -141,6 +152,11 @@ func (f browseFlags) checkScreenshot() error {
 func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunner, task sessions.Task) (sessions.TaskRecord, error) {
 	p := newProgressPrinter(e.Stderr)
 	lastView := 0
+	files, err := f.sendFiles(ctx, r)
+	if err != nil {
+		return sessions.TaskRecord{}, err
+	}
+	task.Files = files
 	rec, err := r.Run(ctx, task, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.View != nil {
 			lastView = ev.Step.N
@@ -154,7 +170,8 @@ func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunne
 	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil { // a stopped task has a last picture too
 		return rec, err
 	}
-	return rec, f.printOutcome(e, rec)
+	saved, err := f.saveDownloads(e.AbortContext, r, rec)
+	return rec, errors.Join(f.printOutcome(e, rec, saved), err)
 }
 
 // taskStartError returns the error shown to a person when a task was not accepted.

@@ -17,6 +17,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // saveScreenshot writes the pictures that the answer shows, in order, or else the last view.
@@ -95,11 +96,12 @@ type browseOutcome struct {
 	Steps     int                `json:"steps"`
 	Images    int                `json:"images"`
 	Captions  []string           `json:"captions,omitempty"` // of the images, in order
+	Files     []string           `json:"files,omitempty"`    // paths of what pages offered, as far as they were copied
 	Usage     llm.Usage          `json:"usage"`
 	Seconds   float64            `json:"seconds"`
 }
 
-func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error {
+func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord, saved []string) error {
 	session := rec.SessionID
 	if rec.Closed {
 		session = ""
@@ -107,7 +109,8 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error 
 	if f.json {
 		return printJSON(e.Stdout, browseOutcome{
 			State: rec.State, Answer: rec.Answer, Reason: rec.Reason, TaskID: rec.ID, SessionID: session,
-			Steps: rec.Steps, Images: len(rec.Images), Captions: captionsOf(rec), Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
+			Steps: rec.Steps, Images: len(rec.Images), Captions: captionsOf(rec), Files: saved,
+			Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
 		})
 	}
 	if rec.Answer != "" {
@@ -117,6 +120,14 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error 
 	}
 	for i, caption := range captionsOf(rec) {
 		fmt.Fprintf(e.Stderr, "picture %d: %s\n", i+1, cmp.Or(caption, "(without a caption)"))
+	}
+	for _, path := range saved {
+		fmt.Fprintln(e.Stderr, "downloaded", path)
+	}
+	if f.downloads == "" {
+		for _, d := range rec.Downloads {
+			fmt.Fprintf(e.Stderr, "downloaded %s (keep it with --downloads DIR)\n", agent.DescribeFile(d))
+		}
 	}
 	if rec.Steps > 0 || rec.State == sessions.TaskDone {
 		printTaskSummary(e.Stderr, rec, session)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -61,6 +63,9 @@ func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessio
 	defer context.AfterFunc(ctx, func() { stop(&cancel.Cause{Reason: cancel.Stopped}) })()
 	defer r.startQuestions(work)()
 	rec, err := r.server.Sessions.Run(work, t, watch)
+	if discarding := r.server.Inbox.Discard(t.Files...); discarding != nil {
+		fmt.Fprintln(r.env.Stderr, "clank: files that were sent are not removed:", discarding)
+	}
 	rec.Closed = rec.Closed || r.server.Ephemeral
 	return rec, err
 }
@@ -98,6 +103,16 @@ func (r localRunner) View(ctx context.Context, taskID string, n int) (llm.Image,
 	return r.server.Sessions.View(ctx, taskID, n)
 }
 
+// SendFile implements [taskRunner].
+func (r localRunner) SendFile(ctx context.Context, name string, from io.Reader) (sessions.File, error) {
+	return r.server.Inbox.Receive(ctx, name, from)
+}
+
+// Download implements [taskRunner].
+func (r localRunner) Download(_ context.Context, _ string, f sessions.File) (io.ReadCloser, error) {
+	return os.Open(f.Path)
+}
+
 // Close implements [taskRunner].
 func (r localRunner) Close(hurry context.Context) error {
 	defer r.server.Home.Release()
@@ -122,9 +137,13 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 		r.client.OnQuestion = p.HandleEvent
 		defer endPrompt(r.env, p)
 	}
+	var files []string
+	for _, f := range t.Files {
+		files = append(files, f.ID)
+	}
 	started, err := r.client.Start(ctx, api.TaskRequest{
 		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
-		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Asks: p != nil,
+		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Files: files, Asks: p != nil,
 	})
 	if err != nil {
 		return sessions.TaskRecord{}, err
@@ -149,6 +168,16 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 // View implements [taskRunner].
 func (r remoteRunner) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return r.client.View(ctx, taskID, n)
+}
+
+// SendFile implements [taskRunner].
+func (r remoteRunner) SendFile(ctx context.Context, name string, from io.Reader) (sessions.File, error) {
+	return r.client.SendFile(ctx, name, from)
+}
+
+// Download implements [taskRunner].
+func (r remoteRunner) Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error) {
+	return r.client.Download(ctx, taskID, f.ID)
 }
 
 // Close implements [taskRunner]; the server goes on.

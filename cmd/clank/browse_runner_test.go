@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"image/jpeg"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,6 +57,15 @@ func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task, watch func(sessi
 func (s fakeTaskRunner) View(context.Context, string, int) (llm.Image, error) {
 	return s.image, nil
 }
+
+func (s fakeTaskRunner) SendFile(_ context.Context, name string, _ io.Reader) (sessions.File, error) {
+	return sessions.File{Name: name}, nil
+}
+
+func (s fakeTaskRunner) Download(context.Context, string, sessions.File) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("")), nil
+}
+
 func (s fakeTaskRunner) Close(context.Context) error { return nil }
 
 func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {

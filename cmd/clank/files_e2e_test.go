@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -139,5 +141,38 @@ func filesTravel(t *testing.T, whole *serverFixture) {
 				t.Errorf("Discord has %x, want %x", got, want)
 			}
 		})
+	}
+}
+
+// filesTravelFromTheTerminal tests the same beside a server, from the terminal.
+func filesTravelFromTheTerminal(t *testing.T, r *serverFixture) {
+	t.Helper()
+	r.openDashboard(t)
+	site, dir := newOfficeSite(t), t.TempDir()
+	cv, sent := filepath.Join(dir, "cv.pdf"), largeFile(3)
+	check.Must(t, os.WriteFile(cv, sent, 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, "receipt.pdf"), []byte("mine"), 0o600))
+	task := "open " + site.URL + ", upload cv.pdf into Attachment, click Receipt"
+	got := runCommand(t.Context(), r.env, "browse", "--model", "plain:steps", "--file", cv, "--downloads", dir, task)
+	if got.code != exitDone {
+		t.Fatalf("got %+v", got)
+	}
+	if got, want := site.given(), fmt.Sprintf("cv.pdf %x", sha256.Sum256(sent)); got != want {
+		t.Errorf("the site has %q, want %q", got, want)
+	}
+	path := filepath.Join(dir, "receipt (2).pdf") // what was there stays
+	data, err := os.ReadFile(path)
+	if err != nil || sha256.Sum256(data) != sha256.Sum256(site.offer) {
+		t.Errorf("%s has %d bytes, %v; want the receipt", path, len(data), err)
+	}
+	check.Contains(t, got.stderr, "downloaded "+path)
+	for _, args := range [][]string{{"--file", filepath.Join(dir, "none")}, {"--file", dir}, {"--downloads", cv}} {
+		if got := runCommand(t.Context(), r.env, append([]string{"browse", task}, args...)...); got.code != exitUsage {
+			t.Errorf("%q: got %+v, want wrong usage", args, got)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(r.server.Inbox.Dir, ".received", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
 	}
 }

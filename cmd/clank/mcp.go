@@ -182,16 +182,16 @@ func serverSettings(now settings.Settings) settings.Settings {
 }
 
 // mcpBrowser sends the agent out for an MCP client.
-type mcpBrowser struct{ runner taskRunner }
+type mcpBrowser struct{ taskRunner }
 
 // Browse implements browsertool.TaskBrowser.
 func (b mcpBrowser) Browse(
-	ctx context.Context, query, session string, person *browsertool.ClientPerson, progress func(string),
+	ctx context.Context, ask browsertool.BrowseRequest, person *browsertool.ClientPerson, progress func(string),
 ) (browsertool.BrowseAnswer, error) {
 	ctx = context.WithValue(ctx, clientPersonKey{}, person)
-	task := sessions.Task{Prompt: query, SessionID: session, Origin: server.TerminalOrigin()}
+	task := sessions.Task{Prompt: ask.Query, SessionID: ask.SessionID, Files: ask.Files, Origin: server.TerminalOrigin()}
 	var last sessions.Step
-	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {
+	rec, err := b.Run(ctx, task, func(ev sessions.Event) {
 		if s := ev.Step; s != nil && s.Label != "" {
 			// Thoughts and acts come when they begin and when they end, or only then if we were late.
 			again := s.N == last.N && s.Kind == last.Kind && s.Kind != sessions.StepNotice
@@ -203,7 +203,7 @@ func (b mcpBrowser) Browse(
 	if err != nil && rec.State == "" {
 		return browsertool.BrowseAnswer{}, err
 	}
-	a := browsertool.BrowseAnswer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone}
+	a := browsertool.BrowseAnswer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone, TaskID: rec.ID, Files: rec.Downloads}
 	if a.Text == "" && err != nil {
 		a.Text = err.Error()
 	}

@@ -45,6 +45,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay, true},
 		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces, false},
 		{"files travel from Discord into a form, and from a page into Discord", filesTravel, true},
+		{"files travel between the terminal and pages", filesTravelFromTheTerminal, true},
 		{"the room is asked before a program is kept", roomIsAskedToKeep, true},
 		{"a server that clank leaves leaves nothing in a browser", leftServerIsForgotten, true},
 		{"the links of a page are listed for models and people", linksAreListed, true},

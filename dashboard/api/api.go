@@ -64,6 +64,7 @@ type TaskRequest struct {
 	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
 	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt, see [sessions.Task]
 	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
+	Files     []string            `json:"files,omitempty"`  // ids of files that were sent, see [Client.SendFile]
 	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
 }
 

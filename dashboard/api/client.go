@@ -18,6 +18,7 @@ import (
 	"clank/internal/budget"
 	"clank/internal/telemetry"
 	"clank/llm"
+	"clank/sessions"
 	"clank/sessions/approval"
 )
 
@@ -192,6 +193,31 @@ func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{})
 }
 
+// SendFile sends a file for a task.
+func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
+	path := "/api/files?name=" + url.QueryEscape(name)
+	body := io.NopCloser(r) // it is the caller's to close
+	res, err := c.send(ctx, http.MethodPost, path, body, http.Header{"Content-Type": {"application/octet-stream"}})
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err := json.NewDecoder(res.Body).Decode(&f); err != nil {
+		return f, fmt.Errorf("send %q: the answer was not understood: %w", name, err)
+	}
+	return f, nil
+}
+
+// Download returns a file that a page has offered to a task. The caller closes it.
+func (c *Client) Download(ctx context.Context, taskID, file string) (io.ReadCloser, error) {
+	path := "/api/tasks/" + url.PathEscape(taskID) + "/downloads/" + url.PathEscape(file)
+	res, err := c.send(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
 func (c *Client) picture(ctx context.Context, path string) (llm.Image, error) {
 	res, err := c.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -248,10 +274,10 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	maps.Copy(req.Header, header)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	maps.Copy(req.Header, header)
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}

@@ -39,6 +39,14 @@ export async function api(method, path, body) {
   return response.status === 204 ? null : response.json();
 }
 
+// upload sends a file for a task, and returns what clank knows of it.
+export async function upload(file, signal) {
+  const response = await request(`/api/files?${new URLSearchParams({ name: file.name })}`, {
+    method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file, signal,
+  });
+  return response.json();
+}
+
 // load returns what is at a path, such as a picture: an element that is given the path would ask without the key.
 export const load = async (path) => (await request(path)).blob();
 

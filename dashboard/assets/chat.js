@@ -1,6 +1,7 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api, follow } from "./api.js";
+import { putBack, takeAttached, takeFiles, whenSent } from "./attach.js";
 import { retryPictures } from "./dom.js";
 import { showLinks } from "./links.js";
 import { renew, takeOver, watch } from "./live.js";
@@ -150,10 +151,12 @@ const fromAddress = () => decodeURIComponent(location.pathname.match(/^\/s\/([^/
 function submit() {
   const text = prompt.value.trim();
   if (!text) return stopAll(running());
+  const attached = takeAttached();
   prompt.value = "";
   grow();
   say("");
-  posting = posting.then(() => post(text)).catch((error) => {
+  posting = posting.then(() => post(text, attached)).catch((error) => {
+    putBack(attached);
     if (!prompt.value) prompt.value = text; // nothing that was typed is lost
     grow();
     say(error.message, true);
@@ -175,11 +178,12 @@ async function tell(text) {
   }
 }
 
-async function post(text) {
-  if (await tell(text)) return;
+async function post(text, attached) {
+  const files = await whenSent(attached);
+  if (!files.length && await tell(text)) return; // files come with a task of their own
   const from = current;
   const session = sessions.find((s) => s.id === current);
-  const answer = await api("POST", "/api/tasks", { prompt: text, typed: true, session_id: session?.state === "closed" ? "" : current });
+  const answer = await api("POST", "/api/tasks", { prompt: text, typed: true, files: files.map((f) => f.id), session_id: session?.state === "closed" ? "" : current });
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
   if (from !== current) return refresh(); // another session was chosen meanwhile: stay there
   if (session?.state === "closed") await choose("");
@@ -188,7 +192,7 @@ async function post(text) {
     sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
   }
   adopt(answer.session_id);
-  turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
+  turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, files, state: answer.state, position: answer.position, asked: new Date().toISOString() });
   draw();
   toEnd();
   refresh();
@@ -282,6 +286,7 @@ prompt.addEventListener("keydown", (event) => {
   if (prompt.value.trim()) submit();
 });
 prompt.addEventListener("input", grow);
+takeFiles(document.querySelector("main"), $("composer"), say);
 $("new").addEventListener("click", () => choose(""));
 $("earlier").addEventListener("click", () => {
   const oldest = [...turns.values()].map((t) => t.task.asked).sort()[0];

@@ -78,6 +78,24 @@ export function retryPictures() {
   for (const image of document.querySelectorAll("img.gone")) fill(image, image.dataset.path);
 }
 
+// save downloads what is at a path, under a name: a link would ask without the key. On failure the button becomes the
+// reason.
+export async function save(path, name, button, reason = (error) => error.message) {
+  try {
+    const href = URL.createObjectURL(await load(path));
+    el("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  } catch (error) {
+    button.replaceWith(el("span", { class: button.className }, reason(error)));
+  }
+}
+
+// size says how many bytes there are, as people read it.
+export function size(bytes) {
+  const [unit, word] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([least]) => bytes >= least) ?? [1, "bytes"];
+  return `${Number((bytes / unit).toPrecision(3))} ${word}`;
+}
+
 // ago says how long ago a time was, shortly.
 export function ago(time) {
   const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);

@@ -1,6 +1,6 @@
 // The film of a task: played beside its steps, each of which leads to its moment.
 import { api, load } from "./api.js";
-import { el } from "./dom.js";
+import { el, save } from "./dom.js";
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
@@ -26,23 +26,13 @@ export async function filmOf(turn) {
   const show = (at) => play(at).catch((error) => { watch.textContent = error.message; });
   const watch = el("button", { class: "record", type: "button", onclick: () => show(0) }, "Play the recording");
   const clip = el("button", {
-    class: "record", type: "button", onclick: () => save(turn, `${path}/clip`, clip),
+    class: "record", type: "button", onclick: () => save(`${path}/clip`, `clip-${turn.task.id}.webm`, clip),
   }, "Download the last 20 seconds");
   turn.root.append(watch, clip);
   for (const { step, at, title } of chapters) {
     turn.steps.get(step)?.label?.after(el("button", {
       class: "seek", type: "button", "aria-label": `Play from ${clock(at)}: ${title}`, onclick: () => show(at),
     }, clock(at)));
-  }
-}
-
-async function save(turn, path, button) {
-  try {
-    const href = URL.createObjectURL(await load(path));
-    el("a", { href, download: `clip-${turn.task.id}.webm` }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 60_000);
-  } catch (error) {
-    button.replaceWith(el("span", { class: "record" }, error.message));
   }
 }
 

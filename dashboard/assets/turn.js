@@ -1,5 +1,5 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
-import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
+import { drawing, el, lasted, linked, picture, save, sign, size } from "./dom.js";
 import { filmOf, filmRequest } from "./film.js";
 import { recordButton } from "./record.js";
 
@@ -26,8 +26,9 @@ export class Turn {
     this.stop = el("button", { class: "ghost", type: "button", onclick: () => { this.stop.disabled = true; this.hooks.stop(this.task.id); } }, "Stop");
     this.reason = el("p", { class: "reason", hidden: true });
     this.answer = el("div", { class: "answer", hidden: true });
+    this.files = el("ul", { class: "files", "aria-label": "Files of this task", hidden: true });
     this.root = el("article", { class: "turn", id: `task-${this.task.id}`, "aria-label": this.task.prompt },
-      el("div", { class: "ask" }, el("p", {}, this.task.prompt)),
+      el("div", { class: "ask" }, el("p", {}, this.task.prompt), this.files),
       el("div", { class: "work" }, el("div", { class: "work-head" }, this.toggle, this.stop), this.list, this.reason),
       this.answer);
   }
@@ -144,6 +145,7 @@ export class Turn {
     this.reason.textContent = this.explanation();
     this.reason.hidden = !this.reason.textContent;
     this.reason.classList.toggle("bad", bad);
+    this.drawFiles();
     this.drawAnswer();
     if (!this.running && !this.record && [...this.steps.values()].some((e) => e.row)) {
       this.record = recordButton(task.id);
@@ -192,9 +194,9 @@ export class Turn {
 
   drawAnswer() {
     const text = this.task.answer || this.text || "";
-    const images = this.task.images ?? [];
-    const key = `${text} ${images.length} ${this.task.state}`;
-    this.answer.hidden = !text && images.length === 0;
+    const images = this.task.images ?? [], downloads = this.task.downloads ?? [];
+    const key = `${text} ${images.length} ${downloads.length} ${this.task.state}`;
+    this.answer.hidden = !text && images.length + downloads.length === 0;
     if (this.answerKey === key) return;
     this.answerKey = key;
     const pictures = images.map(({ caption }, i) => ({
@@ -206,5 +208,21 @@ export class Turn {
         el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer${p.caption ? `: ${p.caption}` : ""}`, onclick: () => this.hooks.show(pictures, i) },
           picture(p.src)))));
     }
+    if (downloads.length) {
+      this.answer.append(el("ul", { class: "files", "aria-label": "Files that pages offered" }, ...downloads.map((f) => el("li", {}, this.download(f)))));
+    }
+  }
+
+  // download makes a button that fetches a file which a page offered.
+  download({ id, name, size: bytes }) {
+    const path = `/api/tasks/${encodeURIComponent(this.task.id)}/downloads/${encodeURIComponent(id)}`;
+    const button = el("button", { class: "download", type: "button", onclick: () => save(path, name, button) }, `${name} · ${size(bytes)}`);
+    return button;
+  }
+
+  drawFiles() {
+    const files = this.task.files ?? [];
+    this.files.hidden = files.length === 0;
+    this.files.replaceChildren(...files.map((f) => el("li", {}, `${f.name} · ${size(f.size)}`)));
   }
 }

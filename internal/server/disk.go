@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -25,9 +24,6 @@ type DiskLimits struct {
 	Free               int64 // bytes that must stay free
 	Age                time.Duration
 }
-
-// ErrDiskLimit says that a file is not kept, or not begun, for want of room.
-var ErrDiskLimit = errors.New("there is no room for more files")
 
 // diskKeeper bounds what downloads, pictures, traces, records of tasks and transcripts take up, and tells when the disk
 // is nearly full.
@@ -184,7 +180,7 @@ func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 			task != "" && isOver(limits.Task, k.tasks[task]+more)
 	}
 	full := func(what string, limit int64, setting string) error {
-		return fmt.Errorf("%w: %s %s. The operator can raise %q in the settings, or remove files", ErrDiskLimit, what, gibibytes(limit), setting)
+		return fmt.Errorf("%w: %s %s. The operator can raise %q in the settings, or remove files", sessions.ErrNoRoom, what, gibibytes(limit), setting)
 	}
 	total, ofPlace, ofTask := over()
 	if total || ofPlace {
@@ -201,7 +197,7 @@ func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 		return full("the files of one task's session may take up", limits.Task, "Files of one task (GiB)")
 	case err == nil && limits.Free > 0 && free < limits.Free:
 		return fmt.Errorf("%w: the disk must keep %s free (%q in the settings): remove files of this machine",
-			ErrDiskLimit, gibibytes(limits.Free), "Free disk space (GiB)")
+			sessions.ErrNoRoom, gibibytes(limits.Free), "Free disk space (GiB)")
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func TestNobodyFillsTheDisk(t *testing.T) {
 			check.Must(t, err)
 			continue
 		}
-		check.Fails(t, err, ErrDiskLimit, tt.want)
+		check.Fails(t, err, sessions.ErrNoRoom, tt.want)
 	}
 	for free, want := range map[int64]string{80: "", 79: "nearly full", 40: "nearly full", 39: "is full"} {
 		got := diskWarning(k.Limits(), func(string) (int64, error) { return free, nil }, "")

@@ -28,9 +28,6 @@ type FileInbox struct {
 	received map[string]sessions.File // by id
 }
 
-// ErrFileTooLarge says that a file is larger than may be sent.
-var ErrFileTooLarge = errors.New("it is too large")
-
 const (
 	inboundFolder = "inbound"
 	receivedLife  = time.Hour // of what no task has taken
@@ -61,9 +58,12 @@ func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f se
 	f.Size, err = io.Copy(w, r)
 	head := make([]byte, 512)
 	n, _ := out.ReadAt(head, 0) // of an empty or a short file it is what there is
-	if err = errors.Join(err, out.Close()); err != nil {
-		if errors.Is(err, ErrFileTooLarge) {
-			err = fmt.Errorf("%w: a file may have %s", ErrFileTooLarge, agent.FormatSize(i.MaxBytes()))
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = i.Keep("", "", f.Size) // it counts before a task has it, too
+	}
+	if err != nil {
+		if errors.Is(err, sessions.ErrFileTooLarge) {
+			err = fmt.Errorf("%w: a file may have %s", sessions.ErrFileTooLarge, agent.FormatSize(i.MaxBytes()))
 		}
 		return f, err
 	}
@@ -91,7 +91,7 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if w.left -= int64(len(p)); w.left < 0 {
-		return 0, ErrFileTooLarge
+		return 0, sessions.ErrFileTooLarge
 	}
 	if err := w.room(int64(len(p))); err != nil {
 		return 0, err

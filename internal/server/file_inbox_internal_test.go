@@ -36,7 +36,7 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	i.Keep = func(session string, place sessions.Place, size int64) error {
 		kept = append(kept, place)
 		if session == "full" {
-			return ErrDiskLimit
+			return sessions.ErrNoRoom
 		}
 		return nil
 	}
@@ -65,10 +65,10 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 			t.Errorf("got mode %v, %v; want it private", info.Mode(), err)
 		}
 	}
-	if want := []sessions.Place{"server-1", "person-7"}; !cmp.Equal(kept, want) {
+	if want := []sessions.Place{"", "server-1", "person-7"}; !cmp.Equal(kept, want) {
 		t.Errorf("counted for %q, want %q", kept, want)
 	}
-	check.Fails(t, check.Err(i.Adopt(sessions.Session{ID: "full"}, again)), ErrDiskLimit)
+	check.Fails(t, check.Err(i.Adopt(sessions.Session{ID: "full"}, again)), sessions.ErrNoRoom)
 	check.Must(t, i.Discard(again...))
 	check.Fails(t, check.Err(i.Received([]string{got.ID})), sessions.ErrNotFound, "send it again")
 	i.Forget(server.ID)
@@ -89,10 +89,10 @@ func TestAFileThatIsNotAllThereIsNotKept(t *testing.T) {
 		full error
 		want error
 	}{
-		{"too large", t.Context(), bytes.NewReader(make([]byte, 1<<20+1)), nil, ErrFileTooLarge},
+		{"too large", t.Context(), bytes.NewReader(make([]byte, 1<<20+1)), nil, sessions.ErrFileTooLarge},
 		{"stopped", gone, strings.NewReader("x"), nil, context.Cause(gone)},
 		{"broken off", t.Context(), io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken)), nil, broken},
-		{"no room", t.Context(), strings.NewReader("x"), ErrDiskLimit, ErrDiskLimit},
+		{"no room", t.Context(), strings.NewReader("x"), sessions.ErrNoRoom, sessions.ErrNoRoom},
 	} {
 		i := newTestInbox(t)
 		i.Room = func(int64) error { return tt.full }

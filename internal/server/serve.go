@@ -77,6 +77,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Questions:    a.Approver.Approvals,
 		Settings:     a.Settings,
 		Budgets:      a.budget,
+		Inbox:        a.Inbox,
 		Runs:         a.recorder,
 		Films:        a.films,
 		Watches:      a.Web.Watches,

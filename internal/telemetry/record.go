@@ -25,7 +25,7 @@ const (
 	KindSettings Kind = "settings_changed" // data: changes, by key from and to; made by the store of settings
 	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
 	KindSignIn   Kind = "signed_in"        // data: with ("link" or "token"), from (an address)
-	KindExport   Kind = "exported"         // data: what ("run")
+	KindExport   Kind = "exported"         // data: what ("run", "download")
 )
 
 // Kinds are all of them.
