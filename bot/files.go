@@ -24,12 +24,16 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Files keeps what people attach to what they ask for.
+// Files keeps what people attach to what they ask for, and gives out what is too large for Discord.
 type Files interface {
 	// Receive writes down a file, whose name is made harmless. Its error is told to the person.
 	Receive(ctx context.Context, name string, r io.Reader) (sessions.File, error)
 	// Discard removes files that were received.
 	Discard(files ...sessions.File) error
+	// LinksWork reports whether people can be given links to files.
+	LinksWork() bool
+	// Link makes a link that gives a file to whoever has it, until a time; "" if there can be none.
+	Link(f sessions.File) (address string, until time.Time)
 }
 
 const (
@@ -213,6 +217,32 @@ func (b *Bot) pictures(list []sessions.File) (images []llm.Image) {
 // maxGiven is how many files of pages are attached to an answer.
 const maxGiven = 10
 
+// giveFiles gives a person what pages offered to a task of theirs.
+func (b *Bot) giveFiles(ctx context.Context, i *discordgo.Interaction, id string, who person) {
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
+	t, refusal := b.taskFor(ctx, i, id, who)
+	if refusal != "" {
+		b.editAnswer(ctx, i, refusal)
+		return
+	}
+	where := b.commandMessage(i, who, true)
+	b.conclude(ctx, where, b.withDownloads(who.locale, finalMessage{}, where, t.Downloads))
+}
+
+// elsewhere says where a file is that is not given here. A link to it is for the person who asked alone.
+func (b *Bot) elsewhere(loc i18n.Locale, where *workMessage, f sessions.File) string {
+	switch {
+	case b.Files == nil || !b.Files.LinksWork():
+	case !where.private && !where.direct:
+		return loc.T("The button Files gives you a link to it.")
+	default:
+		if address, until := b.Files.Link(f); address != "" {
+			return loc.T("Until %s you get it here: %s", timestamp(until, 't'), "<"+address+">")
+		}
+	}
+	return loc.T("It is with the downloads of whoever runs clank.")
+}
+
 // withDownloads adds to the end of work what pages offered: the files that fit here, and the names of all.
 func (b *Bot) withDownloads(loc i18n.Locale, c finalMessage, where *workMessage, list []sessions.File) finalMessage {
 	guild := where.guild
@@ -226,19 +256,20 @@ func (b *Bot) withDownloads(loc i18n.Locale, c finalMessage, where *workMessage,
 	for _, f := range list {
 		line := "📎 " + discord.EscapeLine(f.Name, 80) + " (" + agent.FormatSize(f.Size) + ")"
 		var data []byte
-		kept := " " + loc.T("It is with the downloads of whoever runs clank.")
-		why := loc.T("It is larger than Discord takes here.") + kept
+		why := loc.T("It is larger than Discord takes here.")
 		switch {
 		case given == maxGiven:
-			why = loc.T("No more than %d files come with an answer.", maxGiven) + kept
+			why = loc.T("No more than %d files come with an answer.", maxGiven)
 		case f.Size <= limit:
 			var err error
 			if data, err = os.ReadFile(f.Path); err != nil {
 				b.logger().Warn("a download cannot be given", "error", err)
-				why = loc.T("It is not there any more.")
+				lines = append(lines, line+": "+loc.T("It is not there any more."))
+				continue
 			}
 		}
 		if data == nil {
+			why += " " + b.elsewhere(loc, where, f)
 			lines = append(lines, line+": "+why)
 			continue
 		}

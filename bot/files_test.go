@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -26,7 +27,8 @@ import (
 
 // shelf is a [bot.Files] in a directory.
 type shelf struct {
-	dir string
+	dir  string
+	base string // of links
 
 	mu   sync.Mutex
 	n    int
@@ -53,6 +55,10 @@ func (s *shelf) Discard(list ...sessions.File) (err error) {
 	}
 	return err
 }
+
+func (s *shelf) LinksWork() bool { return s.base != "" }
+
+func (s *shelf) Link(f sessions.File) (string, time.Time) { return s.base + f.Name, time.Unix(60, 0) }
 
 // left returns how many files are on the shelf.
 func (s *stage) left() int {
@@ -245,6 +251,53 @@ func TestWhatPagesOfferComesWithTheAnswer(t *testing.T) {
 	if want := []string{"bill.pdf 8388608", "other.pdf 3145728", "empty.txt 0"}; !cmp.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
 	}
+}
+
+func TestTheFilesButtonGivesFilesToWhoAskedAlone(t *testing.T) {
+	s := openStage(t)
+	path := filepath.Join(t.TempDir(), "bill.pdf")
+	check.Must(t, os.WriteFile(path, []byte("%PDF"), 0o600))
+	list := []sessions.File{{Name: "bill.pdf", Size: 4, Path: path}, {Name: "large.iso", Size: 11 << 20, Path: path}}
+	answered := func() discordtest.Message {
+		it := s.browse(s.ada, discordtest.Args{"task": "bills"})
+		k := s.next()
+		rec := sessions.TaskRecord{Task: k.Task, State: sessions.TaskDone, Answer: "Here.", Downloads: list}
+		rec.ID = "task1"
+		s.tasks.mu.Lock()
+		s.tasks.records = []sessions.TaskRecord{rec}
+		s.tasks.mu.Unlock()
+		k.end <- ending{rec: rec}
+		return *s.answer(it, "Here.").Original
+	}
+	given := func(m discordtest.Message, want ...string) {
+		t.Helper()
+		it := s.pressLabel(m, s.ada, "Files")
+		got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 1 })
+		check.Must(t, err)
+		check.Contains(t, got.Original.Content, want...)
+		if a := got.Followups[0].Attachments; !got.Ephemeral || got.Followups[0].Flags&discordtest.FlagEphemeral == 0 || len(a) != 1 || a[0].Filename != "bill.pdf" {
+			t.Errorf("got %+v, want bill.pdf for Ada alone", got)
+		}
+	}
+	m := answered()
+	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. It is with the downloads")
+	given(m, "bill.pdf (4 bytes)", "It is with the downloads of whoever runs clank.")
+
+	s.bot.Files.(*shelf).base = "https://clank.example/files/"
+	m = answered()
+	check.Contains(t, m.Content, "large.iso (11.5 MB): It is larger than Discord takes here. The button Files gives you a link to it.")
+	if strings.Contains(m.Content, "clank.example") {
+		t.Errorf("the link is told to all: %s", m.Content)
+	}
+	given(m, "larger than Discord takes here. Until <t:60:t> you get it here: <https://clank.example/files/large.iso>")
+
+	it := s.pressLabel(m, s.bob, "Files")
+	if got := s.answered(it); !got.Ephemeral || len(got.Followups) > 0 || strings.Contains(got.Text(), "bill.pdf") {
+		t.Errorf("Bob is given %+v", got)
+	}
+	check.Must(t, os.Remove(path))
+	it = s.pressLabel(m, s.ada, "Files")
+	check.Contains(t, s.answered(it).Text(), "bill.pdf (4 bytes): It is not there any more.")
 }
 
 func TestABoostedServerTakesLargerFiles(t *testing.T) {

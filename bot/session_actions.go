@@ -33,6 +33,7 @@ const (
 	actionClose    = "close"
 	actionRetry    = "retry" // a task
 	actionScript   = "script"
+	actionFiles    = "files"
 	actionList     = "sessions" // a menu of sessions
 	actionLink     = "link"     // a menu of links
 	actionAsk      = "about"    // a message
@@ -60,6 +61,9 @@ func (b *Bot) answerRows(loc i18n.Locale, rec sessions.TaskRecord) []discordgo.M
 	}
 	if open {
 		first = append(first, b.sessionButtons(loc, rec.SessionID)[1:]...)
+	}
+	if rec.ID != "" && len(rec.Downloads) > 0 {
+		second = append(second, actionButton(loc.T("Files"), actionFiles, rec.ID))
 	}
 	if rec.ID != "" && rec.State == sessions.TaskDone && rec.Steps > 0 && b.Pages != nil {
 		second = append(second, actionButton(loc.T("Save as script"), actionScript, rec.ID))
@@ -105,6 +109,8 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 		b.runShort(base, func(ctx context.Context) { b.openScriptForm(ctx, i, id, who) })
 	case actionRetry:
 		b.startWork(base, func(ctx context.Context) { b.retry(ctx, i, id, who) }, busy)
+	case actionFiles:
+		b.startWork(base, func(ctx context.Context) { b.giveFiles(ctx, i, id, who) }, busy)
 	case actionPicture:
 		b.startWork(base, func(ctx context.Context) { b.showPicture(ctx, i, id, who) }, busy)
 	case actionClose:

@@ -105,6 +105,7 @@ type CallService struct {
 	shareLinks     share.Links
 	shares         *share.Manager
 	viewerPage     *share.ViewerPage
+	fileLinks      FileLinks
 	viewerURL      string
 	signIn         *botdiscord.SignIn
 	activity       *activity.Server

@@ -19,6 +19,7 @@ import (
 
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
+	x.fileLinks.Base, x.fileLinks.Logger = func() string { return x.Settings().Share.PublicURL }, x.Logger
 	x.shareLinks.Lifetime = func() time.Duration { return x.Settings().Share.LinkLifetime }
 	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Links: &x.shareLinks, Logger: x.Logger}
 	x.shares.NewSource = func() *videosource.Source { return &videosource.Source{OpenEncoder: x.Browsers.OpenEncoder} }
@@ -53,6 +54,7 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 	site := http.NewServeMux()
 	site.Handle("/", x.viewerPage.Handler())
 	site.Handle("/activity/", http.StripPrefix("/activity", x.serveActivity()))
+	site.Handle(fileLinkPrefix, &x.fileLinks)
 	server := &http.Server{ // strangers come here: none of them may hold a connection without using it
 		Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,

@@ -168,6 +168,12 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.logger.Info("the browser state of a server that was left is deleted", "guild", guild)
 }
 
+// DiscordFiles takes files from Discord, and gives out what it does not take.
+type DiscordFiles struct {
+	*FileInbox
+	*FileLinks
+}
+
 // ConnectBot connects to Discord, and says how that went and whether it is worth another try.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
@@ -188,7 +194,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
 		Messages:      a.Db,
-		Files:         a.Inbox,
+		Files:         DiscordFiles{a.Inbox, &a.CallService.fileLinks},
 		IsStop:        a.isStop,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		ThreadAfter: func() time.Duration {
