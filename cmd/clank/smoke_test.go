@@ -67,4 +67,5 @@ func TestTheFirstTry(t *testing.T) {
 	}
 	check.Must(t, err)
 	onePicture(t, *it.Original)
+	smokeInDiscord(t, &smokeRoom{Server: d, bot: bot, room: room, ada: ada})
 }
