@@ -30,7 +30,7 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
-addEventListener("hashchange", () => location.reload()); // another link was opened here
+addEventListener("hashchange", () => { if (location.hash) location.reload(); }); // another link was opened here
 if (await signedIn()) {
   location.replace("/");
 } else if (!code) {
