@@ -38,6 +38,7 @@ var routes = []struct{ method, path, body string }{
 	{"POST", "/api/login-link", "{}"},
 	{"GET", "/api/settings/export", ""},
 	{"POST", "/api/settings/import", `{"text":"{}"}`},
+	{"GET", "/debug/pprof/heap", ""},
 	{"POST", "/api/logout", "{}"},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},

@@ -38,6 +38,7 @@ func (s *Server) routes() []route {
 		{"GET /healthz", accessPublic, s.health},
 		{"GET /readyz", accessPublic, s.ready},
 		{"GET /metrics", accessMetrics, s.metrics},
+		{"GET /debug/pprof/{name}", accessSignedIn, s.profile},
 		{"GET /api/records", accessSignedIn, s.listRecords},
 		{"GET /api/health", accessPublic, s.health},
 		{"POST /api/login", accessPublic, s.login},

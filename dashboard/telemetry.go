@@ -1,7 +1,10 @@
 package dashboard
 
 import (
+	"bytes"
+	"cmp"
 	"net/http"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"time"
@@ -22,6 +25,36 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	s.Telemetry.Metrics.Handler().ServeHTTP(w, r)
 	return nil
+}
+
+// profile answers with a profile of the program, as go tool pprof reads it: "profile" watches the processor for a number
+// of seconds, the others are those of runtime/pprof.
+func (s *Server) profile(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if name != "profile" {
+		p := pprof.Lookup(name)
+		if p == nil {
+			return refuse(http.StatusNotFound, "there is no profile %q: take profile, heap, allocs, goroutine, block, mutex or threadcreate", name)
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		return p.WriteTo(w, 0)
+	}
+	seconds, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("seconds"), "30"))
+	if err != nil || seconds < 1 || seconds > 60 {
+		return refuse(http.StatusBadRequest, "seconds must be from 1 to 60")
+	}
+	var data bytes.Buffer
+	if err := pprof.StartCPUProfile(&data); err != nil {
+		return refuse(http.StatusConflict, "another profile is being taken: wait until it is done")
+	}
+	select {
+	case <-r.Context().Done():
+	case <-time.After(time.Duration(seconds) * time.Second):
+	}
+	pprof.StopCPUProfile()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, err = w.Write(data.Bytes())
+	return err
 }
 
 // listRecords answers with the records that the query asks for: kind (may be there several times), guild, task, since

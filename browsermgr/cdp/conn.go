@@ -18,6 +18,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // ErrGone says that the connection to the browser is lost. Every pending call fails with it at once.
@@ -330,6 +332,7 @@ type Call struct {
 	id     int
 	ch     chan []byte
 	limit  time.Duration
+	begun  time.Time
 	err    error
 }
 
@@ -339,7 +342,7 @@ func (s *Session) Begin(req proto.Request) *Call { return s.BeginWithin(s.conn.t
 // BeginWithin starts a request as Begin does, with a limit of its own.
 func (s *Session) BeginWithin(limit time.Duration, req proto.Request) *Call {
 	id, ch, err := s.conn.send(s.id, req, true)
-	return &Call{s: s, method: req.ProtoReq(), id: id, ch: ch, limit: limit, err: err}
+	return &Call{s: s, method: req.ProtoReq(), id: id, ch: ch, limit: limit, begun: time.Now(), err: err}
 }
 
 // ErrNoAnswer says that Chromium did not answer one protocol call in time.
@@ -347,6 +350,21 @@ var ErrNoAnswer = errors.New("the page does not answer")
 
 // Wait returns the answer, or as soon as ctx ends, the time is over, or the target or the browser is gone.
 func (c *Call) Wait(ctx context.Context, result any) error {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return c.wait(ctx, result)
+	}
+	_, span = span.TracerProvider().Tracer("clank/browsermgr/cdp").
+		Start(ctx, c.method, trace.WithTimestamp(c.begun), trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
+	err := c.wait(ctx, result)
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+	}
+	return err
+}
+
+func (c *Call) wait(ctx context.Context, result any) error {
 	if c.err != nil {
 		return c.err
 	}

@@ -53,6 +53,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"to log in needs a person's consent", loggingInNeedsConsent, true},
 		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched, true},
 		{"a call on the page shows a browser and hears a stop", callOnThePage, true},
+		{"metrics tell of what ran here", metricsTellOfTheServer, false},
 		{"an evening", testEvening, true},
 		{"bad input is told clearly, and the next task works", badInputIsToldClearly, true},
 	} {
@@ -62,6 +63,18 @@ func TestOneClankInManyRooms(t *testing.T) {
 		})
 	}
 	checkRequestsValid(t, r.model)
+}
+
+func metricsTellOfTheServer(t *testing.T, r *serverFixture) {
+	t.Helper()
+	got := httptest.NewRecorder()
+	r.openDashboard(t).Telemetry.Metrics.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	for _, want := range []string{
+		`clank_discord_connected{shard="0"} 1`, "clank_calls 0", "clank_browsers 1", "clank_questions 0",
+		`clank_tasks{state="running"} 0`, `clank_tasks_total{runtime="local_browser_agent",source="discord",state="done"}`,
+	} {
+		check.Contains(t, got.Body.String(), want)
+	}
 }
 
 // inNewRoom brings the range into a room of its own, for a part of a test.

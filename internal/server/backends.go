@@ -44,7 +44,7 @@ func (a *Server) backends() map[string]sessions.Backend {
 		}
 	}
 	for runtime, b := range all {
-		all[runtime] = a.telemetry.Metrics.Backend(runtime, a.recorder.Backend(runtime, a.budget.Backend(b)))
+		all[runtime] = a.telemetry.Backend(runtime, a.recorder.Backend(runtime, a.budget.Backend(b)))
 	}
 	return all
 }

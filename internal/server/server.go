@@ -117,6 +117,10 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	a.telemetry = &telemetry.Recorder{
 		Store: a.Db, Metrics: telemetry.NewMetrics(a.version, gauges{a}), Logger: a.logger,
 	}
+	if a.telemetry.Tracer, err = telemetry.OpenTracer(ctx, a.getenv, a.version, a.logger); err != nil {
+		return nil, err
+	}
+	a.onClose(a.telemetry.Tracer.Close)
 	a.LocalSecret = access.NewSecret()
 	if a.tokens, err = access.OpenTokens(a.Home.TokenFile(), nil); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"clank/browsermgr/chrome"
@@ -20,12 +21,14 @@ var (
 	browsersNow  = prometheus.NewDesc("clank_browsers", "Browsers that run.", nil, nil)
 	browserBytes = prometheus.NewDesc("clank_browser_memory_bytes", "Memory of all browsers, shared pages counted once.", nil, nil)
 	refusals     = prometheus.NewDesc("clank_egress_refused_total", "Requests of pages that were refused.", nil, nil)
+	shardsNow    = prometheus.NewDesc("clank_discord_connected", "1 for a connection to Discord that stands, else 0.", []string{"shard"}, nil)
+	callsNow     = prometheus.NewDesc("clank_calls", "Calls on Discord that clank is in.", nil, nil)
 	questionsNow = prometheus.NewDesc("clank_questions", "Questions that wait for a person.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (g gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{tasksNow, browsersNow, browserBytes, refusals, questionsNow} {
+	for _, d := range []*prometheus.Desc{tasksNow, browsersNow, browserBytes, refusals, questionsNow, shardsNow, callsNow} {
 		to <- d
 	}
 }
@@ -60,6 +63,16 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(browsersNow, float64(running))
 	gauge(browserBytes, float64(megabytes)*(1<<20))
+	for _, s := range a.discordState().Shards {
+		connected := 0.0
+		if s.Connected {
+			connected = 1
+		}
+		gauge(shardsNow, connected, strconv.Itoa(s.Number))
+	}
+	if a.CallService != nil {
+		gauge(callsNow, float64(len(a.CallService.registry.ActiveCalls())))
+	}
 	gauge(questionsNow, float64(len(a.Approver.Approvals.Pending())))
 	to <- prometheus.MustNewConstMetric(refusals, prometheus.CounterValue, float64(a.gate.Refused()))
 }

@@ -82,19 +82,21 @@ func (m *Metrics) endTask(r sessions.TaskRecord) {
 	}
 }
 
-// Backend returns b with its steps and stops counted.
-func (m *Metrics) Backend(runtime string, b sessions.Backend) sessions.Backend {
-	return &countedBackend{b, m, runtime}
+// Backend returns b with its steps and stops counted and traced.
+func (r *Recorder) Backend(runtime string, b sessions.Backend) sessions.Backend {
+	return &observedBackend{b, r.Metrics, r.Tracer, runtime}
 }
 
-type countedBackend struct {
+type observedBackend struct {
 	sessions.Backend
 	metrics *Metrics
+	tracer  *Tracer
 	runtime string
 }
 
-func (b *countedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+func (b *observedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
+		ctx, run := b.tracer.follow(ctx, t.ID)
 		stopped := make(chan time.Time, 1)
 		release := context.AfterFunc(ctx, func() { stopped <- time.Now() })
 		defer func() {
@@ -104,12 +106,15 @@ func (b *countedBackend) Run(ctx context.Context, s sessions.Session, t sessions
 		}()
 		begun := time.Now()
 		for step, err := range b.Backend.Run(ctx, s, t) {
+			now := time.Now()
 			switch {
 			case err != nil:
 			case step.Phase == sessions.PhaseBegun:
-				begun = time.Now()
+				begun = now
+				run.beginStep(step, now)
 			case step.Kind == sessions.StepAct || step.Kind == sessions.StepThink:
-				b.metrics.endStep(b.runtime, step, time.Since(begun))
+				b.metrics.endStep(b.runtime, step, now.Sub(begun))
+				run.endStep(step, now)
 			}
 			if !yield(step, err) {
 				return
@@ -153,6 +158,7 @@ func (l *countedLedger) Reserve(ctx context.Context, e budget.Entry, may func([]
 		l.metrics.mu.Lock()
 		l.metrics.held[id] = e
 		l.metrics.mu.Unlock()
+		nameModel(ctx, e.Model)
 	}
 	return id, err
 }

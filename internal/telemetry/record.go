@@ -76,6 +76,7 @@ type Store interface {
 type Recorder struct {
 	Store   Store
 	Metrics *Metrics
+	Tracer  *Tracer      // nil = no traces are made
 	Logger  *slog.Logger // hears of each record at level Info
 
 	mu   sync.Mutex
@@ -178,9 +179,11 @@ func (r *Recorder) observeTask(ctx context.Context, t sessions.TaskRecord) {
 	r.mu.Unlock()
 	switch {
 	case t.State == sessions.TaskRunning && before != sessions.TaskRunning:
+		r.Tracer.begin(t)
 		r.logNew(ctx, Query{Kinds: []Kind{KindSessionTurn}, Task: t.ID, Limit: 1})
 	case t.State.Final() && known:
 		r.Metrics.endTask(t)
+		r.Tracer.end(t)
 		r.logNew(ctx, Query{Kinds: []Kind{KindBrowseCall, KindBrowseFailed}, Task: t.ID, Limit: 1})
 	}
 }

@@ -98,7 +98,7 @@ func TestWhatBecomesOfTasksIsRecordedLoggedAndCounted(t *testing.T) {
 	}}
 	m := &sessions.Manager{
 		Store: r.SessionStore(db), DefaultRuntime: "local_browser_agent", Scopes: new(cancel.Scopes),
-		Backends: map[string]sessions.Backend{"local_browser_agent": r.Metrics.Backend("local_browser_agent", backend)},
+		Backends: map[string]sessions.Backend{"local_browser_agent": r.Backend("local_browser_agent", backend)},
 		Limits:   func() sessions.Limits { return sessions.Limits{} },
 	}
 	check.Must(t, m.Open(t.Context()))
@@ -211,7 +211,7 @@ func TestToolsThatModelsMakeUpShareASeries(t *testing.T) {
 		s.Step.Tool = "made_up_" + string(rune('a'+i%26)) + string(rune('a'+i/26))
 		steps = append(steps, s)
 	}
-	b := m.Backend("local", &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+	b := (&telemetry.Recorder{Metrics: m}).Backend("local", &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 		return append(steps, sessionstest.Answer("done"))
 	}})
 	for _, err := range b.Run(t.Context(), sessions.Session{ID: "s"}, sessions.Task{ID: "t"}) {

@@ -1,0 +1,254 @@
+package telemetry
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/sessions"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
+	"go.opentelemetry.io/otel/trace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Tracer makes a trace of each task: its time in line, what its models and tools did, and the protocol calls below
+// them. Spans follow OpenTelemetry's conventions for generative AI. They have neither what people wrote nor addresses.
+type Tracer struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+
+	mu   sync.Mutex
+	runs map[string]*taskTrace // tasks that run, by id
+}
+
+// OpenTracer returns a tracer for the collector that OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+// names, or nil if neither does, see https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
+func OpenTracer(ctx context.Context, getenv func(string) string, version string, logger *slog.Logger) (*Tracer, error) {
+	const protocol = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	at := getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if base := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); at == "" && base != "" {
+		at = strings.TrimRight(base, "/") + "/v1/traces"
+	}
+	if at == "" || getenv("OTEL_SDK_DISABLED") == "true" || getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return nil, nil
+	}
+	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv(protocol)); p != "" && p != "http/protobuf" {
+		return nil, fmt.Errorf("%s=%s: clank sends traces by http/protobuf only; collectors take it at port 4318", protocol, p)
+	}
+	headers, err := parseHeaders(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, &uploader{at: at, headers: headers})
+	if err != nil {
+		return nil, fmt.Errorf("send traces to %s: %w", at, err)
+	}
+	from, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("clank"), semconv.ServiceVersion(version)),
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("traces are not sent", "to", at, "err", err) }))
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from))
+	return &Tracer{provider: p, tracer: p.Tracer("clank"), runs: make(map[string]*taskTrace)}, nil
+}
+
+// Close sends what is left. A collector that does not take it within seconds loses it, which is logged.
+func (t *Tracer) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	ctx, end := context.WithTimeout(ctx, 3*time.Second)
+	defer end()
+	if err := t.provider.Shutdown(ctx); err != nil {
+		otel.Handle(err)
+	}
+	return nil
+}
+
+// parseHeaders reads "key=value,key=value" as W3C baggage writes it.
+func parseHeaders(text string) (http.Header, error) {
+	h := make(http.Header)
+	for pair := range strings.SplitSeq(text, ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		plain, err := url.PathUnescape(value)
+		if pair != "" && (!found || key == "" || err != nil) {
+			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS: write it as key=value,key=value, with % in front of hexadecimal digits only")
+		}
+		if pair != "" {
+			h.Set(strings.TrimSpace(key), strings.TrimSpace(plain))
+		}
+	}
+	return h, nil
+}
+
+// uploader posts spans to a collector. OpenTelemetry's own would bring gRPC along: 3 MB more of clank.
+type uploader struct {
+	at      string
+	headers http.Header
+}
+
+func (*uploader) Start(context.Context) error { return nil }
+func (*uploader) Stop(context.Context) error  { return nil }
+
+// UploadTraces sends spans as an ExportTraceServiceRequest, which looks like a TracesData.
+func (u *uploader) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.at, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header = u.headers.Clone()
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode/100 != 2 {
+		why, _ := io.ReadAll(io.LimitReader(res.Body, 200))
+		return fmt.Errorf("%s answers %s: %q", u.at, res.Status, why)
+	}
+	return nil
+}
+
+// taskTrace is the trace of a task that runs. As a [trace.Span] it stands for what the task does just now, so that
+// protocol calls come below the step they are made for.
+type taskTrace struct {
+	trace.Span // the task's own
+	ctx        context.Context
+	tracer     trace.Tracer
+
+	mu   sync.Mutex
+	step trace.Span // nil between steps
+}
+
+func (r *taskTrace) SpanContext() trace.SpanContext {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.step != nil {
+		return r.step.SpanContext()
+	}
+	return r.Span.SpanContext()
+}
+
+// begin starts the trace of a task whose turn has come.
+func (t *Tracer) begin(r sessions.TaskRecord) {
+	if t == nil {
+		return
+	}
+	ctx, span := t.tracer.Start(context.Background(), "invoke_agent "+r.Runtime, trace.WithTimestamp(r.Asked),
+		trace.WithAttributes(semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(r.Runtime),
+			semconv.GenAIConversationID(r.SessionID), attribute.String("clank.task", r.ID),
+			attribute.String("clank.source", string(r.Origin.Kind))))
+	_, line := t.tracer.Start(ctx, "queue", trace.WithTimestamp(r.Asked))
+	line.End(trace.WithTimestamp(r.Started))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs[r.ID] = &taskTrace{Span: span, ctx: ctx, tracer: t.tracer}
+}
+
+// end closes the trace of a task that is final.
+func (t *Tracer) end(r sessions.TaskRecord) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	run := t.runs[r.ID]
+	delete(t.runs, r.ID)
+	t.mu.Unlock()
+	if run == nil {
+		return // it never left the line
+	}
+	run.endStep(sessions.Step{}, r.Ended)
+	run.SetAttributes(attribute.String("clank.state", string(r.State)), semconv.GenAIRequestModel(r.Model),
+		semconv.GenAIUsageInputTokens(r.Usage.InputTokens), semconv.GenAIUsageOutputTokens(r.Usage.OutputTokens))
+	if r.State == sessions.TaskFailed {
+		run.SetStatus(codes.Error, "")
+	}
+	run.End(trace.WithTimestamp(r.Ended))
+}
+
+// follow returns ctx with the trace of a task, and the trace, which is nil if there is none.
+func (t *Tracer) follow(ctx context.Context, task string) (context.Context, *taskTrace) {
+	if t == nil {
+		return ctx, nil
+	}
+	t.mu.Lock()
+	run := t.runs[task]
+	t.mu.Unlock()
+	if run == nil {
+		return ctx, nil
+	}
+	return trace.ContextWithSpan(ctx, run), run
+}
+
+// beginStep starts the span of a question to a model, or of the use of a tool.
+func (r *taskTrace) beginStep(s sessions.Step, at time.Time) {
+	if r == nil {
+		return
+	}
+	name, what := "chat", []attribute.KeyValue{semconv.GenAIOperationNameChat}
+	if s.Kind == sessions.StepAct {
+		name, what = "execute_tool "+s.Tool, []attribute.KeyValue{semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(s.Tool)}
+	}
+	_, span := r.tracer.Start(r.ctx, name, trace.WithTimestamp(at), trace.WithAttributes(what...))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.step = span
+}
+
+func (r *taskTrace) endStep(s sessions.Step, at time.Time) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	span := r.step
+	r.step = nil
+	r.mu.Unlock()
+	if span == nil {
+		return
+	}
+	if s.Usage.Calls > 0 {
+		span.SetAttributes(semconv.GenAIUsageInputTokens(s.Usage.InputTokens), semconv.GenAIUsageOutputTokens(s.Usage.OutputTokens))
+	}
+	if s.Failed {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(trace.WithTimestamp(at))
+}
+
+// nameModel adds to the step of ctx which model is asked.
+func nameModel(ctx context.Context, model string) {
+	run, ok := trace.SpanFromContext(ctx).(*taskTrace)
+	if !ok {
+		return
+	}
+	provider, name, _ := strings.Cut(model, ":")
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	if run.step != nil {
+		run.step.SetName("chat " + name)
+		run.step.SetAttributes(semconv.GenAIRequestModel(name), semconv.GenAIProviderNameKey.String(provider))
+	}
+}
