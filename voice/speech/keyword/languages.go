@@ -26,18 +26,6 @@ var languages = map[string]struct {
 			{"sprechen", decoyPhrase, -30, false},
 		},
 	},
-	"es": {
-		[][2]string{
-			{"basta", "B AA S T AA"},
-			{"pasta", "P AA S T AA"},
-			{"casa", "K AA S AA"},
-		},
-		[]phrase{
-			{"basta", standalonePhrase, -40, false},
-			{"pasta", decoyPhrase, -40, false},
-			{"casa", decoyPhrase, -34, false},
-		},
-	},
 	"fr": {
 		[][2]string{
 			{"arrete", "AA R EH T"},
