@@ -39,7 +39,7 @@ man: ## write a manual page for each command into bin/man
 	@$(GO) test ./cmd/clank -count=1 -run '^TestEveryCommandHasAManualPage$$' -man.dir $(abspath bin/man/man1) >/dev/null
 	@echo "bin/man: see it with  man -M bin/man clank"
 
-test: chromium speech ## run all tests (PACKAGES=./...)
+test: chromium speech ## run the tests, without those of other-half (PACKAGES=./...)
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
