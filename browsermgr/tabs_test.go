@@ -260,7 +260,7 @@ func TestItOpensAfterFailuresInARowForAWhile(t *testing.T) {
 		if !errors.Is(err, fault.ErrUnavailable) || !errors.Is(err, errBroken) {
 			t.Errorf("got %v", err)
 		}
-		for _, want := range []string{`profile "work"`, "3 times", "for 30s", "broken"} {
+		for _, want := range []string{`profile "work"`, "3 times", "for 30 seconds", "broken"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not say %q", err, want)
 			}
