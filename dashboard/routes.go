@@ -21,7 +21,7 @@ type route struct {
 	handle   func(http.ResponseWriter, *http.Request) error
 }
 
-func (s *Server) routes() []route {
+func (s *Server) routes() []route { //nolint:funlen // it is a table
 	return []route{
 		{"GET /{$}", accessSignedIn, s.chatPage},
 		{"GET /s/{id}", accessSignedIn, s.chatPage},

@@ -51,6 +51,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 	t.Helper()
 	site := newOfficeSite(t)
 	cv := discordtest.File{Name: "cv.pdf", ContentType: "application/pdf", Data: []byte("%PDF-1.7 of Ada")}
+	//nolint:thelper // each is a test
 	for _, step := range []struct {
 		name string
 		try  func(t *testing.T)
