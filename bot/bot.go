@@ -15,7 +15,6 @@ import (
 	"clank/bot/discord"
 	"clank/cancel"
 	"clank/internal/assistant"
-	"clank/internal/i18n"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -89,13 +88,17 @@ type Bot struct {
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
+	// Settings are those of servers, which their managers change with /clank setup; nil: there are none, and everybody
+	// reads the language that the server prefers.
+	Settings ServerSettings
+
 	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
 	// there, for Disabled to judge ([sessions.Origin.Sees]). nil is no lists.
 	Served func() (guilds, channels []string)
 
-	// Language returns the language of what everybody reads on a server, or in direct messages if guild is empty.
-	// Empty, and a nil Language, are the one that the server prefers.
-	Language func(guild string) i18n.Locale
+	// OnServers, if set, is told which servers the bot is on: one that it has come to, or, when a connection begins, all
+	// those that it hears of by that one. hears reports whether it would hear of a server so, and is nil for a new one.
+	OnServers func(ctx context.Context, guilds []string, hears func(guild string) bool)
 
 	// OnLeave, if set, is told the id of a server that the bot has left, or was removed from.
 	OnLeave func(ctx context.Context, guild string)
@@ -152,6 +155,7 @@ type Bot struct {
 	activeProgress   progressByWork
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
+	onServers        map[string]bool   // servers that were told to OnServers; for the gateway's goroutine
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
 
@@ -177,7 +181,7 @@ func (b *Bot) Open(ctx context.Context) error {
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.jobs.Open(cmp.Or(b.MaxConcurrent, 64))
-	b.lastHeard = make(map[int]time.Time)
+	b.lastHeard, b.onServers = make(map[int]time.Time), make(map[string]bool)
 	b.gateway = &discord.Shards{
 		Token:      b.Token,
 		Intents:    int(b.intents()),

@@ -54,6 +54,8 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		b.stopCommand(base, i, who)
 	case "sessions":
 		b.runShort(base, func(ctx context.Context) { b.sessionsCommand(ctx, i, who, "") })
+	case "setup":
+		b.runShort(base, func(ctx context.Context) { b.setupCommand(ctx, i, who) })
 	case "budget":
 		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
 	case "clip":
@@ -122,7 +124,7 @@ func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 
 // browseCommand runs /clank browse from the first answer to the last.
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
-	o.private = o.private || who.away
+	o.private = o.private || who.away || b.isPrivate(i.GuildID)
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || o.private
 	from.Locale = b.localeOf(i, who, o.private)

@@ -23,6 +23,7 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 	switch kind {
 	case "READY":
 		b.learnSelf(data)
+		b.noteServers(base, shard, data)
 		if !since.IsZero() {
 			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, shard, since) })
 		}
@@ -54,6 +55,9 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		if !b.handled.Add(i.ID) {
 			b.onInteraction(base, i)
 		}
+	case "GUILD_CREATE":
+		b.guilds.Update(kind, data)
+		b.noteServers(base, -1, json.RawMessage(`{"guilds":[`+string(data)+`]}`))
 	case "CHANNEL_DELETE", "THREAD_DELETE", "GUILD_DELETE":
 		b.guilds.Update(kind, data)
 		var gone struct {
@@ -62,12 +66,40 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		}
 		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
 			b.activeProgress.refresh(gone.ID)
+			delete(b.onServers, gone.ID)
 			if kind == "GUILD_DELETE" && gone.ID != "" && b.OnLeave != nil {
 				b.runShort(base, func(ctx context.Context) { b.OnLeave(ctx, gone.ID) })
 			}
 		}
 	default:
 		b.guilds.Update(kind, data)
+	}
+}
+
+// noteServers tells which servers the bot is on: those that a connection has begun with, or one that it has come to if
+// shard is negative.
+func (b *Bot) noteServers(base context.Context, shard int, data json.RawMessage) {
+	var on struct {
+		Guilds []struct {
+			ID string `json:"id"`
+		} `json:"guilds"`
+	}
+	if b.OnServers == nil || json.Unmarshal(data, &on) != nil {
+		return
+	}
+	var guilds []string
+	for _, g := range on.Guilds {
+		if shard >= 0 || !b.onServers[g.ID] {
+			guilds = append(guilds, g.ID)
+		}
+		b.onServers[g.ID] = true
+	}
+	var hears func(string) bool
+	if shard >= 0 {
+		hears = func(guild string) bool { return b.gateway.Of(guild) == shard }
+	}
+	if hears != nil || len(guilds) > 0 {
+		b.runShort(base, func(ctx context.Context) { b.OnServers(ctx, guilds, hears) })
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 // locale returns the language of what everybody reads on a server; with an empty guild, of direct messages to somebody
 // whose own language is not known.
 func (b *Bot) locale(guild string) i18n.Locale {
-	if b.Language != nil {
-		if l := b.Language(guild); l != "" {
-			return l
+	if b.Settings != nil {
+		if l := b.Settings.For(guild).Language; l != "" {
+			return i18n.Locale(l)
 		}
 	}
 	return i18n.Locale(b.guilds.Locale(guild))

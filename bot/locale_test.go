@@ -2,10 +2,11 @@ package bot_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"clank/bot"
-	"clank/internal/i18n"
+	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/sessions"
@@ -38,14 +39,18 @@ func TestTheSettingForAServerComesBeforeWhatItPrefers(t *testing.T) {
 	s := newStage(t)
 	s.SetLocale(s.guild, "de")
 	s.ada.Locale = "fr"
-	s.bot.Language = func(guild string) i18n.Locale {
-		if guild != s.guild.ID {
-			t.Errorf("asked for the language of %q", guild)
-		}
-		return "es"
-	}
+	m, _ := s.serverSettings()
+	languages := map[string]json.RawMessage{"interaction.language": json.RawMessage(`"ja"`)}
+	_, _, err := m.Update(t.Context(), languages, m.State().Version)
+	check.Must(t, err)
 	s.open()
 	it, k := s.lamps()
+	k.step("open", nil)
+	s.answer(it, "ステップ1: open")
+	k.done("")
+	languages = map[string]json.RawMessage{settings.ServerLanguage: json.RawMessage(`"es"`)}
+	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, languages, "0"))
+	it, k = s.lamps()
 	k.step("open", nil)
 	s.answer(it, "Paso 1: open")
 	k.done("")

@@ -80,7 +80,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	where := b.replyMessage(m, who)
 	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
-		Private: m.GuildID == "", Roles: who.roles, Locale: who.locale,
+		Private: m.GuildID == "" || where.private, Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(who.locale.Text(why))})
@@ -140,7 +140,7 @@ func (b *Bot) failure(ctx context.Context, loc i18n.Locale, err error) string {
 func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
 	return &workMessage{
 		rest: b.rest, log: b.logger(), guild: m.GuildID, channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
-		locale: who.locale,
+		locale: who.locale, private: b.isPrivate(m.GuildID),
 	}
 }
 

@@ -200,13 +200,15 @@ func (b *Bot) converseOn(
 	ctx context.Context, i *discordgo.Interaction, said string, typed bool, who person,
 	before func(context.Context, sessions.Origin) ([]assistant.ChatLine, []sessions.File, error),
 ) {
-	label := workLabel("ask", publicPrompt(browseOptions{task: said, private: who.away}))
+	private := b.isPrivate(i.GuildID)
+	label := workLabel("ask", publicPrompt(browseOptions{task: said, private: private || who.away}))
 	work := cancel.Work{ID: newID(), Owner: who.id, Label: label}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
-	where := b.commandMessage(i, who, who.away)
-	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{})
+	where := b.commandMessage(i, who, private || who.away)
+	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: private})
 	from := b.completeOrigin(ctx, originOf(i, who))
+	from.Private = from.Private || private
 	from.Locale = where.locale
 	if why := b.disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: sentence(where.locale, why, 500)})

@@ -102,7 +102,7 @@ func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person
 func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, task, text string) string {
 	from := b.completeOrigin(ctx, sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
-		Private: m.GuildID == "", Roles: who.roles, Locale: who.locale,
+		Private: m.GuildID == "" || b.isPrivate(m.GuildID), Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.disabled(ctx, from); why != "" {
 		return discord.AsSentence(who.locale.Text(why))

@@ -133,6 +133,10 @@ func (b *Bot) onAction(base context.Context, i *discordgo.Interaction, data disc
 
 // onForm takes a form that somebody has filled in.
 func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discordgo.ModalSubmitInteractionData, who person) {
+	if key, setup := strings.CutPrefix(data.CustomID, setupPrefix); setup {
+		b.onSetup(base, i, key, []string{formField(data, key)}, true, who)
+		return
+	}
 	action, id, _ := strings.Cut(strings.TrimPrefix(data.CustomID, actionPrefix), ":")
 	var do func(context.Context)
 	switch action {

@@ -28,6 +28,7 @@ type CommandOptions struct {
 	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
 	Budget   bool
 	Clip     bool
+	Setup    bool // servers have settings
 }
 
 // SlashCommand returns /clank as it should be registered.
@@ -39,7 +40,7 @@ func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: browseOptionList(o)},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip))...),
+		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget), clipSubcommand(o.Clip), setupSubcommand(o.Setup))...),
 	})
 }
 
@@ -243,12 +244,23 @@ func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 	}}
 }
 
+// setupSubcommand returns /clank setup. That it is for managers alone is checked when it is used: Discord can restrict
+// only whole commands.
+func setupSubcommand(offered bool) []*discordgo.ApplicationCommandOption {
+	if !offered {
+		return nil
+	}
+	return []*discordgo.ApplicationCommandOption{{
+		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "setup", Description: "Set channels, roles, budget and more of this server",
+	}}
+}
+
 // registerCommands replaces the application's commands if they are not as they
 // should be.
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
-		Clip: b.Clip != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window,
+		Clip: b.Clip != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window, Setup: b.Settings != nil,
 	})}
 	want = append(want, messageCommands()...)
 	for _, c := range want {

@@ -178,6 +178,10 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 		b.onAnswer(base, i, answer, who)
 		return
 	}
+	if key, setup := strings.CutPrefix(data.CustomID, setupPrefix); setup {
+		b.onSetup(base, i, key, data.Values, false, who)
+		return
+	}
 	if session, live := strings.CutPrefix(data.CustomID, livePrefix); live {
 		b.onLiveButton(base, i, session, who)
 		return

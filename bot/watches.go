@@ -34,6 +34,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		ack := discord.OutgoingMessage{Private: true}
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
+		from.Private = from.Private || b.isPrivate(i.GuildID)
 		var text string
 		switch why := b.disabled(ctx, from); {
 		case sub.Name == "watches":
@@ -193,7 +194,7 @@ func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	m := discord.OutgoingMessage{Content: noticeText(b.locale(w.Origin.Guild), w, n), Ping: w.Origin.User}
-	direct := w.Origin.Private && w.Origin.Guild != ""
+	direct := w.Origin.Guild != "" && (w.Origin.Private || b.isPrivate(w.Origin.Guild))
 	if !direct {
 		_, err := b.rest.Send(ctx, w.Origin.Channel, m)
 		if !discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel) {

@@ -77,7 +77,8 @@ func (m *Manager) placesWithState(pattern string) (names []string) {
 	return slices.Compact(names)
 }
 
-// RemovePlace ends the browsers of a place and deletes its state: nothing of it is kept, not in the trash either.
+// RemovePlace ends the browsers of a place, and of the persons' places there, and deletes their state: nothing of it is
+// kept, not in the trash either.
 func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
 	if err := m.checkOpen(); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
 		return fault.Invalidf("%q is no place", place)
 	}
 	var errs []error
-	for _, name := range m.placesWithState(place.Profile("*")) {
+	for _, name := range append(m.placesWithState(place.Profile("*")), m.placesWithState(place.Of("*").Profile("*"))...) {
 		p := m.profileState(name)
 		err := acquireTurn(ctx, p.startTurn)
 		if err == nil {

@@ -20,6 +20,11 @@ func (o Origin) Place(private bool) Place {
 	return Place("server-" + o.Guild)
 }
 
+// Of returns the place of one person at the place of a server that gives each person a browser.
+func (p Place) Of(user string) Place {
+	return Place("person-" + user + "at" + strings.TrimPrefix(string(p), "server-"))
+}
+
 // Profile returns the name of the browser profile that has the place's own state, set up like the profile base. The
 // operator's is base itself. Without a base nothing lasts, so nothing is shared either.
 func (p Place) Profile(base string) string {

@@ -267,6 +267,7 @@ type FormField struct {
 	ID, Label, Hint, Value string // Label has 45 characters at most, Hint 100
 	Long                   bool   // several lines
 	Max                    int    // characters, 4000 at most
+	Optional               bool   // it may be left empty
 }
 
 // OpenForm answers an interaction with a form.
@@ -278,7 +279,7 @@ func (c *REST) OpenForm(ctx context.Context, i *discordgo.Interaction, f Form) e
 			style = discordgo.TextInputParagraph
 		}
 		rows[n] = discordgo.ActionsRow{Components: []discordgo.MessageComponent{discordgo.TextInput{
-			CustomID: x.ID, Label: x.Label, Placeholder: x.Hint, Value: x.Value, Style: style, Required: true, MaxLength: x.Max,
+			CustomID: x.ID, Label: x.Label, Placeholder: x.Hint, Value: x.Value, Style: style, Required: !x.Optional, MaxLength: x.Max,
 		}}}
 	}
 	return c.callback(ctx, i, map[string]any{

@@ -97,7 +97,7 @@ func CheckName(name string) error {
 }
 
 // instancePattern holds what follows the @ to the names of places.
-var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,32}$`) })
+var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,48}$`) })
 
 // SplitInstance tells an instance of a profile, "<base>@<place>", by its name: a profile that is set up like base and
 // has a state of its own. ok is false for other names.

@@ -29,9 +29,10 @@ function row({ ts, metadata: { changes } }) {
 
 async function draw() {
   try {
-    const records = await api("GET", "/api/records?kind=settings_changed&limit=20");
-    $("history").replaceChildren(...(records ?? []).map(row));
-    if (!records?.length) $("history").append(el("li", { class: "quiet" }, "Nothing was changed yet."));
+    const all = await api("GET", "/api/records?kind=settings_changed&limit=20");
+    const records = (all ?? []).filter((r) => !r.guild_id); // what is set on one Discord server is undone there
+    $("history").replaceChildren(...records.map(row));
+    if (!records.length) $("history").append(el("li", { class: "quiet" }, "Nothing was changed yet."));
   } catch (error) {
     fail(error);
   }

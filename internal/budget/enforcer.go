@@ -29,6 +29,8 @@ type Rules struct {
 type Enforcer struct {
 	Ledger Ledger
 	Rules  func() Rules
+	// GuildLimit returns what a server allows itself in a day, within the rules; nil: none does.
+	GuildLimit func(guild string) Amount
 	// IsFree reports whether a model costs nothing and reads no tokens, as it runs in this program; nil: none.
 	IsFree func(model string) bool
 	Now    func() time.Time // nil means time.Now
@@ -43,7 +45,7 @@ const settleTime = 10 * time.Second
 
 // reserve holds e's amount in the ledger, or says what is spent.
 func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, most Amount, unpriced bool) (int64, error) {
-	rules, now := k.Rules().forAccount(a), k.now()
+	rules, now := k.rulesFor(a), k.now()
 	day := dayOf(now, rules.Zone)
 	k.forgetOld(ctx, rules, now, day)
 	e := Entry{At: now, Day: day, Account: a, Model: model, Amount: most, Unpriced: unpriced}
@@ -52,6 +54,34 @@ func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, mos
 		return 0, context.Cause(ctx)
 	}
 	return id, err
+}
+
+// rulesFor returns the rules for what is counted for a: with what its task and its server allow themselves.
+func (k *Enforcer) rulesFor(a llm.Account) Rules {
+	rules := k.Rules().forAccount(a)
+	if k.GuildLimit == nil || a.Guild == "" {
+		return rules
+	}
+	limits := Limits{}
+	maps.Copy(limits, rules.Limits)
+	rules.Limits = limits
+	rules.Limits[LevelGuild] = stricter(rules.Limits[LevelGuild], k.GuildLimit(a.Guild))
+	return rules
+}
+
+// stricter returns the limit under which both hold.
+func stricter(a, b Amount) Amount {
+	least := func(x, y int64) int64 {
+		if x == 0 || y > 0 && y < x {
+			return y
+		}
+		return x
+	}
+	return Amount{
+		Calls: least(a.Calls, b.Calls), Steps: least(a.Steps, b.Steps), Tokens: least(a.Tokens, b.Tokens),
+		Money: Money(least(int64(a.Money), int64(b.Money))), Time: time.Duration(least(int64(a.Time), int64(b.Time))),
+		Talk: time.Duration(least(int64(a.Talk), int64(b.Talk))),
+	}
 }
 
 // forAccount returns the rules with what the task of a allows itself.

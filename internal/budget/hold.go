@@ -44,7 +44,7 @@ func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Contex
 
 // Check reports, by an error as [Enforcer.Spend] gives it, that e could not be spent now. Nothing is held.
 func (k *Enforcer) Check(ctx context.Context, e Estimate) error {
-	rules := k.Rules()
+	rules := k.rulesFor(llm.AccountOf(ctx))
 	most, unpriced := k.estimatedAmount(rules, e)
 	sums, err := k.Ledger.Sums(ctx, keysOf(llm.AccountOf(ctx), dayOf(k.now(), rules.Zone)))
 	if err != nil {

@@ -39,7 +39,7 @@ const (
 // Status returns what the levels to which a belongs have spent, and may: the day
 // at least. Levels of which a says nothing are left out.
 func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, error) {
-	rules := k.Rules()
+	rules := k.rulesFor(a)
 	var of []Key
 	for _, key := range keysOf(a, dayOf(k.now(), rules.Zone)) {
 		if key.canBeLimited() {

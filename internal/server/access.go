@@ -26,11 +26,19 @@ func accessPerson(o sessions.Origin) (access.Person, bool) {
 
 // CheckAccess says whether somebody may ask for anything.
 func (a *Server) CheckAccess(o sessions.Origin) error {
+	return checkRules(a.Settings.For(o.Guild), o)
+}
+
+// checkRules says whether somebody may ask for anything under the operator's rules and those of their server.
+func checkRules(s settings.Settings, o sessions.Origin) error {
 	p, stranger := accessPerson(o)
 	if !stranger {
 		return nil
 	}
-	return a.Settings.Current().Access.Rules().Check(p)
+	if err := s.Access.Rules().Check(p); err != nil {
+		return err
+	}
+	return s.Server.Check(p)
 }
 
 // accessRefusal returns what a person is told who may not ask for anything, or "" for all others.
@@ -82,10 +90,8 @@ func (c DiscordChoices) Profiles(o sessions.Origin) []string {
 
 // rightsOf names what somebody may use who asks for something in the open: a browser profile, and logins of the vault.
 func rightsOf(ctx context.Context, s settings.Settings, v *vault.Vault, o sessions.Origin) ([]string, error) {
-	if p, stranger := accessPerson(o); stranger {
-		if err := s.Access.Rules().Check(p); err != nil {
-			return nil, err
-		}
+	if err := checkRules(s, o); err != nil {
+		return nil, err
 	}
 	name, err := resolveProfile(s, o, o.Place(false), "")
 	if err != nil || v == nil {
@@ -104,6 +110,15 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 	p, stranger := accessPerson(o)
 	switch {
 	case stranger:
+		if shared := o.Place(false); place == shared && o.Guild != "" {
+			own := shared.Of(o.User)
+			if s.Server.Isolation == settings.IsolationPerson {
+				place = own
+			}
+			if _, had := sessions.SplitProfile(want); had != place && (had == own || had == shared) {
+				return "", errors.New("this server has changed whose browser is used; start a new session")
+			}
+		}
 		return s.Access.Rules().Profile(p, place, want, s.Profile)
 	case want != "":
 		return want, nil
@@ -114,7 +129,7 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 // SelectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
 // one state whoever uses it: no place can have its own there.
 func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
-	name, err := resolveProfile(a.Settings.Current(), o, place, want)
+	name, err := resolveProfile(a.Settings.For(o.Guild), o, place, want)
 	if _, of := sessions.SplitProfile(name); err == nil && of != "" {
 		err = a.Browsers.CheckInstance(name)
 	}

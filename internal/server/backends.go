@@ -91,16 +91,17 @@ func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
 
 // Route says by which runtime and model a task is done.
 func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
-	if err := checkWishes(a.Settings.Current(), t); err != nil {
+	s := a.Settings.For(t.Origin.Guild)
+	if err := checkWishes(s, t); err != nil {
 		return "", "", err
 	}
-	way, err := settings.ChooseRoute(a.Settings.Current(), settings.RouteRequest{Runtime: t.Runtime, Model: t.Model}, a.models.Ability)
+	way, err := settings.ChooseRoute(s, settings.RouteRequest{Runtime: t.Runtime, Model: t.Model}, a.models.Ability)
 	return way.Runtime, way.Model, err
 }
 
 // AllowHandOver says whether the rest of a task may be left to another runtime, and which model it has.
 func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
-	now := a.Settings.Current()
+	now := a.Settings.For(t.Origin.Guild)
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.downloads.Ask(ctx, s, t, sessions.Question{

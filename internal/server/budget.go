@@ -48,11 +48,18 @@ func BudgetRules(all settings.Settings) budget.Rules {
 	for level, text := range map[budget.Level]string{
 		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild, budget.LevelDay: s.Day,
 	} {
-		if l, err := settings.ParseLimit(text); err == nil {
-			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time, Talk: l.Talk}
-		}
+		rules.Limits[level] = budgetLimit(text)
 	}
 	return rules
+}
+
+// budgetLimit reads a limit. One that cannot be read, which was refused when it was set, limits nothing.
+func budgetLimit(text string) budget.Amount {
+	l, err := settings.ParseLimit(text)
+	if err != nil {
+		return budget.Amount{}
+	}
+	return budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time, Talk: l.Talk}
 }
 
 // ChargedReplier is a brain whose calls of models belong to the person it answers.

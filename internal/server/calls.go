@@ -56,6 +56,7 @@ type CallLog interface {
 type CallService struct {
 	Dir          string // transcripts are kept in a folder there, if the settings want it
 	Settings     func() settings.Settings
+	For          func(guild string) settings.Settings // the settings of a server
 	Secret       func(name string) (settings.SecretValue, error)
 	Sessions     *sessions.Manager
 	Browsers     *browsermgr.Manager
@@ -246,10 +247,10 @@ func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 // OpenCalls makes calls possible, on Discord and on the call page.
 func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
-		Dir: a.StateDir, Settings: a.Settings.Current, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
+		Dir: a.StateDir, Settings: a.Settings.Current, For: a.Settings.For, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
 		DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
 		Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
-			return rightsOf(ctx, a.Settings.Current(), a.Vault, o)
+			return rightsOf(ctx, a.Settings.For(o.Guild), a.Vault, o)
 		},
 		Describe: a.models.DescribePicture,
 		Live:     a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),

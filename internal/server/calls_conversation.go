@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -63,6 +64,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		t.Locale = x.locale(place.Guild)
 		t.Privacy = x.privacy
 		t.CheckChannel, t.IsOwnAccount = x.registry.CheckChannel, x.goLive.isAccount
+		t.Origin = x.callOrigin(place)
 	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
 	}
@@ -78,6 +80,21 @@ func (x *CallService) locale(guild string) i18n.Locale {
 		return (*b).Locale(guild)
 	}
 	return ""
+}
+
+// callOrigin returns who somebody in a call of a server is to those who do what they ask.
+func (x *CallService) callOrigin(place conversation.Location) func(p voice.Person) sessions.Origin {
+	return func(p voice.Person) sessions.Origin {
+		return sessions.Origin{
+			Kind: place.Kind, Guild: place.Guild, Channel: place.Channel, User: p.ID, UserName: cmp.Or(p.Name, "somebody"),
+			Roles: x.joiner.Roles(place.Guild, p.ID), Private: x.isPrivate(place.Guild),
+		}
+	}
+}
+
+// isPrivate reports whether only who asks for something on a server may see it.
+func (x *CallService) isPrivate(guild string) bool {
+	return x.For != nil && x.For(guild).Server.Private
 }
 
 // sameRights reports whether two people may use the same browser and logins.

@@ -34,7 +34,7 @@ func (d discordCalls) StartCall(ctx context.Context, c conversation.CallInfo) (c
 		Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID(),
 	}
 	// what the call tells later is not of the request that began it
-	return x.newConversation(line, place, callChat{*b, line.Channel}, callRefOf(c.Guild, c.Channel)), nil
+	return x.newConversation(line, place, callChat{*b, line.Channel, func() bool { return x.isPrivate(c.Guild) }}, callRefOf(c.Guild, c.Channel)), nil
 }
 
 // ChannelOf implements [conversation.RegistryHost].
@@ -95,9 +95,15 @@ type callChat struct {
 	DiscordBot
 
 	channel func() string
+	private func() bool // no page is shown to all
 }
 
 func (p callChat) Write(ctx context.Context, m conversation.Message) error {
+	if len(m.Images) > 0 && p.private() {
+		if m.Images = nil; m.Text == "" {
+			return nil
+		}
+	}
 	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }
 
@@ -137,7 +143,7 @@ func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice str
 			"of what you say. `/clank privacy` lets you be heard again.")
 	}
 	kept := "Nothing of it is kept."
-	if x.Settings().Voice.KeepTranscripts {
+	if x.keepsTranscripts(o.Guild) {
 		kept = "What was understood is kept in words; sound is never kept."
 	}
 	text += " " + o.Locale.Text(kept)

@@ -113,7 +113,7 @@ func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 		return err
 	}
 	_, owner := sessions.SplitProfile(s.Profile)
-	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner {
+	if place := by.Place(s.Origin.Private); owner != "" && place != "" && place != owner && place.Of(s.Origin.User) != owner {
 		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
 	}
 	name, err := policy.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)

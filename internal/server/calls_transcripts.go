@@ -75,7 +75,7 @@ type recordedConversation struct {
 }
 
 func (k recordedConversation) Run(ctx context.Context) error {
-	if k.service.Settings().Voice.KeepTranscripts {
+	if k.service.keepsTranscripts(k.Location.Guild) {
 		lines := make(chan transcriptLine, maxUnwrittenLines)
 		done := make(chan struct{})
 		go func() {
@@ -91,11 +91,19 @@ func (k recordedConversation) Run(ctx context.Context) error {
 	return k.Conversation.Run(ctx)
 }
 
+// keepsTranscripts says whether what is said in calls of a server is kept.
+func (x *CallService) keepsTranscripts(guild string) bool {
+	if x.For == nil {
+		return x.Settings().Voice.KeepTranscripts
+	}
+	return x.For(guild).Voice.KeepTranscripts
+}
+
 // transcriptRecorder passes on what was said, unless whoever said it does not want to be heard, or the settings have
 // changed.
 func (x *CallService) transcriptRecorder(place conversation.Location, lines chan<- transcriptLine) func(conversation.TranscriptLine) {
 	return func(s conversation.TranscriptLine) {
-		if s.Speaker.ID != "" && x.privacy.OptedOut(place.Guild, s.Speaker.ID) || !x.Settings().Voice.KeepTranscripts {
+		if s.Speaker.ID != "" && x.privacy.OptedOut(place.Guild, s.Speaker.ID) || !x.keepsTranscripts(place.Guild) {
 			return
 		}
 		select {

@@ -64,7 +64,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.Tools.Secret = a.models.Secret
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
 	a.Tools.ResolveProfile = func(o sessions.Origin, want string) (string, error) {
-		return toolProfile(a.Settings.Current(), o, want)
+		return toolProfile(a.Settings.For(o.Guild), o, want)
 	}
 	a.onClose(a.Tools.Close)
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,10 +149,31 @@ func (d *discordConnector) reportStates(ctx context.Context, tell func(how strin
 	}
 }
 
+// noteGuilds keeps which servers the bot is on, and deletes what is kept of those that it has left while clank was off.
+// Servers of another bot's account are none of its business.
+func (a *Server) noteGuilds(ctx context.Context, account string, now []string, hears func(guild string) bool) {
+	before, err := a.Db.Guilds(ctx, account)
+	if err == nil {
+		err = a.Db.AddGuilds(ctx, account, now)
+	}
+	if err != nil {
+		a.logger.Error("the servers that clank is on are not kept", "error", err)
+		return
+	}
+	for _, guild := range before {
+		if hears != nil && hears(guild) && !slices.Contains(now, guild) {
+			a.forgetGuild(ctx, guild)
+		}
+	}
+}
+
 // forgetGuild ends what runs for a server that clank has left, and deletes the state of its browsers, what they have
 // downloaded and what was sent with tasks.
 func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.scopes.StopGuild(guild, &cancel.Cause{Reason: cancel.Gone, Detail: "clank is not on the server any more"})
+	if err := a.Settings.ForgetGuild(ctx, guild); err != nil {
+		a.logger.Error("what was set for a server that was left is not deleted", "guild", guild, "error", err)
+	}
 	place := sessions.Origin{Kind: sessions.FromDiscord, Guild: guild}.Place(false)
 	if err := a.Browsers.RemovePlace(ctx, place); err != nil {
 		a.logger.Error("what the browsers of a server that was left hold is not deleted", "guild", guild, "error", err)
@@ -159,11 +181,15 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	}
 	for _, kind := range []string{"downloads", inboundFolder} {
 		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // it is well formed
-		for _, folder := range folders {
+		people, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Of("*").Profile("*")))
+		for _, folder := range append(folders, people...) {
 			if err := os.RemoveAll(folder); err != nil {
 				a.logger.Error("files of a server that was left are not deleted", "guild", guild, "error", err)
 			}
 		}
+	}
+	if err := a.Db.RemoveGuild(ctx, guild); err != nil {
+		a.logger.Error("a server that was left is looked for again at the next start", "guild", guild, "error", err)
 	}
 	a.logger.Info("the browser state of a server that was left is deleted", "guild", guild)
 }
@@ -196,6 +222,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Messages:      a.Db,
 		Files:         DiscordFiles{a.Inbox, &a.CallService.fileLinks},
 		IsStop:        a.isStop,
+		Settings:      a.Settings,
 		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		ThreadAfter: func() time.Duration {
 			return time.Duration(a.Settings.Current().ThreadAfterMinutes) * time.Minute
@@ -207,6 +234,9 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 			return r.Guilds, r.Channels
 		},
 		Logger: a.logger,
+	}
+	b.OnServers = func(ctx context.Context, guilds []string, hears func(string) bool) {
+		a.noteGuilds(ctx, b.UserID(), guilds, hears)
 	}
 	a.attachCalls(b)
 	err := b.Open(ctx)

@@ -131,6 +131,12 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if a.budget, err = OpenBudget(ctx, a.telemetry.Metrics.Ledger(a.Db), a.Settings.Current, a.logger); err != nil {
 		return nil, err
 	}
+	a.budget.GuildLimit = func(guild string) (limit budget.Amount) {
+		if text := a.Settings.For(guild).Server.Budget; text != "" {
+			limit = budgetLimit(text)
+		}
+		return limit
+	}
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
@@ -210,7 +216,9 @@ func (a *Server) openDatabase(ctx context.Context) error {
 		}
 		a.onClose(func(context.Context) error { return kept.Close() })
 	}
-	a.Settings = &settings.Manager{Store: kept, Log: a.logger, Providers: ModelProviders(), Check: CheckReach}
+	a.Settings = &settings.Manager{
+		Store: kept, Guilds: kept, Log: a.logger, Providers: ModelProviders(), Check: CheckReach, ServerModels: choosableModels,
+	}
 	return a.Settings.Open(ctx)
 }
 

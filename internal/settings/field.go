@@ -20,6 +20,8 @@ const (
 	KindModel    FieldKind = "model"    // "provider:model", or "" where Optional
 	KindURL      FieldKind = "url"      // an absolute http or https URL, or ""
 	KindSecret   FieldKind = "secret"   // never stored: Key is the environment variable
+	KindChannels FieldKind = "channels" // ids of channels of a server, separated by spaces
+	KindRoles    FieldKind = "roles"    // ids of roles of a server, separated by spaces
 )
 
 // Option is one value of a [KindChoice].

@@ -37,9 +37,14 @@ type Manager struct {
 	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a
 	// fault is refused.
 	Check func(Settings) []FieldError
+	// Guilds keeps what is set for Discord servers; nil: nothing can be.
+	Guilds GuildStore
+	// ServerModels returns the models that a server may choose from under the operator's settings; nil is none.
+	ServerModels func(Settings) []string
 
-	state atomic.Pointer[State]
-	mu    sync.Mutex // held while saving, so that versions are applied in order
+	state  atomic.Pointer[State]
+	guilds atomic.Pointer[map[string]GuildValues]
+	mu     sync.Mutex // held while saving, so that versions are applied in order
 }
 
 // State is everything known about the settings at one moment. It is not to be changed.
@@ -63,7 +68,7 @@ func (l *Manager) Open(ctx context.Context) error {
 		l.Log.Warn("stored setting is not used", "key", p.Key, "value", p.Value, "why", p.Why)
 	}
 	l.state.Store(st)
-	return nil
+	return l.openGuilds(ctx)
 }
 
 // Reload takes over what another process has saved since.

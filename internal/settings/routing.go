@@ -99,9 +99,9 @@ func configuredModel(s Settings, runtime string) (modelChoice, error) {
 	case ModeDisabled:
 		return modelChoice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentModeKey)
 	case ModeInherit:
-		return modelChoice{model: s.AssistantModel, key: assistantModelKey}, nil
+		return modelChoice{model: cmp.Or(s.Server.Model, s.AssistantModel), key: assistantModelKey}, nil
 	default:
-		return modelChoice{model: s.AgentModel, key: agentModelKey}, nil
+		return modelChoice{model: cmp.Or(s.Server.Model, s.AgentModel), key: agentModelKey}, nil
 	}
 }
 

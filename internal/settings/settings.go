@@ -37,6 +37,8 @@ type Settings struct {
 	WhoMayStop         string // see the Stop constants
 	Approval           Approval
 	Access             Access
+	Language           string // of what everybody reads on Discord; empty = what the server at hand prefers
+	Server             Server // of the server at hand; empty where there is none, see [Manager.For]
 	Web                Web
 	Voice              Voice
 	Share              Share
@@ -88,7 +90,9 @@ type Access struct {
 	Direct    bool
 	Profiles  string // lines, as [access.ParseGrants] reads them
 	Operators string // ids
-	Models    string // names, separated by spaces or lines, that people may choose in Discord besides the one that is set
+	// ServerFields names what the managers of a server may set for it, separated by spaces.
+	ServerFields string
+	Models       string // names, separated by spaces or lines, that people may choose in Discord besides the one that is set
 }
 
 // Rules returns the rules that the texts describe. A list that cannot be read, which was refused when it was

@@ -220,11 +220,17 @@ var otherFields = slices.Concat(
 			`Everyone else gets a browser state of their server's own, or of their own in private, set up like the default `+
 			`profile; if that is listed, others are refused. Unlisted profiles are for the operator only.`,
 			&at.Access.Profiles).checked(parses(access.ParseGrants)),
+		text(accessKeys+"serverSettings", "Set by server managers", "What people who may manage a Discord server can set for it "+
+			"with /clank setup, separated by spaces. Limits set here hold there, too.", everyServerField, limitMaxLen,
+			&at.Access.ServerFields).checked(checkServerFields),
 		longText(accessKeys+"operators", "Operators on Discord", "IDs of people and roles who may choose any model in "+
 			"Discord and show the browser's window on the machine that runs clank.",
 			&at.Access.Operators).checked(parses(access.ParseIDs)),
 		longText(accessKeys+"models", "Models to choose from", "Models that everyone may choose in Discord, as "+
 			"provider:model, separated by spaces or lines, besides the one that is set and plain:steps.", &at.Access.Models),
+		choice("interaction.language", "Language on Discord", "The language of what clank writes for everyone on a server, "+
+			"unless its managers choose another.", "", &at.Language,
+			append([]Option{{"", "What the server prefers"}}, languages...)...),
 	),
 	inGroup(groupSessions,
 		duration(sessionKeys+"sessionIdleTimeoutMs", "Session idle time", "After this long without a task, a "+

@@ -40,7 +40,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxFiles: 10,
 			MaxPlaceFiles: 5, MaxTaskFiles: 4, MinFree: 1, MaxUpload: 1024,
 		},
-		Access: settings.Access{Direct: true},
+		Access: settings.Access{Direct: true, ServerFields: "channels roles model budget language isolation privacy"},
 		Web: settings.Web{
 			SearchEngine: settings.SearchAny, SearchesPerHour: settings.TaskLimits{User: 20, Guild: 60},
 			WatchesPerPerson: 5, MinWatchInterval: 15 * time.Minute, WatchBrowser: true,

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -70,16 +72,9 @@ func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessag
 	return version, nil
 }
 
-// auditSettings keeps a record of what changes: by key, what was set before and is from now on; null is the default.
+// auditSettings keeps a record of what changes for all.
 func auditSettings(ctx context.Context, tx *transaction, values map[string]json.RawMessage) error {
-	type change struct {
-		From json.RawMessage `json:"from"`
-		To   json.RawMessage `json:"to"`
-	}
-	changes := make(map[string]change)
-	for key, value := range values {
-		changes[key] = change{To: value}
-	}
+	before := make(map[string]json.RawMessage)
 	rows, err := tx.QueryContext(ctx, "SELECT key, value FROM setting")
 	if err != nil {
 		return err
@@ -90,20 +85,127 @@ func auditSettings(ctx context.Context, tx *transaction, values map[string]json.
 		if err := rows.Scan(&key, &value); err != nil {
 			return err
 		}
-		if is, still := values[key]; still && string(is) == value {
-			delete(changes, key)
-			continue
-		}
-		changes[key] = change{From: json.RawMessage(value), To: values[key]}
+		before[key] = json.RawMessage(value)
 	}
-	if err := rows.Err(); err != nil || len(changes) == 0 {
+	if err := rows.Err(); err != nil {
 		return err
+	}
+	return auditChanges(ctx, tx, "", before, values)
+}
+
+// auditChanges keeps a record of what changes, for all or for a server: by key, what was set before and is from now on;
+// null is the default.
+func auditChanges(ctx context.Context, tx *transaction, guild string, before, after map[string]json.RawMessage) error {
+	type change struct {
+		From json.RawMessage `json:"from"`
+		To   json.RawMessage `json:"to"`
+	}
+	changes := make(map[string]change)
+	for _, values := range []map[string]json.RawMessage{before, after} {
+		for key := range values {
+			if string(before[key]) != string(after[key]) {
+				changes[key] = change{From: before[key], To: after[key]}
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return nil
 	}
 	data, err := json.Marshal(map[string]any{"changes": changes})
 	if err != nil {
 		return err
 	}
-	return addRecord(ctx, tx, telemetry.Record{At: time.Now(), Kind: telemetry.KindSettings, Data: data})
+	return addRecord(ctx, tx, telemetry.Record{At: time.Now(), Kind: telemetry.KindSettings, Guild: guild, Data: data})
+}
+
+// LoadGuildSettings implements [settings.GuildStore].
+func (db *DB) LoadGuildSettings(ctx context.Context) (map[string]settings.GuildValues, error) {
+	all := make(map[string]settings.GuildValues)
+	err := db.query(ctx, "load the settings of servers", func(scan func(...any) error) error {
+		var guild, data string
+		var v settings.GuildValues
+		if err := scan(&guild, &v.Version, &data); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(data), &v.Values); err != nil {
+			return err
+		}
+		all[guild] = v
+		return nil
+	}, "SELECT guild, version, data FROM guild_settings")
+	return all, err
+}
+
+// SaveGuildSettings implements [settings.GuildStore].
+func (db *DB) SaveGuildSettings(ctx context.Context, guild string, v settings.GuildValues) error {
+	data, err := json.Marshal(v.Values)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, "save the settings of a server", func(tx *transaction) error {
+		if err := auditGuild(ctx, tx, guild, v.Values); err != nil {
+			return err
+		}
+		const save = "INSERT INTO guild_settings VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version, " +
+			"data = excluded.data WHERE guild_settings.version = excluded.version - 1"
+		done, err := tx.ExecContext(ctx, save, guild, v.Version, string(data))
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, settings.ErrConflict)
+		}
+		return nil
+	})
+}
+
+// auditGuild keeps a record of what changes for a server.
+func auditGuild(ctx context.Context, tx *transaction, guild string, values map[string]json.RawMessage) error {
+	var before map[string]json.RawMessage
+	var data string
+	err := tx.QueryRowContext(ctx, "SELECT data FROM guild_settings WHERE guild = ?", guild).Scan(&data)
+	if err == nil {
+		err = json.Unmarshal([]byte(data), &before)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return auditChanges(ctx, tx, guild, before, values)
+}
+
+// DeleteGuildSettings implements [settings.GuildStore].
+func (db *DB) DeleteGuildSettings(ctx context.Context, guild string) error {
+	return db.write(ctx, "delete the settings of a server", func(tx *transaction) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM guild_settings WHERE guild = ?", guild)
+		return err
+	})
+}
+
+// AddGuilds keeps that an account of a bot is on these servers.
+func (db *DB) AddGuilds(ctx context.Context, account string, guilds []string) error {
+	return db.write(ctx, "keep which servers clank is on", func(tx *transaction) error {
+		for _, g := range guilds {
+			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO guild VALUES (?, ?)", account, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Guilds returns the servers that an account of a bot was on.
+func (db *DB) Guilds(ctx context.Context, account string) ([]string, error) {
+	return list(ctx, db, "read which servers clank was on", func(scan func(...any) error) (guild string, err error) {
+		return guild, scan(&guild)
+	}, "SELECT guild FROM guild WHERE account = ?", account)
+}
+
+// RemoveGuild keeps that no account is on a server any more.
+func (db *DB) RemoveGuild(ctx context.Context, guild string) error {
+	return db.write(ctx, "forget a server", func(tx *transaction) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM guild WHERE guild = ?", guild)
+		return err
+	})
 }
 
 // ListOptedOut implements [voice.PrivacyStore].

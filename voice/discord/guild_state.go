@@ -21,6 +21,7 @@ type guildState struct {
 type presence struct {
 	channel string
 	person  voice.Person
+	roles   []string
 }
 
 // voiceSession is our own place. The counters tell news from what was there before.
@@ -45,7 +46,8 @@ type member struct {
 		GlobalName string `json:"global_name"`
 		Bot        bool   `json:"bot"`
 	} `json:"user"`
-	Nick string `json:"nick"`
+	Nick  string   `json:"nick"`
+	Roles []string `json:"roles"`
 }
 
 func (m *member) person(id string) voice.Person {
@@ -54,6 +56,13 @@ func (m *member) person(id string) voice.Person {
 		p.Name, p.Bot = cmp.Or(m.Nick, m.User.GlobalName, m.User.Username), m.User.Bot
 	}
 	return p
+}
+
+func (m *member) roleIDs() []string {
+	if m == nil {
+		return nil
+	}
+	return m.Roles
 }
 
 type voiceState struct {
@@ -166,7 +175,7 @@ func (j *Joiner) handleGuildCreate(d guildCreate) {
 			if m == nil {
 				m = members[s.UserID]
 			}
-			r.present[s.UserID] = presence{s.ChannelID, m.person(s.UserID)}
+			r.present[s.UserID] = presence{s.ChannelID, m.person(s.UserID), m.roleIDs()}
 		}
 	}
 	clear(r.limits)
@@ -230,9 +239,9 @@ func (j *Joiner) handleVoiceState(d voiceState) {
 	j.mu.Lock()
 	r := j.guildState(d.GuildID)
 	before := r.present[d.UserID]
-	now := presence{d.ChannelID, d.Member.person(d.UserID)}
+	now := presence{d.ChannelID, d.Member.person(d.UserID), d.Member.roleIDs()}
 	if now.person.Name == "" {
-		now.person = before.person
+		now.person, now.roles = before.person, before.roles
 		now.person.ID = d.UserID
 	}
 	if d.ChannelID == "" {
@@ -306,6 +315,16 @@ func (j *Joiner) People(guild, channel string) []voice.Person {
 	}
 	slices.SortFunc(people, func(a, b voice.Person) int { return cmp.Compare(a.ID, b.ID) })
 	return people
+}
+
+// Roles returns the ids of the roles that somebody had when Discord last told where they are in calls.
+func (j *Joiner) Roles(guild, user string) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.guilds[guild]; r != nil {
+		return r.present[user].roles
+	}
+	return nil
 }
 
 func (j *Joiner) person(guild, user string) voice.Person {

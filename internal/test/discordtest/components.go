@@ -13,6 +13,8 @@ const (
 	ButtonComponent = 2
 	SelectMenu      = 3
 	TextInput       = 4
+	RoleSelect      = 6
+	ChannelSelect   = 8
 	Section         = 9
 	TextDisplay     = 10
 	Thumbnail       = 11
@@ -48,10 +50,17 @@ type Component struct {
 	Options     []SelectOption `json:"options,omitempty"`
 	MinValues   *int           `json:"min_values,omitempty"`
 	MaxValues   int            `json:"max_values,omitempty"`
+	Defaults    []DefaultValue `json:"default_values,omitempty"`
 	Value       string         `json:"value,omitempty"`
 	Required    *bool          `json:"required,omitempty"`
 	MinLength   int            `json:"min_length,omitempty"`
 	MaxLength   int            `json:"max_length,omitempty"`
+}
+
+// A DefaultValue is what is chosen in a menu of channels or roles.
+type DefaultValue struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
 }
 
 // A SelectOption is one of the choices of a select menu.
@@ -137,6 +146,10 @@ func checkRow(f *FormErrors, path string, row Component, seen map[string]bool) {
 			checkButton(f, inner, c, seen)
 		case c.Type == SelectMenu && len(row.Components) == 1:
 			checkSelect(f, inner, c, seen)
+		case (c.Type == RoleSelect || c.Type == ChannelSelect) && len(row.Components) == 1:
+			checkCustomID(f, inner, c, seen)
+			f.Length(inner+".placeholder", c.Placeholder, 0, maxPlaceholder)
+			f.Count(inner+".default_values", len(c.Defaults), 0, c.MaxValues)
 		case c.Type == SelectMenu:
 			f.Add(path+".components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED", "The specified component exceeds the maximum width")
 		default:

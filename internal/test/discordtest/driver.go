@@ -153,6 +153,16 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	s.hub.Notify()
 }
 
+// RemoveRoles takes all roles from a member.
+func (s *Server) RemoveRoles(in Guild, user User) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[in.ID]
+	m := g.Member(user.ID)
+	m.Roles = []string{}
+	s.hub.DispatchGuild(g, "GUILD_MEMBER_UPDATE", memberObject{m, g.ID})
+}
+
 // CreateRole makes a role in the guild.
 func (s *Server) CreateRole(in Guild, name string, has Permissions) Role {
 	s.hub.Mu.Lock()

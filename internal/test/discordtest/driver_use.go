@@ -177,6 +177,9 @@ func (s *Server) useComponent(on Message, user User, customID string, kind int, 
 	ch := s.hub.Channels[r.ChannelID]
 	c, ok := findComponent(r.Components, customID)
 	app := s.hub.Accounts[r.Author.ID]
+	if kind == SelectMenu && (c.Type == RoleSelect || c.Type == ChannelSelect) {
+		kind = c.Type
+	}
 	if !ok || c.Type != kind || c.Disabled || app == nil || ch == nil || s.hub.Permissions(ch, user.ID)&ViewChannel == 0 {
 		return Interaction{}, none
 	}
@@ -187,6 +190,8 @@ func (s *Server) useComponent(on Message, user User, customID string, kind int, 
 				return Interaction{}, none
 			}
 		}
+	}
+	if kind != ButtonComponent {
 		data["values"] = values
 	}
 	it := &InteractionExchange{Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch, Target: r.ID}

@@ -543,7 +543,7 @@ var allowedAnswers = map[int][]int{
 	CommandInteraction:   {AnswerMessage, AnswerDeferred, AnswerModal, AnswerLaunch},
 	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal, AnswerLaunch},
 	CompleteInteraction:  {AnswerChoices},
-	ModalInteraction:     {AnswerMessage, AnswerDeferred},
+	ModalInteraction:     {AnswerMessage, AnswerDeferred, AnswerEdit}, // the last for one that a message's component has opened
 }
 
 func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {

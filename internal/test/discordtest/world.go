@@ -243,6 +243,7 @@ const (
 	GoLive             Permissions = 1 << 9
 	ViewChannel        Permissions = 1 << 10
 	SendMessages       Permissions = 1 << 11
+	ManageGuild        Permissions = 1 << 5
 	ManageMessages     Permissions = 1 << 13
 	AttachFiles        Permissions = 1 << 15
 	ReadMessageHistory Permissions = 1 << 16
