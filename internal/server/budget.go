@@ -53,6 +53,11 @@ func BudgetRules(all settings.Settings) budget.Rules {
 	return rules
 }
 
+// guildLimit returns what a server allows itself in a day.
+func (a *Server) guildLimit(guild string) budget.Amount {
+	return budgetLimit(a.Settings.For(guild).Server.Budget)
+}
+
 // budgetLimit reads a limit. One that cannot be read, which was refused when it was set, limits nothing.
 func budgetLimit(text string) budget.Amount {
 	l, err := settings.ParseLimit(text)

@@ -131,12 +131,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	if a.budget, err = OpenBudget(ctx, a.telemetry.Metrics.Ledger(a.Db), a.Settings.Current, a.logger); err != nil {
 		return nil, err
 	}
-	a.budget.GuildLimit = func(guild string) (limit budget.Amount) {
-		if text := a.Settings.For(guild).Server.Budget; text != "" {
-			limit = budgetLimit(text)
-		}
-		return limit
-	}
+	a.budget.GuildLimit = a.guildLimit
 	a.models = a.newModelFinder()
 	a.openVault(ctx)
 	a.Approver = a.newApprover()
