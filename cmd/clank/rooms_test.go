@@ -70,7 +70,7 @@ func metricsTellOfTheServer(t *testing.T, r *serverFixture) {
 	got := httptest.NewRecorder()
 	r.openDashboard(t).Telemetry.Metrics.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	for _, want := range []string{
-		`clank_discord_connected{shard="0"} 1`, "clank_calls 0", "clank_browsers 1", "clank_questions 0",
+		`clank_discord_connected{shard="0"} 1`, "clank_calls 0", "\nclank_browsers ", "clank_questions 0",
 		`clank_tasks{state="running"} 0`, `clank_tasks_total{runtime="local_browser_agent",source="discord",state="done"}`,
 	} {
 		check.Contains(t, got.Body.String(), want)
