@@ -136,7 +136,6 @@ func (u *uploader) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSp
 // protocol calls come below the step they are made for.
 type taskTrace struct {
 	trace.Span // the task's own
-	ctx        context.Context
 	tracer     trace.Tracer
 
 	mu   sync.Mutex
@@ -165,7 +164,7 @@ func (t *Tracer) begin(r sessions.TaskRecord) {
 	line.End(trace.WithTimestamp(r.Started))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.runs[r.ID] = &taskTrace{Span: span, ctx: ctx, tracer: t.tracer}
+	t.runs[r.ID] = &taskTrace{Span: span, tracer: t.tracer}
 }
 
 // end closes the trace of a task that is final.
@@ -212,7 +211,7 @@ func (r *taskTrace) beginStep(s sessions.Step, at time.Time) {
 	if s.Kind == sessions.StepAct {
 		name, what = "execute_tool "+s.Tool, []attribute.KeyValue{semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(s.Tool)}
 	}
-	_, span := r.tracer.Start(r.ctx, name, trace.WithTimestamp(at), trace.WithAttributes(what...))
+	_, span := r.tracer.Start(trace.ContextWithSpan(context.Background(), r.Span), name, trace.WithTimestamp(at), trace.WithAttributes(what...))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.step = span

@@ -23,7 +23,6 @@ import (
 	"clank/llm"
 	"clank/sessions"
 
-	"github.com/go-rod/rod/lib/proto"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/prototext"
@@ -54,6 +53,11 @@ func collect(t *testing.T) (addr string, sent func() []*tracepb.ResourceSpans) {
 	}
 }
 
+// reload is a request of Chromium's protocol.
+type reload struct{}
+
+func (reload) ProtoReq() string { return "Page.reload" }
+
 // worker asks a model and then the browser, as backends do.
 type worker struct {
 	ledger  budget.Ledger
@@ -78,7 +82,7 @@ func (w *worker) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 		if !yield(think, nil) || !yield(act, nil) {
 			return
 		}
-		err = w.browser.Do(ctx, proto.PageReload{})
+		err = w.browser.Do(ctx, reload{})
 		act.Phase, act.Failed, act.Text = sessions.PhaseDone, err != nil, "my secret"
 		if !yield(act, nil) {
 			return

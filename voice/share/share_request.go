@@ -159,7 +159,7 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", displayName(by))})
+	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", displayName(by))}) //nolint:perfsprint // the catalogue of texts knows the format
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
