@@ -282,7 +282,7 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 }
 
 func TestTheSettingsPage(t *testing.T) {
-	r := start(t)
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", onDiscord)
 	c := launch(t)
 	r.arrive(c, 1280, 900, "light")
 	tb := c.open(r.server.URL()+"/settings", 1280, 900, "light")
@@ -330,6 +330,18 @@ func TestTheSettingsPage(t *testing.T) {
 		t.Errorf("the page is %v wide", got)
 	}
 	tb.Eval(`window.scrollTo(0, document.body.scrollHeight)`)
+
+	tb = c.open(r.server.URL()+"/settings/servers/1", 360, 740, "dark")
+	tb.Eval(`document.querySelector('[data-kind="channels"] option[value="200000000000000009"]').selected = true`)
+	tb.Eval(`document.querySelector('[data-kind="channels"] select').dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.click("#save")
+	tb.waitFor(`document.getElementById("save-text").textContent === "Saved: Channels."`)
+	if got := r.server.Settings.For("1").Server.Channels; got != "200000000000000009" {
+		t.Errorf("the channels are %q", got)
+	}
+	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
+		t.Errorf("the page of a server is %v wide", got)
+	}
 }
 
 // TestAnotherPortOfThisMachineGetsNothingOfASignIn has the operator's browser come to a server of another account,

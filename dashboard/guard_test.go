@@ -55,6 +55,9 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/sessions/x/live", ""},
 	{"GET", "/api/settings", ""},
 	{"PUT", "/api/settings", `{"changes":{},"version":"x"}`},
+	{"GET", "/settings/servers/1", ""},
+	{"GET", "/api/servers/1/settings", ""},
+	{"PUT", "/api/servers/1/settings", `{"changes":{"server.language":"de"},"version":"0"}`},
 }
 
 func TestNothingIsShownOrDoneForStrangers(t *testing.T) {

@@ -72,7 +72,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	check.Must(t, err)
 	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	live := &settings.Manager{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
+	live := &settings.Manager{Store: store, Guilds: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
 	check.Must(t, live.Open(t.Context()))
 	r.manager = &sessions.Manager{
 		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: "local",

@@ -30,6 +30,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /api/setup", accessSignedIn, s.setup},
 		{"POST /api/setup/model", accessSignedIn, s.testModel},
 		{"GET /settings", accessSignedIn, s.settingsPage},
+		{"GET /settings/servers/{id}", accessSignedIn, s.guildSettingsPage},
 		{"GET /budget", accessSignedIn, s.budgetPage},
 		{"GET /login", accessPublic, s.loginPage},
 		{"GET /assets/{sum}/{name}", accessPublic, s.asset},
@@ -88,6 +89,8 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 
 		{"GET /api/settings", accessSignedIn, s.getSettings},
 		{"PUT /api/settings", accessSignedIn, s.putSettings},
+		{"GET /api/servers/{id}/settings", accessSignedIn, s.getGuildSettings},
+		{"PUT /api/servers/{id}/settings", accessSignedIn, s.putGuildSettings},
 
 		{"GET /watches", accessSignedIn, s.watchesPage},
 		{"GET /api/watches", accessSignedIn, s.listWatches},

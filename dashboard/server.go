@@ -55,9 +55,11 @@ type Server struct {
 	Discord func() api.Discord
 	// ChannelName returns what a channel of a Discord server is called; "" where that is not known. Nil: it never is.
 	ChannelName func(guild, channel string) string
-	Secret      func(name string) bool // whether the secret of that name is present
-	IsStop      func(message string) bool
-	Logger      *slog.Logger
+	// GuildParts returns the channels and roles of a Discord server, by name; nil: they are not known.
+	GuildParts func(guild string) (channels, roles []settings.Option)
+	Secret     func(name string) bool // whether the secret of that name is present
+	IsStop     func(message string) bool
+	Logger     *slog.Logger
 
 	codes     loginCodes
 	presence  presence

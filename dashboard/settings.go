@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"clank/dashboard/api"
 	"clank/internal/settings"
@@ -41,10 +42,46 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	if in.Intent != nil {
 		change, values = s.Settings.Replace, in.Intent
 	}
-	return s.save(w, r, in.Version, in.Meta, func(ctx context.Context, version string) error {
+	return s.save(w, r, in.Version, in.Meta, s.settingsView, func(ctx context.Context, version string) error {
 		_, _, err := change(ctx, values, version)
 		return err
 	})
+}
+
+// getGuildSettings tells what is set for a Discord server.
+func (s *Server) getGuildSettings(w http.ResponseWriter, r *http.Request) error {
+	g, err := s.findGuild(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, s.guildSettingsView(g))
+}
+
+// putGuildSettings changes what is set for a Discord server, all that was sent or nothing.
+func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error {
+	g, err := s.findGuild(r)
+	if err != nil {
+		return err
+	}
+	var in api.SettingsChange
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	view := func() api.SettingsView { return s.guildSettingsView(g) }
+	return s.save(w, r, in.Version, in.Meta, view, func(ctx context.Context, version string) error {
+		return s.Settings.UpdateGuild(ctx, g.ID, in.Changes, version)
+	})
+}
+
+// findGuild returns the Discord server that a request is about.
+func (s *Server) findGuild(r *http.Request) (api.DiscordServer, error) {
+	id := r.PathValue("id")
+	list := s.discordStatus().Servers
+	i := slices.IndexFunc(list, func(g api.DiscordServer) bool { return g.ID == id })
+	if i < 0 {
+		return api.DiscordServer{}, refuse(http.StatusNotFound, "clank is not on that Discord server")
+	}
+	return list[i], nil
 }
 
 // resetSettings sets settings back.
@@ -53,7 +90,7 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	return s.save(w, r, nil, in.Meta, func(ctx context.Context, version string) error {
+	return s.save(w, r, nil, in.Meta, s.settingsView, func(ctx context.Context, version string) error {
 		keys := in.Keys
 		if keys == nil {
 			keys = settings.OverriddenKeys(s.Settings.State())
@@ -85,15 +122,16 @@ func (s *Server) importSettings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, "this is no file of settings: %v", err)
 	}
-	return s.save(w, r, in.Version, nil, func(ctx context.Context, version string) error {
+	return s.save(w, r, in.Version, nil, s.settingsView, func(ctx context.Context, version string) error {
 		_, _, err := s.Settings.Replace(ctx, values, version)
 		return err
 	})
 }
 
-// save does a change that is based on a version, and answers how it went.
+// save does a change that is based on a version, and answers how it went, with view of the settings.
 func (s *Server) save(
-	w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, change func(context.Context, string) error,
+	w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, view func() api.SettingsView,
+	change func(context.Context, string) error,
 ) error {
 	if version == nil && meta != nil {
 		version = meta.ExpectedUpdatedAt
@@ -107,14 +145,14 @@ func (s *Server) save(
 	var invalid *settings.InvalidError
 	switch {
 	case err == nil:
-		now := s.settingsView()
+		now := view()
 		applied := true
 		now.Applied = &applied
 		return writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
 		return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
 	case errors.Is(err, settings.ErrConflict):
-		now := s.settingsView()
+		now := view()
 		return writeJSON(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
 	default:
 		return failed("save the settings", err)
@@ -136,18 +174,30 @@ func (s *Server) settingsView() api.SettingsView {
 	st := s.Settings.State()
 	base := settings.PresetDefaults(st.Settings.Preset)
 	base.Preset = settings.PresetNone
+	out := s.viewOf(st, base, settings.Fields())
+	out.Meta.PresetByHand = settings.OverriddenKeys(st)
+	out.Bindings = settings.RuntimeBindings(st.Settings, s.ModelAbility)
+	return out
+}
+
+func (s *Server) guildSettingsView(g api.DiscordServer) api.SettingsView {
+	st := s.Settings.Guild(g.ID)
+	return s.viewOf(st.State, s.Settings.Current(), st.Fields)
+}
+
+// viewOf returns settings as they are in st, beside those that hold where nothing is set.
+func (s *Server) viewOf(st settings.State, base settings.Settings, fields []settings.Field) api.SettingsView {
 	problems := make(map[string]string)
 	for _, p := range st.Problems {
 		problems[p.Key] = p.Value + " is stored and not used: it " + p.Why
 	}
 	out := api.SettingsView{
-		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage),
-		Meta: api.SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.OverriddenKeys(st)},
+		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage), Meta: api.SettingsMeta{UpdatedAt: st.Version},
 	}
 	if out.Intent == nil {
 		out.Intent = map[string]json.RawMessage{}
 	}
-	for _, f := range settings.Fields() {
+	for _, f := range fields {
 		v := api.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
 		if f.Kind == settings.KindSecret {
 			v.Present = s.Secret(f.Key)
@@ -159,6 +209,5 @@ func (s *Server) settingsView() api.SettingsView {
 		}
 		out.Settings = append(out.Settings, v)
 	}
-	out.Bindings = settings.RuntimeBindings(st.Settings, s.ModelAbility)
 	return out
 }

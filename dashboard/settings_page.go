@@ -3,7 +3,9 @@ package dashboard
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"clank/dashboard/api"
 	"clank/internal/settings"
@@ -14,6 +16,9 @@ const runtimeKey = "agentStack.overrides.browserRuntime"
 
 // settingsData is what the settings page is made from.
 type settingsData struct {
+	Title   string
+	Path    string // of what it reads and changes
+	Guild   bool   // it is about one Discord server
 	Version string
 	Groups  []settingsGroup
 	Discord api.Discord
@@ -33,32 +38,63 @@ type settingInput struct {
 	On       bool   // of a toggle
 	Min, Max string
 	Options  []settings.Option
+	Chosen   map[string]bool // of channels and roles, by their ids
 	MaxLen   int
 	First    bool                      // it is shown before people ask for all
 	Ways     []settings.RuntimeBinding // of the runtime: what there is to choose from, and what is ready
 }
 
 func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
-	view := s.settingsView()
-	data := settingsData{Version: view.Version, Discord: s.discordStatus()}
-	for i, v := range view.Settings {
-		if n := len(data.Groups); n == 0 || data.Groups[n-1].Name != v.Group {
-			data.Groups = append(data.Groups, settingsGroup{Name: v.Group})
+	data := settingsData{Title: "Settings", Path: "/api/settings", Discord: s.discordStatus()}
+	data.add(s.settingsView(), settings.Fields())
+	return s.page(w, "settings", pageData{Title: "Settings · clank", Data: data})
+}
+
+// guildSettingsPage shows what is set for a Discord server.
+func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error {
+	g, err := s.findGuild(r)
+	if err != nil {
+		return err
+	}
+	fields := s.Settings.Guild(g.ID).Fields
+	var channels, roles []settings.Option
+	if s.GuildParts != nil {
+		channels, roles = s.GuildParts(g.ID)
+	}
+	for i := range fields {
+		switch fields[i].Kind {
+		case settings.KindChannels:
+			fields[i].Options = channels
+		case settings.KindRoles:
+			fields[i].Options = roles
+		default:
 		}
-		g := &data.Groups[len(data.Groups)-1]
-		in := inputOf(v, "f"+strconv.Itoa(i))
+	}
+	data := settingsData{Title: "Settings of " + g.Name, Path: "/api/servers/" + g.ID + "/settings", Guild: true}
+	data.add(s.guildSettingsView(g), fields)
+	return s.page(w, "settings", pageData{Title: data.Title + " · clank", Data: data})
+}
+
+// add adds settings, which are in the order of fields.
+func (d *settingsData) add(view api.SettingsView, fields []settings.Field) {
+	d.Version = view.Version
+	for i, v := range view.Settings {
+		if n := len(d.Groups); n == 0 || d.Groups[n-1].Name != v.Group {
+			d.Groups = append(d.Groups, settingsGroup{Name: v.Group})
+		}
+		g := &d.Groups[len(d.Groups)-1]
+		in := inputOf(v, fields[i], "f"+strconv.Itoa(i))
 		if v.Key == runtimeKey {
 			in.Ways = view.Bindings
 		}
 		g.Inputs = append(g.Inputs, in)
 	}
-	return s.page(w, "settings", pageData{Title: "Settings · clank", Data: data})
 }
 
-func inputOf(v api.SettingView, id string) settingInput {
-	f, _ := settings.FindField(v.Key)
+func inputOf(v api.SettingView, f settings.Field, id string) settingInput {
 	in := settingInput{
-		SettingView: v, ID: id, First: f.IsCommon() || v.Changed || v.Problem != "", Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true",
+		SettingView: v, ID: id, First: f.IsCommon() || v.Changed || v.Problem != "",
+		Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true",
 	}
 	switch f.Kind {
 	case settings.KindNumber:
@@ -70,7 +106,21 @@ func inputOf(v api.SettingView, id string) settingInput {
 	default:
 		_ = json.Unmarshal(v.Value, &in.Text) // we wrote it: it is a string
 	}
+	if f.Kind == settings.KindChannels || f.Kind == settings.KindRoles {
+		in.chooseParts()
+	}
 	return in
+}
+
+// chooseParts marks the channels or roles that are chosen. One that Discord does not have any more can be taken out.
+func (in *settingInput) chooseParts() {
+	in.Options, in.Chosen = slices.Clone(in.Options), make(map[string]bool)
+	for id := range strings.FieldsSeq(in.Text) {
+		in.Chosen[id] = true
+		if !slices.ContainsFunc(in.Options, func(o settings.Option) bool { return o.Value == id }) {
+			in.Options = append(in.Options, settings.Option{Value: id, Label: "one that is gone"})
+		}
+	}
 }
 
 // secondsText writes milliseconds as seconds: "30", "1.5".

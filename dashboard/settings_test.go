@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/dashboard"
 	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/internal/test/check"
@@ -176,6 +177,54 @@ func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 	}
 	_, page := r.ask("GET", "/settings", "")
 	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for")
+}
+
+// onDiscord has the dashboard know two servers of Discord.
+func onDiscord(s *dashboard.Server) {
+	s.Discord = func() api.Discord {
+		return api.Discord{Status: "Connected.", Servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}}
+	}
+	s.GuildParts = func(guild string) (channels, roles []settings.Option) {
+		return []settings.Option{{Value: "20000000000000000" + guild, Label: "#room"}, {Value: "200000000000000009", Label: "#hall"}},
+			[]settings.Option{{Value: "300000000000000001", Label: "@helpers"}}
+	}
+}
+
+func TestTheOperatorSetsWhatHoldsOnAServer(t *testing.T) {
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", onDiscord)
+	if _, page := r.ask("GET", "/settings", ""); !strings.Contains(page, `<a href="/settings/servers/2">Work</a>`) {
+		t.Error("the settings lead to no server")
+	}
+	put := func(guild, body string) (int, string) { return r.ask("PUT", "/api/servers/"+guild+"/settings", body) }
+	for _, c := range []struct {
+		guild, body string
+		want        int
+		says        string
+	}{
+		{"1", `{"changes":{"server.language":"de"}}`, http.StatusConflict, "settings_version_required"},
+		{"1", `{"version":"0","changes":{"server.language":"de","server.channels":"200000000000000001 200000000000000007"}}`, http.StatusOK, `"version":"1"`},
+		{"1", `{"version":"0","changes":{"server.language":"fr"}}`, http.StatusConflict, `"now":`},
+		{"1", `{"version":"1","changes":{"server.budget":"99 USD"}}`, http.StatusUnprocessableEntity, "no more than the operator"},
+		{"1", `{"version":"1","changes":{"interaction.tasks.maxAtOnce":9}}`, http.StatusUnprocessableEntity, "is not a setting of a server"},
+		{"3", `{"version":"0","changes":{"server.language":"de"}}`, http.StatusNotFound, "not on that Discord server"},
+	} {
+		if got, body := put(c.guild, c.body); got != c.want || !strings.Contains(body, c.says) {
+			t.Errorf("%s %s: %d %s", c.guild, c.body, got, body)
+		}
+	}
+	if one, two := r.server.Settings.For("1").Language, r.server.Settings.For("2").Language; one != "de" || two != "" {
+		t.Errorf("the servers have %q and %q", one, two)
+	}
+	_, page := r.ask("GET", "/settings/servers/1", "")
+	check.Contains(t, page, "Settings of Home", `<option value="200000000000000001" selected>#room<`, `<option value="200000000000000009">#hall<`,
+		`<option value="200000000000000007" selected>one that is gone<`, "@helpers")
+	if got, _ := r.ask("GET", "/settings/servers/3", ""); got != http.StatusNotFound {
+		t.Errorf("the page of a server that is none: %d", got)
+	}
+	view := decode[api.SettingsView](t, second(r.ask("GET", "/api/servers/1/settings", "")))
+	if len(view.Intent) != 2 || string(view.Effective["server.language"]) != `"de"` || view.Version != "1" {
+		t.Errorf("the settings are %+v", view)
+	}
 }
 
 // change changes settings, which must be accepted.

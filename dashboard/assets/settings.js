@@ -26,6 +26,7 @@ function field(node) {
 // goes to the server as it was typed, which says what it wants.
 function valueOf({ kind, input }) {
   if (kind === "toggle") return input.checked;
+  if (input.multiple) return [...input.selectedOptions].map((o) => o.value).join(" ");
   if (kind !== "number" && kind !== "duration") return input.value;
   if (input.value.trim() === "") return "";
   const number = Number(input.value);
@@ -35,11 +36,14 @@ function valueOf({ kind, input }) {
 function put({ kind, input }, json) {
   const value = JSON.parse(json);
   if (kind === "toggle") input.checked = value;
+  else if (input.multiple) for (const o of input.options) o.selected = value.split(" ").includes(o.value);
   else input.value = kind === "duration" ? value / 1000 : value;
 }
 
 const jsonOf = (f) => JSON.stringify(valueOf(f));
-const dirty = (f) => jsonOf(f) !== f.saved;
+// Where several are chosen, their order means nothing.
+const inOrder = (f, json) => (f.input.multiple ? JSON.stringify(JSON.parse(json).split(" ").sort()) : json);
+const dirty = (f) => inOrder(f, jsonOf(f)) !== inOrder(f, f.saved);
 const changed = () => [...fields.values()].filter(dirty);
 
 function draw() {
@@ -96,6 +100,7 @@ export function take(view) {
 export function shown(f, value) {
   if (f.kind === "toggle") return value ? "on" : "off";
   if (f.kind === "duration") return `${value / 1000} seconds`;
+  if (f.input.multiple) return [...f.input.options].filter((o) => value.split(" ").includes(o.value)).map((o) => o.text).join(", ") || "empty";
   if (f.kind === "choice") return [...f.input.options].find((o) => o.value === value)?.text ?? value;
   return value === "" ? "empty" : String(value);
 }
@@ -105,7 +110,7 @@ async function submit() {
   save.disabled = true;
   tell("Saving…");
   try {
-    const now = await api("PUT", "/api/settings", { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
+    const now = await api("PUT", form.dataset.path, { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
     take(now);
     done(list);
   } catch (error) {
@@ -145,7 +150,7 @@ function refused(error) {
 // typed here stays, and the bar says so.
 async function follow() {
   if (document.hidden || save.disabled && !bar.hidden) return;
-  const view = await api("GET", "/api/settings").catch(() => null); // the next look tells
+  const view = await api("GET", form.dataset.path).catch(() => null); // the next look tells
   if (!view || view.version === version) return;
   take(view);
   drawPreset();
@@ -159,6 +164,7 @@ async function follow() {
 let previews = 0;
 async function drawPreset() {
   const f = fields.get("agentStack.preset");
+  if (!f) return;
   const mark = ++previews;
   const note = f.node.querySelector(".preview");
   if (!dirty(f) || f.input.value === "") return note.replaceChildren();
@@ -178,7 +184,7 @@ document.getElementById("discard").addEventListener("click", () => {
   drawBar();
 });
 form.addEventListener("submit", (event) => { event.preventDefault(); if (!save.disabled && changed().length) submit(); });
-fields.get("agentStack.preset").input.addEventListener("input", drawPreset);
+fields.get("agentStack.preset")?.input.addEventListener("input", drawPreset);
 setInterval(follow, 10_000);
 document.addEventListener("visibilitychange", follow);
 addEventListener("beforeunload", (event) => { if (changed().length) event.preventDefault(); });

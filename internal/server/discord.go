@@ -120,6 +120,22 @@ func (a *Server) channelName(guild, channel string) string {
 	return ""
 }
 
+// guildParts returns the channels and roles of a server, by name.
+func (a *Server) guildParts(guild string) (channels, roles []settings.Option) {
+	b := a.Web.bot.Load()
+	if b == nil {
+		return nil, nil
+	}
+	options := func(list []discord.Named, mark string) (all []settings.Option) {
+		for _, n := range list {
+			all = append(all, settings.Option{Value: n.ID, Label: mark + n.Name})
+		}
+		return all
+	}
+	c, r := b.GuildParts(guild)
+	return options(c, "#"), options(r, "@")
+}
+
 // limitedText says what is missing without the privileged intent.
 const limitedText = "; Discord hides messages that do not mention it: switch on Message Content Intent at " +
 	"https://discord.com/developers/applications, Bot, then restart clank"

@@ -72,6 +72,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Weaknesses:   a.weaknesses,
 		Discord:      a.discordState,
 		ChannelName:  a.channelName,
+		GuildParts:   a.guildParts,
 		Manager:      a.Sessions,
 		Scopes:       &a.scopes,
 		Questions:    a.Approver.Approvals,
