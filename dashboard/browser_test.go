@@ -74,9 +74,7 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	if typed := r.backend.typed(); len(typed) != 1 || !typed[0] {
 		t.Errorf("tasks of the form are typed: %v, want one that is", typed)
 	}
-	if got := tb.Eval(status); got != "Working" {
-		t.Errorf("status = %v", got)
-	}
+	tb.waitFor(status + ` === "Working"`)
 	height := tb.Eval(`document.querySelector(".step").offsetHeight`)
 	r.backend.letGo()
 	tb.waitFor(status + ` === "Done"`)
