@@ -3,9 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"clank/bot/discord"
 	"clank/sessions"
@@ -15,9 +17,19 @@ import (
 
 // progressByWork is the work whose progress is shown now, by its id.
 type progressByWork struct {
-	mu sync.Mutex
-	by map[string]*progress
+	mu    sync.Mutex
+	by    map[string]*progress
+	early map[string]earlySign // by message
 }
+
+// earlySign is what somebody put below a message before Discord had told us that it is ours.
+type earlySign struct {
+	at   time.Time
+	stop func()
+}
+
+// maxEarly is by how much Discord's answer to what we show may come after what people do below it.
+const maxEarly = 10 * time.Second
 
 func (s *progressByWork) add(p *progress) {
 	s.mu.Lock()
@@ -42,6 +54,31 @@ func (s *progressByWork) refresh(id string) {
 		if p.channel == id || p.guild == id {
 			p.markDirty()
 		}
+	}
+}
+
+// whenShown has stop called if a message turns out to show work.
+func (s *progressByWork) whenShown(message string, stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early == nil {
+		s.early = make(map[string]earlySign)
+	}
+	maps.DeleteFunc(s.early, func(_ string, e earlySign) bool { return time.Since(e.at) > maxEarly })
+	s.early[message] = earlySign{time.Now(), stop}
+}
+
+// isShown says which message shows the work of p.
+func (s *progressByWork) isShown(p *progress, message string) {
+	p.mu.Lock()
+	p.message = message
+	p.mu.Unlock()
+	s.mu.Lock()
+	e := s.early[message]
+	delete(s.early, message)
+	s.mu.Unlock()
+	if e.stop != nil && time.Since(e.at) <= maxEarly {
+		e.stop()
 	}
 }
 

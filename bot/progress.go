@@ -125,6 +125,7 @@ func (p *progress) run(ctx context.Context) {
 		case <-expiry:
 		}
 		err := p.place.show(ctx, p.view(), false)
+		p.shown.isShown(p, cmp.Or(p.place.message, p.place.answer))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -138,9 +139,6 @@ func (p *progress) run(ctx context.Context) {
 			message, interaction = p.place.message, p.place.interaction
 			p.onShown()
 		}
-		p.mu.Lock()
-		p.message = cmp.Or(p.place.message, p.place.answer)
-		p.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return

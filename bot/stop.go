@@ -68,7 +68,10 @@ func (b *Bot) onReaction(base context.Context, r discordgo.MessageReactionAdd) {
 		who = personFrom(r.Member.User, r.Member.Nick)
 		who.roles = r.Member.Roles
 	}
-	b.stopShown(base, r.MessageID, &discordgo.Message{GuildID: r.GuildID, ChannelID: r.ChannelID}, who)
+	in := &discordgo.Message{GuildID: r.GuildID, ChannelID: r.ChannelID}
+	if !b.stopShown(base, r.MessageID, in, who) {
+		b.activeProgress.whenShown(r.MessageID, func() { b.stopShown(base, r.MessageID, in, who) })
+	}
 }
 
 // maxEditAge is for how long an edit is one: Discord tells of old ones when it unfolds a link or pins a message.

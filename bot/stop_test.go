@@ -198,6 +198,25 @@ func TestAStopSignStopsWhatItIsBelow(t *testing.T) {
 	}
 }
 
+func TestAStopSignCountsBeforeDiscordHasSaidWhoseMessageItIsBelow(t *testing.T) {
+	s := newStage(t)
+	s.plainBrain()
+	s.open()
+	it, k := s.lamps()
+	hold := s.HoldNext(discordtest.RouteEditResponse)
+	k.step("look", nil)
+	<-hold.Arrived()
+	thinking, _ := s.Interaction(it.ID)
+	s.React(*thinking.Original, s.ada, "⏹")
+	s.answered(s.command(s.bob, "sessions", nil)) // the sign has been heard
+	hold.Release()
+	select {
+	case <-k.ctx.Done():
+	case <-s.ctx().Done():
+		t.Fatal("the task goes on")
+	}
+}
+
 func TestAMessageEditedToStopStops(t *testing.T) {
 	s := newStage(t)
 	s.plainBrain()

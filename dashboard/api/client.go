@@ -193,11 +193,10 @@ func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{})
 }
 
-// SendFile sends a file for a task.
+// SendFile sends a file for a task. It closes r, if that can be closed: a read that waits would outlast ctx.
 func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
 	path := "/api/files?name=" + url.QueryEscape(name)
-	body := io.NopCloser(r) // it is the caller's to close
-	res, err := c.send(ctx, http.MethodPost, path, body, http.Header{"Content-Type": {"application/octet-stream"}})
+	res, err := c.send(ctx, http.MethodPost, path, r, http.Header{"Content-Type": {"application/octet-stream"}})
 	if err != nil {
 		return f, err
 	}

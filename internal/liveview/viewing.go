@@ -384,6 +384,9 @@ func (c *viewing) showFrames(ctx context.Context) error {
 		c.mu.Lock()
 		c.shown = id
 		c.mu.Unlock()
+		if view != nil && last != nil {
+			view.Refresh() // a capture that goes on may tell nothing of a new size if the page does not change
+		}
 		next(view)
 		if err == nil && view != nil {
 			err = c.showView(ctx, view)

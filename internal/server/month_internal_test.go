@@ -60,7 +60,8 @@ type monthTask struct {
 // month is what people do on many servers. It keeps its own account of what may happen, and compares.
 type month struct {
 	t       *testing.T
-	rand    *rand.Rand
+	rand    *rand.Rand // of the test alone
+	lasts   *rand.Rand // how long tasks take; guarded by mu
 	server  *Server
 	manager *sessions.Manager
 	servers []*monthServer
@@ -104,7 +105,7 @@ func newMonth(t *testing.T, seed uint64) *month {
 	a.budget.GuildLimit = a.guildLimit
 	a.models = a.newModelFinder()
 	m := &month{
-		t: t, rand: rand.New(rand.NewPCG(seed, 1)), server: a, tasks: map[string]*monthTask{}, asked: map[string][]time.Time{},
+		t: t, rand: rand.New(rand.NewPCG(seed, 1)), lasts: rand.New(rand.NewPCG(seed, 2)), server: a, tasks: map[string]*monthTask{}, asked: map[string][]time.Time{},
 		calls: map[string]int{}, atOnce: map[string]int{}, counts: map[string]int{},
 	}
 	for i := range monthServers {
@@ -363,7 +364,7 @@ func (m *month) begin(s sessions.Session, task sessions.Task) time.Duration {
 	if !slices.ContainsFunc(m.sessions, func(have sessions.Session) bool { return have.ID == s.ID }) {
 		m.sessions = append(m.sessions, s)
 	}
-	return time.Duration(m.rand.Int64N(int64(10 * time.Minute)))
+	return time.Duration(m.lasts.Int64N(int64(10 * time.Minute)))
 }
 
 // spend makes one call of a model, which is on the account of the person and of their server alone.
@@ -391,6 +392,9 @@ func (m *month) spend(ctx context.Context, s sessions.Session, task sessions.Tas
 }
 
 func TestAMonthOnManyServersMixesNothingUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a month takes seconds, and a minute with the race detector")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMonth(t, 7)
