@@ -193,10 +193,14 @@ func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{})
 }
 
-// SendFile sends a file for a task. It closes r, if that can be closed: a read that waits would outlast ctx.
+// SendFile sends a file for a task. If ctx ends before that is done it closes r, if that can be closed.
 func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
 	path := "/api/files?name=" + url.QueryEscape(name)
-	res, err := c.send(ctx, http.MethodPost, path, r, http.Header{"Content-Type": {"application/octet-stream"}})
+	if source, ok := r.(io.Closer); ok { // http waits for a read of the body, also once ctx has ended
+		stop := context.AfterFunc(ctx, func() { _ = source.Close() })
+		defer stop()
+	}
+	res, err := c.send(ctx, http.MethodPost, path, io.NopCloser(r), http.Header{"Content-Type": {"application/octet-stream"}})
 	if err != nil {
 		return f, err
 	}
