@@ -68,8 +68,8 @@ func (s *progressByWork) whenShown(message string, stop func()) {
 	s.early[message] = earlySign{time.Now(), stop}
 }
 
-// isShown says which message shows the work of p.
-func (s *progressByWork) isShown(p *progress, message string) {
+// setMessage notes which message shows the work of p.
+func (s *progressByWork) setMessage(p *progress, message string) {
 	p.mu.Lock()
 	p.message = message
 	p.mu.Unlock()

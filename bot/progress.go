@@ -125,7 +125,7 @@ func (p *progress) run(ctx context.Context) {
 		case <-expiry:
 		}
 		err := p.place.show(ctx, p.view(), false)
-		p.shown.isShown(p, cmp.Or(p.place.message, p.place.answer))
+		p.shown.setMessage(p, cmp.Or(p.place.message, p.place.answer))
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,15 +17,20 @@ import (
 // checkFiles finds out before the work begins that files can be read and downloads be written.
 func (f browseFlags) checkFiles() error {
 	for _, path := range f.files {
-		if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		switch st, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist):
 			return usagef("--file %s: there is no such file", path)
+		case err != nil:
+			return usagef("--file: %v", err)
+		case !st.Mode().IsRegular():
+			return usagef("--file %s: this is a directory or a device, not a file", path)
 		}
 	}
 	if f.downloads == "" {
 		return nil
 	}
 	if st, err := os.Stat(f.downloads); err != nil || !st.IsDir() {
-		return usagef("--downloads %s: there is no such directory", f.downloads)
+		return usagef("--downloads %s: there is no such directory; make it first", f.downloads)
 	}
 	return nil
 }

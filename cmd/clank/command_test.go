@@ -588,6 +588,7 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 		commandStep{"config get " + presetKey, exitDone, "claude_api\n", ""},
 		commandStep{"config export", exitDone, `"agentStack.preset": "claude_api",`, ""},
 		commandStep{"config import /no/such/file", exitFailed, "no such file", ""},
+		commandStep{"config import /dev/null", exitFailed, "/dev/null: read the settings", ""},
 		commandStep{"browse hello", exitFailed, "set ANTHROPIC_API_KEY", ""},
 		commandStep{"setup", exitFailed, "anthropic", ""},
 		commandStep{"setup discord", exitDone, "permissions=274881170432", ""},

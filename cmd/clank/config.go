@@ -104,7 +104,7 @@ func importSettings(ctx context.Context, e *commandEnv, file string) error {
 	}
 	values, err := settings.ParseJSONC(text)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w; nothing was changed", file, err)
 	}
 	return withSettings(ctx, e, func(v settingsView) error {
 		if _, _, err := v.Live.Replace(ctx, values, v.Live.State().Version); err != nil {

@@ -166,9 +166,11 @@ func filesTravelFromTheTerminal(t *testing.T, r *serverFixture) {
 		t.Errorf("%s has %d bytes, %v; want the receipt", path, len(data), err)
 	}
 	check.Contains(t, got.stderr, "downloaded "+path)
-	for _, args := range [][]string{{"--file", filepath.Join(dir, "none")}, {"--file", dir}, {"--downloads", cv}} {
-		if got := runCommand(t.Context(), r.env, append([]string{"browse", task}, args...)...); got.code != exitUsage {
-			t.Errorf("%q: got %+v, want wrong usage", args, got)
+	for _, tc := range [][3]string{
+		{"--file", filepath.Join(dir, "none"), "no such file"}, {"--file", dir, "a directory"}, {"--downloads", cv, "no such directory"},
+	} {
+		if got := runCommand(t.Context(), r.env, "browse", task, tc[0], tc[1]); got.code != exitUsage || !strings.Contains(got.stderr, tc[2]) {
+			t.Errorf("%q: got %+v, want wrong usage", tc, got)
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(r.server.Inbox.Dir, ".received", "*"))

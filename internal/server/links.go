@@ -56,8 +56,8 @@ func (x *CallService) checkInvited(user string) error {
 }
 
 var (
-	errNoSignIn = errors.New("people cannot sign in with Discord here, as the client secret of the application " +
-		"is not set or clank is not connected; make a link for whoever opens it first")
+	errNoSignIn = errors.New("people cannot sign in with Discord here, as DISCORD_CLIENT_SECRET is not " +
+		"set or clank is not connected; make a link for whoever opens it first")
 	errNoAccount = errors.New("a Discord account is named by its id, a number: in Discord's advanced settings " +
 		"switch on Developer Mode, then right-click the person and choose Copy User ID")
 )
