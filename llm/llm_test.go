@@ -186,16 +186,18 @@ func TestCapsOfUsesTheLongestBeginning(t *testing.T) {
 func TestDearestPriceIsThatOfLongCalls(t *testing.T) {
 	tests := []struct {
 		model string
+		input int64
 		want  llm.Price
 		known bool
 	}{
-		{"gpt-6-sol", llm.Price{Input: 4, Cached: 0.4, Output: 15}, true},
-		{"gpt-5.4-mini", llm.Price{Input: 0.75, Cached: 0.075, Output: 4.5}, true},
-		{"some-model-of-mine", llm.Price{}, false},
+		{"gpt-6-sol", 272_001, llm.Price{Input: 4, Cached: 0.4, Output: 15}, true},
+		{"gpt-6-sol", 272_000, llm.Price{Input: 2, Cached: 0.2, Output: 10}, true},
+		{"gpt-5.4-mini", 300_000, llm.Price{Input: 0.75, Cached: 0.075, Output: 4.5}, true},
+		{"some-model-of-mine", 1, llm.Price{}, false},
 	}
 	for _, tt := range tests {
-		if got, known := llm.MaxPrice(tt.model); got != tt.want || known != tt.known {
-			t.Errorf("DearestPrice(%q) = %+v, %v; want %+v, %v", tt.model, got, known, tt.want, tt.known)
+		if got, known := llm.MaxPrice(tt.model, tt.input); got != tt.want || known != tt.known {
+			t.Errorf("MaxPrice(%q, %d) = %+v, %v; want %+v, %v", tt.model, tt.input, got, known, tt.want, tt.known)
 		}
 	}
 }

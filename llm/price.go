@@ -117,11 +117,11 @@ func bareName(model string) string {
 	return strings.ToLower(model[strings.LastIndex(model, "/")+1:])
 }
 
-// MaxPrice returns the most that a model's tokens can cost by the table, be the call of usual length or a long one:
-// what a call may cost before it is made. It says false for a model of unknown price.
-func MaxPrice(model string) (Price, bool) {
+// MaxPrice returns the most that a model's tokens can cost by the table in a call of up to input tokens. It says false
+// for a model of unknown price.
+func MaxPrice(model string, input int64) (Price, bool) {
 	p, ok := findPrice(model)
-	if p.longFrom == 0 {
+	if p.longFrom == 0 || input <= int64(p.longFrom) {
 		return p.price, ok
 	}
 	return Price{

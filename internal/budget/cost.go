@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sort"
 	"strings"
 	"time"
 
@@ -106,18 +107,52 @@ func isUnsent(err error) bool {
 	return false
 }
 
-// call makes one call of a model within the budget. ask makes it, with the
-// context it is given, and returns what it took.
-func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(context.Context) (llm.Usage, error)) (llm.Usage, error) {
+// call makes one call of a model within the budget. ask makes it, with the context and the longest answer that it is
+// given, and returns what it took. Where the budget has room for a shorter answer only, the model is asked for that.
+func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(ctx context.Context, maxTokens int) (llm.Usage, error)) (llm.Usage, error) {
 	rules := k.Rules()
-	most, unpriced := k.maxAmount(rules, c.model, c.input, c.maxTokens, c.contextSize)
-	u, err := llm.Usage{}, error(nil)
-	err = k.spendUpTo(ctx, c.model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
-		u, err = ask(ctx)
-		u = k.chargedUsage(rules, c.model, u)
-		return u, 0, err
-	})
+	u, asked := llm.Usage{}, false
+	try := func() error {
+		most, unpriced := k.maxAmount(rules, c.model, c.input, c.maxTokens, c.contextSize)
+		return k.spendUpTo(ctx, c.model, most, unpriced, func(ctx context.Context) (_ llm.Usage, _ time.Duration, err error) {
+			asked = true
+			u, err = ask(ctx, c.maxTokens)
+			u = k.chargedUsage(rules, c.model, u)
+			return u, 0, err
+		})
+	}
+	err := try()
+	if failed := (*llm.Error)(nil); !asked && errors.As(err, &failed) && failed.Kind == llm.ErrBudgetSpent {
+		if c.maxTokens = k.affordableAnswer(ctx, c); c.maxTokens > 0 {
+			err = try()
+		}
+	}
 	return u, err
+}
+
+// minAnswer is the shortest answer that is worth a call, in tokens: a tool call and a few words.
+const minAnswer = 256
+
+// affordableAnswer returns how many tokens an answer may have for which there is a budget left; 0 if that is too few.
+func (k *Enforcer) affordableAnswer(ctx context.Context, c modelCall) int {
+	account := llm.AccountOf(ctx)
+	rules := k.rulesFor(account)
+	sums, err := k.Ledger.Sums(ctx, keysOf(account, dayOf(k.now(), rules.Zone)))
+	if err != nil || c.fixed {
+		return 0
+	}
+	longest := c.maxTokens
+	if longest <= 0 {
+		longest = maxOutput
+	}
+	n := sort.Search(longest, func(n int) bool {
+		most, unpriced := k.maxAmount(rules, c.model, c.input, n+1, c.contextSize)
+		return checkLimits(rules, c.model, sums, most, unpriced) != nil
+	})
+	if n < minAnswer {
+		return 0
+	}
+	return n
 }
 
 // spendUpTo does something that takes most at most. A try that may have cost something counts as a call of its own,
@@ -156,4 +191,5 @@ type modelCall struct {
 	model                  string
 	input                  int64
 	maxTokens, contextSize int
+	fixed                  bool // the answer cannot be bounded for this call alone
 }

@@ -101,15 +101,15 @@ func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, 
 		}
 	}
 	a = Amount{Calls: 1, Tokens: input + output}
-	price, known := maxTokenPrice(rules, model)
+	price, known := maxTokenPrice(rules, model, input)
 	a.Money = Dollars(price.Cost(llm.Usage{InputTokens: int(input), OutputTokens: int(output)}))
 	return a, !known
 }
 
-// maxTokenPrice returns the most that a token of a model may cost, by the settings or else by the table.
-func maxTokenPrice(rules Rules, model string) (p llm.Price, known bool) {
+// maxTokenPrice returns the most that a token of a call with so much input may cost, by the settings or else by the table.
+func maxTokenPrice(rules Rules, model string, input int64) (p llm.Price, known bool) {
 	if p, known = priceOverride(rules, model); !known {
-		p, known = llm.MaxPrice(withoutProvider(model))
+		p, known = llm.MaxPrice(withoutProvider(model), input)
 	}
 	if llm.ChargesCacheWrites(model) {
 		p.Input *= llm.CacheWriteFactor // all of it may be written

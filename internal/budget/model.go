@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"clank/computeruse"
 	"clank/llm"
@@ -20,16 +21,41 @@ type limitedModel struct {
 	llm.Model
 
 	enforcer *Enforcer
+
+	mu        sync.Mutex
+	estimated int64 // tokens that the last request was thought to have
+	read      int64 // tokens that it had
 }
 
 func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (reply llm.Reply, err error) {
-	c := modelCall{model: m.Name(), input: requestTokens(req), maxTokens: req.MaxTokens, contextSize: m.Caps().ContextSize}
-	reply.Usage, err = m.enforcer.call(ctx, c, func(ctx context.Context) (llm.Usage, error) {
+	estimated := requestTokens(req)
+	c := modelCall{model: m.Name(), input: m.correct(estimated), maxTokens: req.MaxTokens, contextSize: m.Caps().ContextSize}
+	reply.Usage, err = m.enforcer.call(ctx, c, func(ctx context.Context, maxTokens int) (llm.Usage, error) {
+		req.MaxTokens = maxTokens
 		reply, err = m.Model.Generate(ctx, req, onDelta)
 		return reply.Usage, err
 	})
+	if read := int64(reply.Usage.InputTokens); err == nil && read > 0 {
+		m.mu.Lock()
+		m.estimated, m.read = estimated, read
+		m.mu.Unlock()
+	}
 	return reply, err
 }
+
+// correct returns an estimate by what came of the last one: requests of one conversation are alike.
+func (m *limitedModel) correct(estimate int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.estimated == 0 {
+		return estimate
+	}
+	likely := float64(estimate) * float64(m.read) / float64(m.estimated)
+	return min(estimate, int64(likely*likelyMargin)+1)
+}
+
+// likelyMargin is how much more a request may have than one like it had.
+const likelyMargin = 1.1
 
 // ComputerUseModel returns m within the budget, as [Enforcer.Model] does for a model.
 func (k *Enforcer) ComputerUseModel(m computeruse.Model) computeruse.Model {
@@ -51,7 +77,7 @@ func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conv
 	return &screenConversation{
 		Conversation: t, enforcer: m.enforcer,
 		call: modelCall{
-			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize,
+			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize, fixed: true,
 			input: tokensPerPart + textTokens(b.System) + toolTokens(b.Tools) + textTokens(string(b.Memory)) + textTokens(b.EndUser),
 		},
 	}, nil
@@ -72,7 +98,7 @@ func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (tu
 	in = mergeInput(t.unsent, in)
 	next, asked := t.call, false
 	next.input += inputTokens(in)
-	turn.Usage, err = t.enforcer.call(ctx, next, func(ctx context.Context) (llm.Usage, error) {
+	turn.Usage, err = t.enforcer.call(ctx, next, func(ctx context.Context, _ int) (llm.Usage, error) {
 		asked = true
 		turn, err = t.Conversation.Next(ctx, in)
 		return turn.Usage, err

@@ -46,7 +46,7 @@ func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
 }
 
 func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
-	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.0015)}})
+	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.0008)}})
 	ada := llm.Account{User: "discord:1"}
 	for range 2 {
 		if _, err := b.ask(t.Context(), ada); err != nil {
@@ -55,7 +55,7 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 	}
 	_, err := b.ask(t.Context(), ada)
 	got := spent(t, err)
-	if want := "budget spent: 0.0006 of 0.0015 USD for this person today"; got.Message != want {
+	if want := "budget spent: 0.0006 of 0.0008 USD for this person today"; got.Message != want {
 		t.Errorf("got message %q, want %q", got.Message, want)
 	}
 	check.Contains(t, got.Hint, "one more call could take 0.0010 USD", budget.LimitKey+"user", "anew at midnight in UTC")
@@ -75,9 +75,9 @@ func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
 
 func TestEachUnitIsALimitOfItsOwn(t *testing.T) {
 	for name, limit := range map[string]budget.Amount{
-		"1 of 1 calls":       {Calls: 1},
-		"300 of 1200 tokens": {Tokens: 1200},
-		"0.0003 of 0.0011":   {Money: budget.Dollars(0.0011)},
+		"1 of 1 calls":      {Calls: 1},
+		"300 of 500 tokens": {Tokens: 500},
+		"0.0003 of 0.0005":  {Money: budget.Dollars(0.0005)},
 	} {
 		b := newBench(t, budget.Limits{budget.LevelDay: limit})
 		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
