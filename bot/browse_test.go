@@ -177,7 +177,7 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 		want string
 	}{
 		"refused":  {ending{err: fmt.Errorf("%w; ask again in an hour", sessions.ErrBudgetSpent)}, "The hour's tasks are used up; ask again in an hour."},
-		"limited":  {ending{rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "two found", Reason: "step limit of 10"}}, "two found\n\n*Ended early:* Step limit of 10."},
+		"limited":  {ending{rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "two found", Reason: "step limit of 10"}}, "two found\n\n*Ended early:* Step limit of 10. The option “steps” of a browse allows more."},
 		"failed":   {ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
 		"nothing":  {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
 		"silence":  {ending{}, "nobody knows why"},

@@ -122,6 +122,9 @@ func outcomeText(ctx context.Context, loc i18n.Locale, rec sessions.TaskRecord, 
 		text = rec.Answer
 	case sessions.TaskLimited:
 		text = strings.TrimSpace(rec.Answer + "\n\n*" + loc.T("Ended early:") + "* " + why)
+		if rec.HitStepLimit() {
+			text += " " + loc.T("The option “steps” of a browse allows more.")
+		}
 	case sessions.TaskStopped, sessions.TaskInterrupted:
 		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
 	default:

@@ -18,7 +18,7 @@ const Runtime = "local_browser_agent"
 // Settings are asked for before each task. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
-	MaxSteps         int           // model calls in one task that does not say: 10
+	MaxSteps         int           // model calls in one task that does not say: 30
 	SnapshotChars    int           // upper bound of one page state or page text: 20000
 	HistorySnapshots int           // page states and pictures kept in full: 3
 	HistoryChars     int           // upper bound of the conversation: 160000
@@ -34,7 +34,7 @@ const (
 
 func (s Settings) withDefaults() Settings {
 	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
-	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 10)
+	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 30)
 	s.SnapshotChars = cmp.Or(max(0, s.SnapshotChars), 20000)
 	s.HistorySnapshots = cmp.Or(max(0, s.HistorySnapshots), 3)
 	s.HistoryChars = cmp.Or(max(0, s.HistoryChars), 160000)

@@ -324,3 +324,11 @@ func TestASessionWorksOneTaskAtATime(t *testing.T) {
 		t.Errorf("a second task at once ended with %v, want one refusal", refusals)
 	}
 }
+
+func TestWorkThatIsFinishedAtTheStepLimitIsDone(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), say("It costs 5 €.\n[finished]"))
+	b.task.MaxSteps = 1
+	if answer, _ := b.answer(t); answer.Limit != "" || answer.Text != "It costs 5 €." {
+		t.Errorf("got %q with limit %q", answer.Text, answer.Limit)
+	}
+}

@@ -79,13 +79,14 @@ func (r *run) work(ctx context.Context, unread error) error {
 		case r.closed:
 			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
 		case r.repeatCount >= agent.MaxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
+			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without using tools: "+
+				"what you have found so far, and what is left to do.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
 		case r.emptyReplies >= maxEmptyReplies:
 			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxEmptyReplies)
 		}
 	}
-	limit := fmt.Sprintf("step limit of %d", r.set.MaxSteps)
-	return r.wrapUp(ctx, "You have reached the "+limit+".", limit)
+	limit := sessions.StepLimit(r.set.MaxSteps)
+	return r.wrapUp(ctx, agent.LimitText(limit), limit)
 }
 
 // prepare makes ready what the loop needs and takes in the task.
@@ -175,9 +176,6 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 
 // wrapUp asks the model for an answer, without tools. limit is what ended the work, if a limit did.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
-	if limit != "" {
-		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
-	}
 	beside := r.remark
 	if err := r.deliverNotes(ctx); err != nil {
 		return err
@@ -188,6 +186,9 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 		return err
 	}
 	end := agent.NewOutcome(reply.Text(), reply.Stop)
+	if end.Limit = ""; limit != "" { // why it is asked now is known
+		end = end.WithLimit(limit, reply.Stop, r.caps.Literal)
+	}
 	switch {
 	case end.Text != "":
 	case beside != "":
@@ -196,9 +197,6 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 		end.Text = "The browser is closed."
 	default:
 		end.Text = "There is no answer: the work ended before one was found."
-	}
-	if limit != "" {
-		end.Limit = limit
 	}
 	return r.answer(ctx, end)
 }

@@ -29,7 +29,7 @@ const (
 // Settings are asked for before each task. A zero field has the default named beside it.
 type Settings struct {
 	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
-	MaxSteps     int           // batches of actions in one task that does not say: 25
+	MaxSteps     int           // batches of actions in one task that does not say: 30
 	Instructions string        // added to the system prompt
 	HandOver     []string      // runtimes to which the model may hand a task over; none: the tool is not there
 }
@@ -44,7 +44,7 @@ const (
 
 func (s Settings) withDefaults() Settings {
 	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
-	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 25)
+	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 30)
 	return s
 }
 
@@ -178,9 +178,9 @@ func (r *run) work(ctx context.Context, unread error) error {
 			continue // somebody spoke while it was answering
 		}
 		if step == r.set.MaxSteps {
-			limit := fmt.Sprintf("step limit of %d", r.set.MaxSteps)
+			limit := sessions.StepLimit(r.set.MaxSteps)
 			r.state.memory.Next.answerOpen("not executed: the " + limit + " is reached")
-			return r.wrapUp(ctx, "You have reached the "+limit+".", limit)
+			return r.wrapUp(ctx, agent.LimitText(limit), limit)
 		}
 		refused, err := r.runTurn(ctx, turn)
 		switch {
@@ -189,7 +189,8 @@ func (r *run) work(ctx context.Context, unread error) error {
 		case refused != nil:
 			return r.answer(ctx, *refused)
 		case r.repeatCount >= agent.MaxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
+			return r.wrapUp(ctx, "You have done the same again and again without effect. Answer the person now, without acting: "+
+				"what you have found so far, and what is left to do.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
 		case r.emptyReplies >= maxEmptyReplies:
 			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable action (try another model)", r.model.Name(), maxEmptyReplies)
 		}
@@ -366,14 +367,13 @@ const noAnswerText = "There is no answer: the work ended before one was found."
 // wrapUp asks the model for an answer, without acting. limit is what ended the work.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	beside := r.remark
-	r.state.memory.Next.addUserText(why + " Answer the person now, without acting: what you have found so far, and what is left to do.")
+	r.state.memory.Next.addUserText(why)
 	turn, err := r.ask(ctx, true)
 	if err != nil {
 		return r.endIfSpent(ctx, err)
 	}
-	end := agent.NewOutcome(turn.Text, turn.Stop)
+	end := agent.NewOutcome(turn.Text, turn.Stop).WithLimit(limit, turn.Stop, false)
 	end.Text = cmp.Or(cmp.Or(end.Text, beside), noAnswerText)
-	end.Limit = limit
 	return r.answer(ctx, end)
 }
 

@@ -136,7 +136,7 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 	}
 	j.totals.previousSteps = j.totals.lastStep
 	if all := j.rec.MaxSteps; all > 0 && j.totals.modelCalls >= all {
-		end := &Step{N: 1, Kind: StepAnswer, Label: "answer", Text: h.Summary, Limit: fmt.Sprintf("step limit of %d", all)}
+		end := &Step{N: 1, Kind: StepAnswer, Label: "answer", Text: h.Summary, Limit: StepLimit(all)}
 		return t, end, m.recordStep(ctx, j, end)
 	}
 	from := t.Runtime

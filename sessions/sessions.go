@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"clank/internal/i18n"
@@ -190,6 +191,17 @@ const (
 	TaskFailed      TaskState = "failed"      // see Reason
 	TaskInterrupted TaskState = "interrupted" // the program ended while it ran
 )
+
+// stepLimit is how the reason of a task begins that a limit of steps has ended.
+const stepLimit = "step limit of "
+
+// StepLimit returns the [Step.Limit] of a task that may have n steps.
+func StepLimit(n int) string { return fmt.Sprintf("%s%d", stepLimit, n) }
+
+// HitStepLimit reports whether a limit of steps has ended the task.
+func (r TaskRecord) HitStepLimit() bool {
+	return r.State == TaskLimited && strings.HasPrefix(r.Reason, stepLimit)
+}
 
 // Final reports whether a task in state s will not change any more.
 func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }

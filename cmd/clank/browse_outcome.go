@@ -153,6 +153,9 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 	case sessions.TaskDone:
 		return nil
 	case sessions.TaskLimited:
+		if rec.HitStepLimit() {
+			rec.Reason += " (--max-steps allows more)"
+		}
 		return &exitError{Code: exitLimited, Err: fmt.Errorf("ended early: %s", rec.Reason)}
 	case sessions.TaskStopped:
 		return &exitError{Code: exitStopped, Err: errors.New(rec.Reason)}

@@ -80,7 +80,7 @@ const (
 	maxQueuedPerUser  = 10
 	maxKeptViews      = 40
 	maxKeptTasks      = 5000
-	MaxTaskSteps      = 30 // the most a task may ask for
+	MaxTaskSteps      = 200 // the most a task may ask for
 )
 
 func (a *Server) sessionLimits() sessions.Limits {

@@ -100,7 +100,7 @@ func TestNullIsTheDefaultAgain(t *testing.T) {
 	if _, _, err := l.Update(t.Context(), values(keySteps, "null", "some.future.setting", "null"), "3"); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Current().MaxSteps; got != 10 || len(store.values) != 0 {
+	if got := l.Current().MaxSteps; got != 30 || len(store.values) != 0 {
 		t.Errorf("steps = %d, stored = %v", got, store.values)
 	}
 }
@@ -120,8 +120,8 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 		key, value string
 		want       string // of the refusal; "" if it is accepted
 	}{
-		{keySteps, "31", keySteps + " = 31: must be a whole number, 1 to 30"},
-		{keySteps, "1.5", "must be a whole number, 1 to 30"},
+		{keySteps, "201", keySteps + " = 201: must be a whole number, 1 to 200"},
+		{keySteps, "1.5", "must be a whole number, 1 to 200"},
 		{keySteps, `"ten"`, `= "ten": must be a whole number`},
 		{keySteps, "1e400", "must be a whole number"},
 		{keyStep, "100", "must be 5 s to 2 min (5000 to 120000 milliseconds)"},
@@ -275,7 +275,7 @@ func TestOfTwoWritersOneIsRefusedWhateverTheStoreThinks(t *testing.T) {
 }
 
 func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
-	future := values(keySteps, "99", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN", `"x"`)
+	future := values(keySteps, "999", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN", `"x"`)
 	store := &memory{values: maps.Clone(future), version: 1}
 	var log bytes.Buffer
 	l := &settings.Manager{Store: store, Log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -283,7 +283,7 @@ func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
 		t.Fatalf("the start was stopped: %v", err)
 	}
 	now := l.Current()
-	if now.MaxSteps != 10 || now.AgentModel != "plain:steps" || now.StepTimeout.Seconds() != 60 {
+	if now.MaxSteps != 30 || now.AgentModel != "plain:steps" || now.StepTimeout.Seconds() != 60 {
 		t.Errorf("settings = %+v", now)
 	}
 	if got := len(l.State().Problems); got != 4 || strings.Count(log.String(), "stored setting is not used") != 4 {

@@ -32,7 +32,7 @@ func TestWhatIsSetByHandGoesBeforeThePreset(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	set(t, l, keyPreset, `"openai_api"`)
-	if got := l.Current(); got.AgentModel != "openai:gpt-5.6" || got.AssistantModel != "openai:gpt-5.6" || got.MaxSteps != 10 {
+	if got := l.Current(); got.AgentModel != "openai:gpt-5.6" || got.AssistantModel != "openai:gpt-5.6" || got.MaxSteps != 30 {
 		t.Errorf("the preset alone: %+v", got)
 	}
 	set(t, l, keyBrain, `""`) // the default, but not what the preset says

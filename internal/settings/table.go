@@ -150,7 +150,7 @@ var otherFields = slices.Concat(
 	),
 	inGroup(groupTasks,
 		number(agentKeys+"maxStepsPerTask", "Steps per task", "A task ends after this many steps, with what it has "+
-			"found.", 10, 1, 30, &at.MaxSteps),
+			"found. A task can ask for another number, up to 200.", 30, 1, 200, &at.MaxSteps),
 		duration(agentKeys+"stepTimeoutMs", "Step timeout", "A slower browser action fails and the model is told. A "+
 			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute, &at.StepTimeout),
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+

@@ -44,42 +44,43 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	text, call, failed := m.next(readConversation(req).resume(m.places))
+	text, call, stop := m.next(readConversation(req).resume(m.places))
 	if err := streamText(ctx, text, onDelta); err != nil {
 		return llm.Reply{}, err
 	}
-	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
+	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: stop, Usage: llm.Usage{Calls: 1}}
 	if text != "" {
 		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: text})
 	}
-	if failed {
-		reply.Stop = llm.StopRefused
-	}
 	if call != nil {
-		reply.Stop = llm.StopTools
 		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Call: call})
 	}
 	return reply, nil
 }
 
-// next decides what to say and which tool to call; no call means that this is
-// the answer, and failed that it tells why not everything could be done.
-func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bool) {
+// next decides what to say and which tool to call. No call means that this is the answer: stop says whether all was
+// done, or could not be, or was not for want of tools.
+func (m *Model) next(c conversation) (text string, call *llm.ToolCall, stop llm.StopReason) {
 	var err error
 	if c.instruction, err = m.script(c.instruction); err != nil {
-		return err.Error(), nil, true
+		return err.Error(), nil, llm.StopRefused
 	}
 	steps, err := parseInstruction(c.instruction, m.places)
 	if err != nil {
-		return err.Error() + "\n\n" + m.help(), nil, true
+		return err.Error() + "\n\n" + m.help(), nil, llm.StopRefused
 	}
 	if len(steps) == 0 {
-		return m.help(), nil, true
+		return m.help(), nil, llm.StopRefused
 	}
 	c.checkDownloads(steps)
 	done, page := c.replay()
-	if c.failed != nil || done >= len(steps) || c.lastCall {
-		return finalAnswer(c, steps, done, ""), nil, c.failed != nil
+	switch {
+	case c.failed != nil:
+		return finalAnswer(c, steps, done, ""), nil, llm.StopRefused
+	case done >= len(steps):
+		return finalAnswer(c, steps, done, ""), nil, llm.StopEnd
+	case c.lastCall:
+		return finalAnswer(c, steps, done, ""), nil, llm.StopLength
 	}
 	s := steps[done]
 	if s.on.again {
@@ -87,7 +88,7 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	}
 	do := decideStep(s, page)
 	if do.problem != "" {
-		return finalAnswer(c, steps, done, do.problem), nil, true
+		return finalAnswer(c, steps, done, do.problem), nil, llm.StopRefused
 	}
 	purpose := "step"
 	text = fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
@@ -96,10 +97,10 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	}
 	input, err := json.Marshal(do.input)
 	if err != nil {
-		return finalAnswer(c, steps, done, err.Error()), nil, true
+		return finalAnswer(c, steps, done, err.Error()), nil, llm.StopRefused
 	}
 	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, purpose, done)
-	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}, false
+	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}, llm.StopTools
 }
 
 // help says with three examples what the model understands.

@@ -67,6 +67,26 @@ func NewOutcome(text string, stop llm.StopReason) Outcome {
 	}
 }
 
+// finishedMark is what a model says whose work a limit ended when there was nothing left to do.
+const finishedMark = "[finished]"
+
+// LimitText returns what a model is told whose work has come to a limit, which is its last question.
+func LimitText(limit string) string {
+	return "You have reached the " + limit + ". Answer the person now, without using tools: what you have found so far, and what is left to do. " +
+		"If all that they asked for is done, write " + finishedMark + " as the last line."
+}
+
+// WithLimit returns the outcome of an answer to [LimitText]: of work that the limit ended, unless it was finished then. A
+// model that does what is written says with its reason to stop whether it was.
+func (o Outcome) WithLimit(limit string, stop llm.StopReason, literal bool) Outcome {
+	text, finished := strings.CutSuffix(o.Text, finishedMark)
+	o.Text, o.Limit = strings.TrimSpace(text), limit
+	if finished || literal && stop == llm.StopEnd {
+		o.Limit = ""
+	}
+	return o
+}
+
 // BudgetSpent reports whether err says that the budget allows no further call of a model, and in which words.
 func BudgetSpent(err error) (limit string, spent bool) {
 	var told *llm.Error
