@@ -26,25 +26,6 @@ type LiveTab struct {
 	Current bool   `json:"current"`
 }
 
-// Tabs lists the tabs of a profile's browser by its windows' keys; those of "" are nobody's. It asks no browser.
-func (m *Manager) Tabs(name string) map[string][]LiveTab {
-	p, err := m.FindProfile(name)
-	if err != nil {
-		return nil
-	}
-	b := p.state.current()
-	if b == nil || !b.acquire() {
-		return nil
-	}
-	defer b.uses.ReleaseUnused()
-	tabs := map[string][]LiveTab{}
-	for _, tab := range b.conn.Tabs() {
-		key, _ := m.TabOwner(tab.TargetID())
-		tabs[key] = append(tabs[key], LiveTab{ID: tab.ID(), Title: tab.Title(), URL: tab.URL()})
-	}
-	return tabs
-}
-
 // Live returns what is to be seen of the window now. It asks neither the browser nor the page.
 func (w *Window) Live() LiveState {
 	w.mu.Lock()
@@ -64,6 +45,17 @@ func (w *Window) Live() LiveState {
 		s.Tabs = append(s.Tabs, LiveTab{ID: tab.ID(), Title: tab.Title(), URL: tab.URL(), Current: tab == current})
 	}
 	return s
+}
+
+// Observed returns the current tab and what follows the tabs of its browser, or nil if no page is open. It opens nothing.
+func (w *Window) Observed() (*page.Tab, []page.Observer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	current := w.tabs.Current()
+	if w.browser == nil || w.browser.isGone() || current == nil {
+		return nil, nil
+	}
+	return current, w.browser.observers
 }
 
 // Watch begins to show the current tab to a person; the caller closes the Viewer. It opens nothing: a window without an

@@ -12,14 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"clank/browsermgr"
-	"clank/browsermgr/egress"
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
-	"clank/internal/vault"
 	"clank/internal/watches"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -44,11 +41,9 @@ type Server struct {
 	Watches     *watches.Runner  // the pages that are watched for people
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
-	Browsers    *browsermgr.Manager
-	Gate        *egress.Proxy // that the browsers go through
-	Vault       *vault.Vault  // nil if it cannot be opened
 	Links       Links
 	Setup       Setup
+	Tools       TaskTools
 	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
 	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything
 	Call        http.Handler                    // answers the page of calls, below /api/call

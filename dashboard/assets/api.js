@@ -53,6 +53,23 @@ export const load = async (path) => (await request(path)).blob();
 // readPage returns the HTML of a page.
 export const readPage = async (path) => (await request(path)).text();
 
+// readEvents hands the events of an answer to heard until it ends.
+async function readEvents(body, heard) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (rest + part.value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) heard(Object.fromEntries(event.split("\n").map((line) => line.split(/: ?(.*)/))));
+  }
+}
+
+// stream asks for something that answers with events until it is done, or signal ends it.
+export async function stream(path, heard, signal) {
+  const { body } = await request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}", signal });
+  await readEvents(body, ({ event, data }) => { if (data) heard(event, JSON.parse(data)); });
+}
+
 // follow reads a stream of events for as long as the page lives. After a break it goes on from where it was. heard is
 // given the name and the data of each event, online whether there is a connection.
 export async function follow(path, heard, online) {
@@ -60,17 +77,10 @@ export async function follow(path, heard, online) {
     try {
       const { body } = await request(path, { headers: last ? { "Last-Event-ID": last } : {} });
       online(true);
-      const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = "";
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
-        const events = (rest + part.value).split("\n\n");
-        rest = events.pop();
-        for (const event of events) {
-          const { id, event: name, data } = Object.fromEntries(event.split("\n").map((line) => line.split(/: ?(.*)/)));
-          last = id ?? last;
-          if (data) queueMicrotask(() => heard(name, JSON.parse(data))); // what fails in there does not end the stream
-        }
-      }
+      await readEvents(body, ({ id, event: name, data }) => {
+        last = id ?? last;
+        if (data) queueMicrotask(() => heard(name, JSON.parse(data))); // what fails in there does not end the stream
+      });
     } catch { /* it is tried again */ }
     online(false);
   }

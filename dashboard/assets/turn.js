@@ -149,7 +149,7 @@ export class Turn {
     this.drawAnswer();
     if (!this.running && !this.record && [...this.steps.values()].some((e) => e.row)) {
       this.record = recordButton(task.id);
-      this.root.append(this.record);
+      this.root.append(this.record, " ", el("a", { class: "record", href: `/tasks/${encodeURIComponent(task.id)}` }, "Details"));
       filmOf(this);
     }
     if (task.state === "running") this.filming ??= filmRequest(this);
@@ -189,6 +189,7 @@ export class Turn {
     const { state, reason } = this.task;
     if (!reason || state === "done" || this.running || (state === "stopped" && this.shortReason())) return "";
     const text = reason[0].toUpperCase() + reason.slice(1);
+    if (reason.startsWith("step limit")) return `${text}. Write “continue” to go on. Options, Steps allows a task more.`;
     return /[.!?…]$/.test(text) ? text : `${text}.`;
   }
 

@@ -1,0 +1,317 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/cancel"
+	"clank/dashboard/api"
+	"clank/internal/recording"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// TaskTools are what can be done with a task beside running it.
+type TaskTools interface {
+	// PageLog returns what the page of a task said and asked for, as far as it is still open.
+	PageLog(t sessions.TaskRecord) api.PageLog
+	// SaveScript saves the record of a task as a script. notes say what is not in it.
+	SaveScript(task, name string) (notes []string, err error)
+	// Replay gives the recorded answers again, on live pages, and tells how each step came out.
+	Replay(ctx context.Context, task string, tell func(recording.StepComparison)) (recording.ReplaySummary, error)
+}
+
+// taskData is what the page of a task is made from, and its readable export.
+type taskData struct {
+	activityRow
+
+	Steps    []taskStep
+	Took     string // how long it ran; empty while it does
+	Tokens   string
+	Effects  []string // labels of the steps that a replay would do again to the world
+	Answer   string   // the words of the answer
+	Exported time.Time
+	Images   []template.URL // of the answer, where they are part of the page
+	Ended    bool
+	Closed   bool // its session cannot be continued
+}
+
+// taskStep is a step as people read it.
+type taskStep struct {
+	sessions.Step
+
+	Took    string
+	Tokens  string
+	Cost    string
+	Call    string // the tool and what it was told
+	Picture string // its address
+	Inline  template.URL
+}
+
+// readOnlyTools are those whose use changes nothing but what the window shows.
+var readOnlyTools = []string{
+	"browser_open", "browser_snapshot", "browser_extract", "browser_links", "browser_screenshot", "browser_wait", "browser_scroll",
+	"browser_hover", "browser_back", "browser_forward", "browser_tabs", "read_text", "screenshot", "scroll", "wait", "hover",
+}
+
+func (s *Server) taskPage(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.readTask(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return s.page(w, "task", pageData{Title: "Task · clank", Data: data})
+}
+
+// readTask reads a task for people; of a private one only who asked, where, and what it cost.
+func (s *Server) readTask(ctx context.Context, id string) (taskData, error) {
+	t, err := s.Manager.Task(ctx, id)
+	if err != nil {
+		return taskData{}, failed("read the task", err)
+	}
+	rows, err := s.activityRows(ctx, []sessions.TaskRecord{t}, s.serverNames())
+	if err != nil {
+		return taskData{}, err
+	}
+	data := taskData{activityRow: rows[0], Ended: t.State.Final(), Answer: rows[0].Answer, Tokens: tokensText(t.Usage)}
+	data.Closed = t.Closed
+	if se, err := s.Manager.Session(ctx, t.SessionID); err != nil || se.State == sessions.SessionClosed {
+		data.Closed = true
+	}
+	if !t.Started.IsZero() && !t.Ended.IsZero() {
+		data.Took = tookText(t.Ended.Sub(t.Started))
+	}
+	if t.Origin.Private {
+		data.Answer = ""
+		return data, nil
+	}
+	steps, err := s.Manager.Steps(ctx, id)
+	if err != nil {
+		return taskData{}, failed("read the task's steps", err)
+	}
+	before := t.Started
+	for _, st := range publicSteps(t, steps) {
+		row := taskStep{Step: st, Tokens: tokensText(st.Usage)}
+		if st.Phase == sessions.PhaseDone && !before.IsZero() && st.Kind != sessions.StepNotice {
+			row.Took = tookText(st.At.Sub(before))
+		}
+		before = st.At
+		if st.Usage.USD > 0 {
+			row.Cost = costText(st.Usage.USD, st.Usage.Unpriced)
+		}
+		if st.Tool != "" {
+			row.Call = strings.TrimSpace(st.Tool + " " + compactJSON(st.Input))
+		}
+		if st.View != nil {
+			row.Picture = fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(id), st.N)
+		}
+		if st.Kind == sessions.StepAct && !st.Failed && !slices.Contains(readOnlyTools, st.Tool) {
+			data.Effects = append(data.Effects, st.Label)
+		}
+		data.Steps = append(data.Steps, row)
+	}
+	return data, nil
+}
+
+// compactJSON returns what a tool was told on one line.
+func compactJSON(input json.RawMessage) string {
+	var b bytes.Buffer
+	if len(input) == 0 || json.Compact(&b, input) != nil || b.String() == "{}" {
+		return ""
+	}
+	return b.String()
+}
+
+// tookText writes how long something took: "0.4 s", "12 s", "2 min 5 s".
+func tookText(d time.Duration) string {
+	switch {
+	case d < 0:
+		return ""
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// tokensText writes what a model read and wrote.
+func tokensText(u llm.Usage) string {
+	if u.InputTokens+u.OutputTokens == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d tokens read", u.InputTokens)
+	if u.CachedTokens > 0 {
+		text += fmt.Sprintf(" (%d from the cache)", u.CachedTokens)
+	}
+	return text + fmt.Sprintf(", %d written", u.OutputTokens)
+}
+
+// pageLog tells what the page of a task said and asked for while the task ran.
+func (s *Server) pageLog(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.publicTask(r, "id")
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, s.Tools.PageLog(t))
+}
+
+// exportTask serves a task as one readable page without scripts, or as JSON, for download.
+func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.publicTask(r, "id")
+	if err != nil {
+		return err
+	}
+	kind, content, write := "html", "text/html", s.exportHTML
+	if r.PathValue("kind") == "json" {
+		kind, content, write = "json", "application/json", s.exportJSON
+	} else if r.PathValue("kind") != "html" {
+		return refuse(http.StatusNotFound, "a task can be had as html or as json")
+	}
+	data, err := write(r.Context(), t)
+	if err != nil {
+		return err
+	}
+	s.auditExport(r, t, "task as "+kind)
+	w.Header().Set("Content-Type", content+"; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="task-`+t.ID+"."+kind+`"`)
+	w.Header().Set("Cache-Control", "private, no-store")
+	_, _ = w.Write(data) // whoever asked went away: nothing to do
+	return nil
+}
+
+func (s *Server) exportHTML(ctx context.Context, t sessions.TaskRecord) ([]byte, error) {
+	data, err := s.readTask(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	data.Exported = time.Now()
+	for i, st := range data.Steps {
+		if st.View == nil {
+			continue
+		}
+		if im, err := s.Manager.View(ctx, t.ID, st.N); err == nil { // one that went meanwhile is left out
+			data.Steps[i].Inline = inlineImage(im)
+		}
+	}
+	for _, im := range t.Images {
+		data.Images = append(data.Images, inlineImage(im))
+	}
+	var b bytes.Buffer
+	if err := s.site.pages["report"].Execute(&b, pageData{Title: t.Prompt, Version: s.Version, Data: data}); err != nil {
+		return nil, failed("write the task down", err)
+	}
+	return b.Bytes(), nil
+}
+
+// inlineImage returns a picture as an address that holds it; of no other kind than pages may show.
+func inlineImage(im llm.Image) template.URL {
+	if !slices.Contains(pictureTypes, im.MediaType) || len(im.Data) == 0 {
+		return ""
+	}
+	return template.URL("data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)) //nolint:gosec // of known types only
+}
+
+func (s *Server) exportJSON(ctx context.Context, t sessions.TaskRecord) ([]byte, error) {
+	view, err := s.view(ctx, t.ID)
+	if err != nil {
+		return nil, failed("read the task", err)
+	}
+	data, err := json.MarshalIndent(view, "", "  ")
+	if err != nil {
+		return nil, failed("write the task down", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// retryTask asks for the same again, in a session of its own, as the operator: with their browser and their rights.
+func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
+	if err := readJSON(r, new(struct{})); err != nil {
+		return err
+	}
+	t, err := s.publicTask(r, "id")
+	switch {
+	case err != nil:
+		return err
+	case !t.State.Final():
+		return refuse(http.StatusConflict, "this task has not ended yet")
+	case len(t.Files) > 0:
+		return refuse(http.StatusConflict, "this task came with files: attach them again in the chat")
+	}
+	again := sessions.Task{Prompt: t.Prompt, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed, Profile: t.Profile}
+	again.Origin, _ = originOf(sessions.FromDashboard)
+	if t.Origin.Kind == sessions.FromDiscord {
+		again.Profile = "" // which may be that server's alone
+	}
+	started, err := s.begin(r.Context(), again, false)
+	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{
+		TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position,
+	}, err)
+}
+
+// saveScript saves what a task did as a script.
+func (s *Server) saveScript(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	t, err := s.publicTask(r, "id")
+	if err != nil {
+		return err
+	}
+	notes, err := s.Tools.SaveScript(t.ID, in.Name)
+	switch {
+	case errors.Is(err, recording.ErrRunNotFound):
+		return refuse(http.StatusNotFound, "this task was not recorded")
+	case err != nil:
+		return refuse(http.StatusConflict, "%v", err)
+	}
+	return writeJSON(w, http.StatusOK, api.ScriptSaved{Name: in.Name, Notes: notes})
+}
+
+// replayTask does what a task did once more, without its model, for as long as whoever asked stays: a stream of the
+// events "step" and at last "end" or "error".
+func (s *Server) replayTask(w http.ResponseWriter, r *http.Request) error {
+	if err := readJSON(r, new(struct{})); err != nil {
+		return err
+	}
+	t, err := s.publicTask(r, "id")
+	switch {
+	case err != nil:
+		return err
+	case !s.Runs.Has(t.ID):
+		return refuse(http.StatusNotFound, "this task was not recorded")
+	case !t.State.Final():
+		return refuse(http.StatusConflict, "this task has not ended yet")
+	}
+	work := cancel.Work{ID: "replay-" + sessions.RandomID(6), Label: "replay of " + t.Prompt}
+	ctx, handle := s.Scopes.Begin(r.Context(), cancel.Scope{Channel: api.PageChannel}, work)
+	defer handle.End()
+	st, ok := openStream(w)
+	if !ok {
+		return nil
+	}
+	summary, err := s.Tools.Replay(ctx, t.ID, func(c recording.StepComparison) {
+		if !st.sendJSON("", "step", c) {
+			handle.Stop(&cancel.Cause{Reason: cancel.Gone})
+		}
+	})
+	if err != nil {
+		st.sendJSON("", "error", api.ErrorResponse{Error: err.Error()})
+		return nil
+	}
+	st.sendJSON("", "end", api.ReplayEnd{Matches: summary.Matches(), Text: summary.String()})
+	return nil
+}
