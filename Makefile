@@ -43,7 +43,7 @@ test: chromium speech ## run the tests, without those of other-half (PACKAGES=./
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
-	CLANK_PEERS=1 $(GO) test -count=1 ./bot ./browseagent/browsertool ./internal/activity ./internal/test/aimock ./internal/test/callpeers ./voice/discord/dave
+	CLANK_PEERS=1 $(GO) test -count=1 ./bot ./browseagent/browsertool ./internal/activity ./internal/test/callpeers ./internal/test/llmtest ./voice/discord/dave
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
@@ -109,7 +109,7 @@ corpus: chromium ## every task of the corpus through every backend
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
-	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/test/corpus ./internal/test/injection \
 		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets

@@ -20,7 +20,7 @@ import (
 
 var (
 	wholeCorpus = flag.Bool("whole", false, "every task by every backend, not only its share")
-	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each fifth")
+	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each fifth, and clicks in all views")
 )
 
 // openTestBrowser opens a browser for all windows of a test.

@@ -1,4 +1,4 @@
-package aimock_test
+package llmtest_test
 
 import (
 	"bufio"
@@ -22,9 +22,9 @@ import (
 	"clank/llm/openai"
 )
 
-const version = "1.43.0"
+const aimockVersion = "1.43.0"
 
-//go:embed testdata/serve.mjs
+//go:embed testdata/aimock.mjs
 var serve string
 
 // mock is a running aimock.
@@ -41,7 +41,7 @@ func start(t *testing.T) *mock {
 		t.Skip("aimock is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	modules := t.TempDir()
-	check.Must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version))
+	check.Must(t, npm.Install(t.Context(), modules, "@copilotkit/aimock@"+aimockVersion))
 	p, err := npm.StartProcess(t.Context(), t.Output(), serve, filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
 	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
@@ -90,6 +90,7 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 	return all
 }
 
+// TestAServerOfOtherHandsAnswersOurClients asks a server of vendors' protocols that nobody here wrote.
 func TestAServerOfOtherHandsAnswersOurClients(t *testing.T) {
 	server := start(t)
 	for name, model := range clients(t, server.url) {

@@ -1,4 +1,4 @@
-package sessionstest_test
+package sessions_test
 
 import (
 	"testing"

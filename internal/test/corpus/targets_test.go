@@ -1,4 +1,4 @@
-package pixels
+package corpus_test
 
 import (
 	"fmt"

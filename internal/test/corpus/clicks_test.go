@@ -1,10 +1,9 @@
-package pixels_test
+package corpus_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"image"
 	_ "image/jpeg"
@@ -26,7 +25,6 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/corpus"
 	"clank/internal/test/llmtest"
-	"clank/internal/test/pixels"
 	"clank/sessions"
 )
 
@@ -110,10 +108,8 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	})
 }
 
-var otherHalf = flag.Bool("other", false, "all views, not only two")
-
 func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
-	server := httptest.NewServer(pixels.Site(browsertest.LocalhostURL))
+	server := httptest.NewServer(Site(browsertest.LocalhostURL))
 	t.Cleanup(server.Close)
 	plain := window(t, server.URL+"/", 1)
 	t.Run("in a frame that has just come", func(t *testing.T) { clickWhatHasJustCome(t, plain, server.URL) })
@@ -144,9 +140,9 @@ func look(r llmtest.Request) (places []corpus.PicturePoint, size image.Point, er
 	if err != nil {
 		return nil, image.Point{}, fmt.Errorf("read the picture: %w", err)
 	}
-	seen := pixels.TargetCenters(picture)
+	seen := TargetCenters(picture)
 	size = picture.Bounds().Size()
-	for _, target := range pixels.Targets() {
+	for _, target := range Targets() {
 		at, ok := seen[target.Name]
 		if !ok {
 			return nil, size, fmt.Errorf("%q is not on the picture", target.Name)
@@ -182,22 +178,22 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 	if problems := end(); len(problems) > 0 || unseen != nil {
 		t.Fatalf("%s: %v %v", vendor.Name, problems, unseen)
 	}
-	act(t, w, "wait", map[string]any{"fn": fmt.Sprintf("hits.length >= %d", len(pixels.Targets()))})
-	var hits []pixels.Hit
+	act(t, w, "wait", map[string]any{"fn": fmt.Sprintf("hits.length >= %d", len(Targets()))})
+	var hits []Hit
 	check.Must(t, json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits))
 	return judge(t, vendor.Name, hits, v)
 }
 
 // judge checks that each target was hit once, and how close.
-func judge(t *testing.T, name string, hits []pixels.Hit, v view) (worst float64) {
+func judge(t *testing.T, name string, hits []Hit, v view) (worst float64) {
 	t.Helper()
-	by := map[string]pixels.Hit{}
+	by := map[string]Hit{}
 	for _, h := range hits {
 		by[h.Name] = h
 	}
-	for _, target := range pixels.Targets() {
+	for _, target := range Targets() {
 		h, ok := by[target.Name]
-		if !ok || len(hits) != len(pixels.Targets()) {
+		if !ok || len(hits) != len(Targets()) {
 			t.Errorf("%s: the clicks became %+v, none on %q", name, hits, target.Name)
 			continue
 		}
@@ -221,7 +217,7 @@ func clickWhatHasJustCome(t *testing.T, w *browsermgr.Window, url string) {
 		v := view{1280, 720, 1, []float64{0.5, 1, 1.25, 2}[n%4]}
 		show(t, w, url, v)
 		// Where the frame begins, its border and padding, and the target in it, which is scrolled.
-		x, y := (60.5+5+31.4+pixels.Side/2)*v.zoom, (33.3+5+415.9-379+pixels.Side/2)*v.zoom
+		x, y := (60.5+5+31.4+Side/2)*v.zoom, (33.3+5+415.9-379+Side/2)*v.zoom
 		act(t, w, "clickCoords", map[string]any{"x": x, "y": y})
 		act(t, w, "wait", map[string]any{"fn": "hits.length > 0"})
 		if got := act(t, w, "evaluate", map[string]any{"fn": "JSON.stringify(hits.splice(0))"}); !strings.Contains(got, "in a frame") {

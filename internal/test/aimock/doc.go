@@ -1,2 +1,0 @@
-// Package aimock is tests of our model clients against a server of vendors' protocols that nobody here wrote.
-package aimock
