@@ -36,7 +36,7 @@ func (b *Bot) onTyping(base context.Context, i *discordgo.Interaction, data disc
 		var list []discord.Choice
 		if len(data.Options) > 0 {
 			from := b.completeOrigin(ctx, originOf(i, who))
-			if b.disabled(ctx, from) == "" {
+			if b.Host.Disabled(ctx, from) == "" {
 				list = b.completions(ctx, from, data.Options[0].Options)
 			}
 		}

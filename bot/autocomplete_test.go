@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -76,7 +75,7 @@ func TestWhatSomebodyTypesIsCompleted(t *testing.T) {
 func TestWhoIsShutOutIsCompletedNothing(t *testing.T) {
 	s := newStage(t)
 	s.bot.Choices = choices{}
-	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string { return "not you" }
+	s.host.disabled = func(o sessions.Origin) string { return "not you" }
 	s.open()
 	if got := s.completed(s.ada, "clank browse", "model", discordtest.Args{"model": ""}); len(got) > 0 {
 		t.Errorf("got %v, want nothing", got)

@@ -49,6 +49,40 @@ type Replier interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
+// Host is what the bot asks of the program, and tells it. Its methods are safe for concurrent use; those without a context do
+// not block.
+type Host interface { //nolint:interfacebloat // one place for all of it
+	// IsStop reports whether a message says stop; see [cancel.IsStop].
+	IsStop(message string) bool
+
+	// AnyoneMayStop reports whether everybody in a channel may stop what runs there.
+	AnyoneMayStop() bool
+
+	// Disabled says why this person may not ask for anything now, in words for people; empty if they may.
+	Disabled(ctx context.Context, o sessions.Origin) string
+
+	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
+	// there, for Disabled to judge ([sessions.Origin.Sees]).
+	Served() (guilds, channels []string)
+
+	// ThreadAfter returns how long a task has run whose answer goes into a thread; zero makes none.
+	ThreadAfter() time.Duration
+
+	// HandleRequest is told who asks for a task or an answer, and may. It does not block.
+	HandleRequest(ctx context.Context, o sessions.Origin)
+
+	// HandleServers is told which servers an account of the bot is on: one that it has come to, or, when a connection
+	// begins, all those that it hears of by that one. hears reports whether it would hear of a server so, and is nil for a
+	// new one.
+	HandleServers(ctx context.Context, account string, guilds []string, hears func(guild string) bool)
+
+	// HandleLeave is told the id of a server that the bot has left, or was removed from.
+	HandleLeave(ctx context.Context, guild string)
+
+	// HandleDispatch takes every dispatch of the gateway after the bot, in order.
+	HandleDispatch(kind string, data json.RawMessage)
+}
+
 // Bot is the front end. Set its fields, then Open, then Close.
 type Bot struct {
 	Token     string // as the developer portal shows it
@@ -56,11 +90,7 @@ type Bot struct {
 	Assistant Replier
 	Scopes    *cancel.Scopes
 
-	// IsStop reports whether a message says stop; see [cancel.IsStop].
-	IsStop func(string) bool
-
-	// AnyoneMayStop lets everybody in a channel stop what runs there. nil is no.
-	AnyoneMayStop func() bool
+	Host Host
 
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
@@ -81,35 +111,12 @@ type Bot struct {
 	// Activities show sessions in a window of Discord's own; nil offers none.
 	Activities Activities
 
-	// OnRequest, if set, is told who asks for a task or an answer, and may. It must not block.
-	OnRequest func(ctx context.Context, o sessions.Origin)
-
-	// Disabled says why this person may not ask for anything now, in words for
-	// people; empty if they may. nil is never.
-	Disabled func(ctx context.Context, o sessions.Origin) string
-
 	// Settings are those of servers, which their managers change with /clank setup; nil: there are none, and everybody
 	// reads the language that the server prefers.
 	Settings ServerSettings
 
-	// Served returns the ids of the servers and channels that are listed as served. Who writes directly is looked up
-	// there, for Disabled to judge ([sessions.Origin.Sees]). nil is no lists.
-	Served func() (guilds, channels []string)
-
-	// OnServers, if set, is told which servers the bot is on: one that it has come to, or, when a connection begins, all
-	// those that it hears of by that one. hears reports whether it would hear of a server so, and is nil for a new one.
-	OnServers func(ctx context.Context, guilds []string, hears func(guild string) bool)
-
-	// OnLeave, if set, is told the id of a server that the bot has left, or was removed from.
-	OnLeave func(ctx context.Context, guild string)
-
-	// Budgets is asked by /clank budget what may be spent and is left, with the
-	// people of the server if people is set; nil is no such command.
-	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
-
-	// Clip is asked by /clank clip for the end of what was filmed of the session that the person of o used last in the
-	// channel, as WebM of at most so many bytes. Its error is told to the person. nil is no such command.
-	Clip func(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error)
+	// Budgets answer /clank budget; nil is no such command.
+	Budgets BudgetReader
 
 	// Runtimes are the choices of the command's runtime option; with fewer than
 	// two there is no such option.
@@ -121,18 +128,11 @@ type Bot struct {
 	// Pages show and keep what tasks did; nil offers neither.
 	Pages Pages
 
-	// ThreadAfter is how long a task has run whose answer goes into a thread; nil, and zero, make none.
-	ThreadAfter func() time.Duration
-
 	// Window says that the browser's window can be shown, to operators.
 	Window bool
 
 	// Intents are asked for beyond those the bot itself needs (voice states).
 	Intents discordgo.Intent
-
-	// OnDispatch, if set, sees every dispatch of the gateway after the bot, in
-	// order. It must not block.
-	OnDispatch func(kind string, data json.RawMessage)
 
 	Base       string       // scheme and host in place of https://discord.com
 	HTTPClient *http.Client // nil is the default client
@@ -155,7 +155,7 @@ type Bot struct {
 	activeProgress   progressByWork
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
-	onServers        map[string]bool   // servers that were told to OnServers; for the gateway's goroutine
+	onServers        map[string]bool   // servers that were told to the host; for the gateway's goroutine
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
 
@@ -192,9 +192,7 @@ func (b *Bot) Open(ctx context.Context) error {
 		MinWait:    b.RetryWait,
 		OnDispatch: func(shard int, kind string, data json.RawMessage) {
 			b.dispatch(base, shard, kind, data)
-			if b.OnDispatch != nil {
-				b.OnDispatch(kind, data)
-			}
+			b.Host.HandleDispatch(kind, data)
 		},
 	}
 	ctx, release := context.WithTimeout(ctx, cmp.Or(b.OpenTimeout, 30*time.Second))
@@ -341,18 +339,3 @@ func (b *Bot) httpClient() *http.Client {
 }
 
 func (b *Bot) logger() *slog.Logger { return cmp.Or(b.Logger, slog.New(slog.DiscardHandler)) }
-
-func (b *Bot) anyoneMayStop() bool { return b.AnyoneMayStop != nil && b.AnyoneMayStop() }
-
-func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
-	if b.Disabled == nil {
-		return ""
-	}
-	return b.Disabled(ctx, o)
-}
-
-func (b *Bot) noteRequest(ctx context.Context, o sessions.Origin) {
-	if b.OnRequest != nil {
-		b.OnRequest(ctx, o)
-	}
-}

@@ -139,11 +139,11 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		b.logger().Warn("command not acknowledged; going on without its answer", "channel", i.ChannelID, "error", err)
 		where.interaction = nil
 	}
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(from.Locale.Text(why))})
 		return
 	}
-	b.noteRequest(ctx, from)
+	b.Host.HandleRequest(ctx, from)
 	prompt := o.task
 	if wanted, rest := assistant.AsksToContinue(prompt); wanted && o.session == "" {
 		o.session, prompt = lastSession, rest
@@ -256,10 +256,7 @@ func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) 
 
 // threadName returns the name of the thread for the answer to work that took long; empty if it did not.
 func (b *Bot) threadName(p *progress) string {
-	if b.ThreadAfter == nil {
-		return ""
-	}
-	if after := b.ThreadAfter(); after <= 0 || time.Since(p.began) < after {
+	if after := b.Host.ThreadAfter(); after <= 0 || time.Since(p.began) < after {
 		return ""
 	}
 	return untrusted.ShortenLine(p.prompt(), maxThreadName-1)

@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -194,7 +193,7 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 
 func TestADisabledBrowserIsRefusedWithTheReason(t *testing.T) {
 	s := newStage(t)
-	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "browsing is switched off on this server" }
+	s.host.disabled = func(sessions.Origin) string { return "browsing is switched off on this server" }
 	s.open()
 	s.answer(s.browse(s.ada, discordtest.Args{"task": "x"}), "Browsing is switched off on this server.")
 }

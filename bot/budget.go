@@ -9,6 +9,11 @@ import (
 	"clank/sessions"
 )
 
+// BudgetReader tells what may be spent and is left, with the people of the server if people is set.
+type BudgetReader interface {
+	Budgets(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
+}
+
 // Budgets is what was spent and may be, each as people read it: "0.80 of 1.00
 // USD". What is empty does not concern the person who asks.
 type Budgets struct {
@@ -25,12 +30,12 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 	if b.Budgets == nil {
 		return who.locale.T("There is no budget here.")
 	}
-	if why := b.disabled(ctx, b.completeOrigin(ctx, from)); why != "" {
+	if why := b.Host.Disabled(ctx, b.completeOrigin(ctx, from)); why != "" {
 		return discord.AsSentence(who.locale.Text(why))
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	v, err := b.Budgets(ctx, from, from.Guild != "" && who.actor(who.bits).Moderator)
+	v, err := b.Budgets.Budgets(ctx, from, from.Guild != "" && who.actor(who.bits).Moderator)
 	if err != nil {
 		b.logger().Error("budget not read", "error", err)
 		return who.locale.T("The budget cannot be read just now. Please try again.")

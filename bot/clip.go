@@ -16,8 +16,8 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 	from = b.completeOrigin(ctx, from)
 	from.Locale = loc
 	why := "There are no recordings here."
-	if b.Clip != nil {
-		why = b.disabled(ctx, from)
+	if b.Pages != nil {
+		why = b.Host.Disabled(ctx, from)
 	}
 	if why != "" {
 		b.editAnswer(ctx, i, discord.AsSentence(loc.Text(why)))
@@ -25,7 +25,7 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	data, err := b.Clip(ctx, from, maxUpload)
+	data, err := b.Pages.Clip(ctx, from, maxUpload)
 	if err != nil {
 		b.editAnswer(ctx, i, sentence(loc, err.Error(), 1000))
 		return

@@ -67,8 +67,8 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
 			b.activeProgress.refresh(gone.ID)
 			delete(b.onServers, gone.ID)
-			if kind == "GUILD_DELETE" && gone.ID != "" && b.OnLeave != nil {
-				b.runShort(base, func(ctx context.Context) { b.OnLeave(ctx, gone.ID) })
+			if kind == "GUILD_DELETE" && gone.ID != "" {
+				b.runShort(base, func(ctx context.Context) { b.Host.HandleLeave(ctx, gone.ID) })
 			}
 		}
 	default:
@@ -84,7 +84,7 @@ func (b *Bot) noteServers(base context.Context, shard int, data json.RawMessage)
 			ID string `json:"id"`
 		} `json:"guilds"`
 	}
-	if b.OnServers == nil || json.Unmarshal(data, &on) != nil {
+	if json.Unmarshal(data, &on) != nil {
 		return
 	}
 	var guilds []string
@@ -99,7 +99,7 @@ func (b *Bot) noteServers(base context.Context, shard int, data json.RawMessage)
 		hears = func(guild string) bool { return b.gateway.Of(guild) == shard }
 	}
 	if hears != nil || len(guilds) > 0 {
-		b.runShort(base, func(ctx context.Context) { b.OnServers(ctx, guilds, hears) })
+		b.runShort(base, func(ctx context.Context) { b.Host.HandleServers(ctx, b.UserID(), guilds, hears) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -20,6 +21,7 @@ import (
 	"clank/internal/assistant"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
@@ -38,6 +40,7 @@ type stage struct {
 	replier       *replier
 	scopes        *cancel.Scopes
 	desk          *approval.Queue
+	host          *host
 	patience      time.Duration // of a wait: 15 s
 }
 
@@ -58,7 +61,7 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 	t.Parallel()
 	s := &stage{
 		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"), mod: d.CreateUser("mod"),
-		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(approval.Queue),
+		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(approval.Queue), host: new(host),
 	}
 	s.guild = d.CreateGuild("home", d.CreateUser("owner"))
 	d.AddMember(s.guild, s.ada)
@@ -73,11 +76,55 @@ func newStageOn(t *testing.T, cfg discordtest.Config) *stage {
 // newBot returns a bot that is not connected yet.
 func (s *stage) newBot() *bot.Bot {
 	return &bot.Bot{
-		Token: "secret", Files: &shelf{dir: s.t.TempDir()}, Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
+		Token: "secret", Files: &shelf{dir: s.t.TempDir()}, Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, Host: s.host,
 		Base: s.URL, HTTPClient: &http.Client{Transport: s.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{s.t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}
 }
+
+// host knows of people and settings what the test tells it.
+type host struct {
+	anyone      func() bool
+	disabled    func(o sessions.Origin) string
+	served      func() (guilds, channels []string)
+	threadAfter func() time.Duration
+	left        chan string // servers that the bot has left; nil: nobody wants to know
+}
+
+func (h *host) IsStop(message string) bool { return cancel.IsStop(message) }
+
+func (h *host) AnyoneMayStop() bool { return h.anyone != nil && h.anyone() }
+
+func (h *host) Disabled(_ context.Context, o sessions.Origin) string {
+	if h.disabled == nil {
+		return ""
+	}
+	return h.disabled(o)
+}
+
+func (h *host) Served() (guilds, channels []string) {
+	if h.served == nil {
+		return nil, nil
+	}
+	return h.served()
+}
+
+func (h *host) ThreadAfter() time.Duration {
+	if h.threadAfter == nil {
+		return 0
+	}
+	return h.threadAfter()
+}
+
+func (h *host) HandleLeave(_ context.Context, guild string) {
+	if h.left != nil {
+		h.left <- guild
+	}
+}
+
+func (h *host) HandleRequest(context.Context, sessions.Origin)                           {}
+func (h *host) HandleServers(context.Context, string, []string, func(guild string) bool) {}
+func (h *host) HandleDispatch(string, json.RawMessage)                                   {}
 
 // testWriter sends the log to the test's output while the test runs.
 type testWriter struct{ t *testing.T }
@@ -332,7 +379,7 @@ func (r *replier) Reply(ctx context.Context, t assistant.Turn, watch func(assist
 
 // plainBrain makes the bot use the real brain, without a model.
 func (s *stage) plainBrain() {
-	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Host: sessionstest.AssistantHost{}}
 }
 
 // picture returns a small PNG that differs for each shade.

@@ -1,11 +1,9 @@
 package bot_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
-	"clank/bot"
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -65,8 +63,8 @@ func TestTheSettingForAServerComesBeforeWhatItPrefers(t *testing.T) {
 func TestEveryCommandHasItsNamesAndDescriptionsInEveryLanguage(t *testing.T) {
 	s := newStage(t)
 	s.bot.Calls, s.bot.Links, s.bot.Watches, s.bot.Runtimes = phone{}, phone{}, &watched{}, []string{"one", "two"}
-	s.bot.Clip = func(context.Context, sessions.Origin, int64) ([]byte, error) { return nil, nil }
-	s.bot.Budgets = func(context.Context, sessions.Origin, bool) (bot.Budgets, error) { return bot.Budgets{}, nil }
+	s.bot.Pages = pages{}
+	s.budgets(nil)
 	s.open() // Discord has checked them
 	complete := func(what string, by map[string]string) {
 		for _, locale := range []string{"de", "fr", "es-ES", "es-419", "pt-BR", "ja"} {

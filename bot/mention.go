@@ -32,7 +32,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 		return
 	}
 	me := b.identity().user
-	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
+	if b.Host.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
 	// What comes with files is a task of its own.
@@ -82,11 +82,11 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "" || where.private, Roles: who.roles, Locale: who.locale,
 	})
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(who.locale.Text(why))})
 		return
 	}
-	b.noteRequest(ctx, from)
+	b.Host.HandleRequest(ctx, from)
 	files, notes, err := b.messageFiles(ctx, from.Locale, m)
 	if err != nil {
 		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, b.withoutMention(m.Content))})

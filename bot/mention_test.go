@@ -12,6 +12,7 @@ import (
 	"clank/internal/assistant"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -117,10 +118,10 @@ func TestListsOfServersAndChannelsHoldForDirectMessages(t *testing.T) {
 				s.RemoveMember(s.guild, s.bob)
 				s.Install(s.account, s.bob) // no stranger to the bot can write to it
 			}
-			s.bot.Served = func() ([]string, []string) { return served(s, staff) }
-			s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+			s.host.served = func() ([]string, []string) { return served(s, staff) }
+			s.host.disabled = func(o sessions.Origin) string {
 				r := access.Rules{Direct: true}
-				r.Guilds, r.Channels = s.bot.Served()
+				r.Guilds, r.Channels = s.host.served()
 				if err := r.Check(access.Person{User: o.User, Guild: o.Guild, Sees: o.Sees}); err != nil {
 					return err.Error()
 				}
@@ -158,7 +159,7 @@ func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 
 func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
 	s := newStage(t)
-	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
+	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Host: sessionstest.AssistantHost{LLM: talker{}}}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" show me lamps")
 	k := s.next()
@@ -297,7 +298,7 @@ func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
 // noEntry refuses everybody, and gives out who was refused.
 func (s *stage) noEntry() <-chan sessions.Origin {
 	asked := make(chan sessions.Origin, 10)
-	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+	s.host.disabled = func(o sessions.Origin) string {
 		asked <- o
 		return "this server is not on the list"
 	}
@@ -539,7 +540,7 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.bot.EditInterval = time.Hour
-			s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return tc.model, nil }}
+			s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Host: sessionstest.AssistantHost{LLM: tc.model}}
 			s.open()
 			s.say(s.room, s.ada, s.account.Mention()+" lamps")
 			k := s.next()

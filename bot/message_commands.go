@@ -210,11 +210,11 @@ func (b *Bot) converseOn(
 	from := b.completeOrigin(ctx, originOf(i, who))
 	from.Private = from.Private || private
 	from.Locale = where.locale
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: sentence(where.locale, why, 500)})
 		return
 	}
-	b.noteRequest(ctx, from)
+	b.Host.HandleRequest(ctx, from)
 	lines, files, err := before(ctx, from)
 	if err != nil {
 		b.conclude(ctx, where, finalMessage{text: filesRefused(from.Locale, err, said)})

@@ -124,7 +124,7 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 
 func TestWhoIsShutOutGetsNoAnswerAboutAMessage(t *testing.T) {
 	s := newStage(t)
-	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string { return "not for " + o.UserName }
+	s.host.disabled = func(o sessions.Origin) string { return "not for " + o.UserName }
 	s.open()
 	it, err := s.SubmitModal(s.answered(s.useOn("lamps", askAbout)), map[string]string{"task": "true?"})
 	check.Must(t, err)
@@ -138,7 +138,7 @@ func TestAPersonBringsTheBotAlong(t *testing.T) {
 	abroad := s.CreateGuild("abroad", s.bob)
 	s.AddMember(abroad, s.ada)
 	var from sessions.Origin
-	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string { from = o; return "" }
+	s.host.disabled = func(o sessions.Origin) string { from = o; return "" }
 	s.open()
 	for name, in := range map[string]discordtest.Channel{
 		"a group": s.CreateGroup(s.ada, s.bob), "a server": s.CreateChannel(abroad, "general"),

@@ -141,7 +141,7 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "" || b.isPrivate(m.GuildID), Roles: who.roles, Locale: who.locale,
 	})
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		return discord.AsSentence(who.locale.Text(why))
 	}
 	if text == "" {

@@ -67,7 +67,7 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 		t.Fatalf("commands = %+v", got)
 	}
 	again := func(runtimes ...string) {
-		b := &bot.Bot{Token: "secret", Files: s.bot.Files, Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
+		b := &bot.Bot{Token: "secret", Host: s.host, Files: s.bot.Files, Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
 		check.Must(t, b.Open(s.ctx()))
 		check.Must(t, b.Close(s.ctx()))
 	}

@@ -68,10 +68,7 @@ func (b *Bot) AppID() string { return b.identity().app }
 // visiblePlaces returns the ids of the served servers that user is a member of, and of the served channels that user
 // sees there. Where Discord does not say, user is no member.
 func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
-	if b.Served == nil {
-		return nil
-	}
-	guilds, channels := b.Served()
+	guilds, channels := b.Host.Served()
 	byGuild := map[string][]string{}
 	for _, g := range guilds {
 		byGuild[g] = nil

@@ -84,7 +84,7 @@ func (d *discordJS) await(s *stage, what string, match func(peerEvent) bool) {
 // TestABotOfOtherHandsReadsWhatWePost has discord.js read our messages, buttons, menus, files and forms.
 func TestABotOfOtherHandsReadsWhatWePost(t *testing.T) {
 	s := newStage(t)
-	s.bot.Links, s.bot.Pages = phone{}, pages{s.ada.ID}
+	s.bot.Links, s.bot.Pages = phone{}, pages{operator: s.ada.ID}
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		return assistant.Answer{Text: "Which one?", Asks: true, Choices: []string{"large", "small"}}, nil
 	}

@@ -215,13 +215,13 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 func (b *Bot) shutOut(ctx context.Context, i *discordgo.Interaction, q approval.Question, who person) string {
 	o := askerOrigin(q, who)
 	if i.GuildID == q.Guild {
-		return b.disabled(ctx, b.completeOrigin(ctx, o))
+		return b.Host.Disabled(ctx, b.completeOrigin(ctx, o))
 	}
 	now, err := b.RefreshOrigin(ctx, o) // a private question of a server is answered in a direct message
 	if err != nil {
 		return err.Error()
 	}
-	return b.disabled(ctx, now)
+	return b.Host.Disabled(ctx, now)
 }
 
 // askerOrigin is a person as one who asks for something where q was asked.
@@ -242,5 +242,5 @@ func (b *Bot) mayAnswer(i *discordgo.Interaction, q approval.Question, who perso
 	if q.Private || q.Guild == "" || i.GuildID != q.Guild || i.ChannelID != q.Channel {
 		return false
 	}
-	return who.bits&moderatorBits != 0 || say == answerRefuse && b.anyoneMayStop()
+	return who.bits&moderatorBits != 0 || say == answerRefuse && b.Host.AnyoneMayStop()
 }

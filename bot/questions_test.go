@@ -179,7 +179,7 @@ func TestAskingForAPersonsHands(t *testing.T) {
 func TestWhoMayAnswer(t *testing.T) {
 	s := newStage(t)
 	anyone := false
-	s.bot.AnyoneMayStop = func() bool { return anyone }
+	s.host.anyone = func() bool { return anyone }
 	s.open()
 	a, m := s.ask(approval.ClassSend, nil)
 	refused := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can answer that."
@@ -210,7 +210,7 @@ func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		t.Run(fmt.Sprintf("private %v", private), func(t *testing.T) {
 			s := newStage(t)
-			s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+			s.host.disabled = func(o sessions.Origin) string {
 				if o.Guild == s.guild.ID && o.Channel == s.room.ID && o.User == s.ada.ID {
 					return "you are not among the people that I work for here"
 				}
@@ -233,7 +233,7 @@ func TestWhoWasShutOutAfterAskingAllowsNothing(t *testing.T) {
 
 func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 	s := newStage(t)
-	s.bot.AnyoneMayStop = func() bool { return true }
+	s.host.anyone = func() bool { return true }
 	s.open()
 	a, m := s.ask(approval.ClassDelete, func(q *approval.Question) { q.Private = true })
 	s.unseen(s.room, "Do delete")

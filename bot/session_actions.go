@@ -22,6 +22,10 @@ type Pages interface {
 
 	// Script returns the steps of a task as a script called name, and saves it if the person of o is an operator.
 	Script(ctx context.Context, o sessions.Origin, task, name string) (text string, saved bool, err error)
+
+	// Clip returns the end of what was filmed of the session that the person of o used last in the channel, as WebM of at
+	// most so many bytes. Its error is told to the person.
+	Clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error)
 }
 
 // What the buttons below an answer and in the list of sessions do. The custom id of one is "clank:", the action, ":" and
@@ -181,7 +185,7 @@ func (b *Bot) tell(ctx context.Context, i *discordgo.Interaction, text string) {
 // those who manage messages in its channel. Otherwise it says why not, to that person.
 func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id string, who person, moderators bool) (_ sessions.Session, refusal string) {
 	from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		return sessions.Session{}, sentence(who.locale, why, 500)
 	}
 	s, err := b.Tasks.Session(ctx, id)
@@ -202,7 +206,7 @@ func (b *Bot) sessionFor(ctx context.Context, i *discordgo.Interaction, id strin
 // taskFor returns a task for the person who asked for it.
 func (b *Bot) taskFor(ctx context.Context, i *discordgo.Interaction, id string, who person) (_ sessions.TaskRecord, refusal string) {
 	from := b.completeOrigin(ctx, originOf(i, who))
-	if why := b.disabled(ctx, from); why != "" {
+	if why := b.Host.Disabled(ctx, from); why != "" {
 		return sessions.TaskRecord{}, sentence(who.locale, why, 500)
 	}
 	t, err := b.Tasks.Task(ctx, id)

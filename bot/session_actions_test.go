@@ -18,7 +18,14 @@ import (
 )
 
 // pages is what the pages of sessions look like; Ada is an operator.
-type pages struct{ operator string }
+type pages struct {
+	operator string
+	noClip   error
+}
+
+func (p pages) Clip(_ context.Context, o sessions.Origin, _ int64) ([]byte, error) {
+	return []byte(o.User + "'s film"), p.noClip
+}
 
 func (pages) Screenshot(_ context.Context, session string) (llm.Image, error) {
 	if session != "s1" {
@@ -38,7 +45,7 @@ func (p pages) Script(_ context.Context, o sessions.Origin, task, name string) (
 func answeredStage(t *testing.T, private bool) (*stage, discordtest.Message) {
 	t.Helper()
 	s := newStage(t)
-	s.bot.Links, s.bot.Pages = phone{}, pages{s.ada.ID}
+	s.bot.Links, s.bot.Pages = phone{}, pages{operator: s.ada.ID}
 	s.open()
 	return s, s.finished(private)
 }

@@ -260,7 +260,7 @@ func setupSubcommand(offered bool) []*discordgo.ApplicationCommandOption {
 func (b *Bot) registerCommands(ctx context.Context) error {
 	want := []*discordgo.ApplicationCommand{SlashCommand(CommandOptions{
 		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
-		Clip: b.Clip != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window, Setup: b.Settings != nil,
+		Clip: b.Pages != nil, Files: b.Files != nil, Models: b.Choices != nil, Window: b.Window, Setup: b.Settings != nil,
 	})}
 	want = append(want, messageCommands()...)
 	for _, c := range want {

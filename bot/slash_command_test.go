@@ -68,13 +68,21 @@ func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
 
 // budgets makes the bot tell of budgets.
 func (s *stage) budgets(err error) {
-	s.bot.Budgets = func(_ context.Context, o sessions.Origin, people bool) (bot.Budgets, error) {
-		v := bot.Budgets{Mine: o.User + " has 4 of 5 USD", Server: "9 of 10 USD", Today: "9 of 20 USD"}
-		if people {
-			v.People = []bot.PersonBudget{{User: s.bob.ID, Spent: "5 of 5 USD"}, {Spent: "1 USD"}}
-		}
-		return v, err
+	s.bot.Budgets = budgets{[]bot.PersonBudget{{User: s.bob.ID, Spent: "5 of 5 USD"}, {Spent: "1 USD"}}, err}
+}
+
+// budgets are what people have spent, for who may see it.
+type budgets struct {
+	people []bot.PersonBudget
+	err    error
+}
+
+func (b budgets) Budgets(_ context.Context, o sessions.Origin, people bool) (bot.Budgets, error) {
+	v := bot.Budgets{Mine: o.User + " has 4 of 5 USD", Server: "9 of 10 USD", Today: "9 of 20 USD"}
+	if people {
+		v.People = b.people
 	}
+	return v, b.err
 }
 
 func (s *stage) askBudget(who discordtest.User, want string) discordtest.Interaction {
@@ -96,10 +104,8 @@ func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
 
 func TestAClipIsShownToAllAndARefusalSaysWhy(t *testing.T) {
 	s := newStage(t)
-	refusal := error(nil)
-	s.bot.Clip = func(_ context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
-		return []byte(o.User + "'s film"), refusal
-	}
+	shown := &pages{}
+	s.bot.Pages = shown
 	s.open()
 	ask := func() discordtest.Interaction {
 		it, err := s.SlashCommand(s.room, s.ada, "clank clip", nil)
@@ -114,7 +120,7 @@ func TestAClipIsShownToAllAndARefusalSaysWhy(t *testing.T) {
 	if got.Ephemeral || a.Filename != "clip.webm" || string(a.Data) != s.ada.ID+"'s film" {
 		t.Errorf("ephemeral %t, %s: %s", got.Ephemeral, a.Filename, a.Data)
 	}
-	refusal = errors.New("that session was not recorded")
+	shown.noClip = errors.New("that session was not recorded")
 	s.answer(ask(), "That session was not recorded.")
 }
 
@@ -323,7 +329,7 @@ func TestAWatchThatIsNotPossibleIsSaid(t *testing.T) {
 func TestWhoMayNotUseClankMayNotWatch(t *testing.T) {
 	s, w := newStage(t), &watched{}
 	s.bot.Watches = w
-	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "not here" }
+	s.host.disabled = func(sessions.Origin) string { return "not here" }
 	s.open()
 	s.answer(s.command(s.ada, "watch", discordtest.Args{"url": "x"}), "Not here.")
 	if w.asked.URL != "" {

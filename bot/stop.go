@@ -26,7 +26,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	if !known {
 		bits, known = b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	}
-	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyoneMayStop())
+	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.Host.AnyoneMayStop())
 	if len(stopped)+len(refused) == 0 {
 		return false
 	}
@@ -34,7 +34,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	b.runShort(base, func(ctx context.Context) {
 		if len(refused) > 0 && !known {
 			bits = b.askPermissions(ctx, m, who)
-			more, still := b.Scopes.Stop(scope, who.actor(bits), b.anyoneMayStop())
+			more, still := b.Scopes.Stop(scope, who.actor(bits), b.Host.AnyoneMayStop())
 			b.logStop(scope, who, more, still)
 			stopped, refused = mergeWork(stopped, more), still
 		}
@@ -81,7 +81,7 @@ const maxEditAge = time.Minute
 // so from the beginning.
 func (b *Bot) onEdit(base context.Context, m *discordgo.Message) {
 	who, ok := b.authorOf(m)
-	if !ok || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > maxEditAge || b.IsStop == nil || !b.IsStop(m.Content) ||
+	if !ok || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > maxEditAge || !b.Host.IsStop(m.Content) ||
 		b.handled.Add(m.ID+" "+m.EditedTimestamp.String()) {
 		return
 	}
@@ -98,13 +98,13 @@ func (b *Bot) stopShown(base context.Context, id string, in *discordgo.Message, 
 	if !known {
 		bits, known = b.guilds.Permissions(in.GuildID, in.ChannelID, who.id, who.roles)
 	}
-	found, stopped := b.Scopes.StopWork(work, who.actor(bits), b.anyoneMayStop())
+	found, stopped := b.Scopes.StopWork(work, who.actor(bits), b.Host.AnyoneMayStop())
 	if found {
 		b.logger().Info("stop by a sign or an edit", "work", work, "by", who.id, "stopped", stopped)
 	}
 	if found && !stopped && !known {
 		b.runShort(base, func(ctx context.Context) {
-			b.Scopes.StopWork(work, who.actor(b.askPermissions(ctx, in, who)), b.anyoneMayStop())
+			b.Scopes.StopWork(work, who.actor(b.askPermissions(ctx, in, who)), b.Host.AnyoneMayStop())
 		})
 	}
 	return found
@@ -112,9 +112,6 @@ func (b *Bot) stopShown(base context.Context, id string, in *discordgo.Message, 
 
 // findMissedStops looks, after a time without a shard, for what was said meanwhile to stop what runs on its servers.
 func (b *Bot) findMissedStops(ctx, base context.Context, shard int, since time.Time) {
-	if b.IsStop == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	for _, scope := range b.Scopes.Scopes() {
@@ -128,7 +125,7 @@ func (b *Bot) findMissedStops(ctx, base context.Context, shard int, since time.T
 		}
 		for _, m := range said {
 			m.GuildID = scope.Guild
-			if m.Author == nil || m.Author.Bot || m.WebhookID != "" || !b.IsStop(m.Content) || b.handled.Add(m.ID) {
+			if m.Author == nil || m.Author.Bot || m.WebhookID != "" || !b.Host.IsStop(m.Content) || b.handled.Add(m.ID) {
 				continue
 			}
 			who := personFrom(m.Author, "")
@@ -203,7 +200,7 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 			owner = w.Owner
 		}
 	}
-	found, stopped := b.Scopes.StopWork(id, who.actor(who.bits), b.anyoneMayStop())
+	found, stopped := b.Scopes.StopWork(id, who.actor(who.bits), b.Host.AnyoneMayStop())
 	b.logger().Info("stop button", "work", id, "by", who.id, "found", found, "stopped", stopped)
 	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
 	switch {
@@ -222,7 +219,7 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 // stopCommand handles /clank stop.
 func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who person) {
 	scope := cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}
-	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyoneMayStop())
+	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.Host.AnyoneMayStop())
 	b.logStop(scope, who, stopped, refused)
 	private := len(stopped) == 0
 	m := discord.OutgoingMessage{Content: stopText(b.localeOf(i, who, private), who, stopped, refused), Private: private}

@@ -115,7 +115,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 func TestWhoMayStopByWord(t *testing.T) {
 	s := newStage(t)
 	anyone := false
-	s.bot.AnyoneMayStop = func() bool { return anyone }
+	s.host.anyone = func() bool { return anyone }
 	s.open()
 	it, k := s.lamps()
 	s.say(s.room, s.bob, "stop")
@@ -279,7 +279,7 @@ func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 func TestAServerThatIsLeftIsTold(t *testing.T) {
 	s := newStage(t)
 	left := make(chan string, 4)
-	s.bot.OnLeave = func(_ context.Context, guild string) { left <- guild }
+	s.host.left = left
 	s.open()
 	for _, data := range []string{`{"id":"1","unavailable":true}`, `7`, `{}`} { // an outage, and what nobody can read
 		check.Must(t, s.Dispatch(s.account, "GUILD_DELETE", data))

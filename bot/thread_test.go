@@ -16,7 +16,7 @@ func threaded(t *testing.T) *stage {
 	t.Helper()
 	s := newStage(t)
 	s.plainBrain()
-	s.bot.ThreadAfter = func() time.Duration { return time.Nanosecond }
+	s.host.threadAfter = func() time.Duration { return time.Nanosecond }
 	s.open()
 	return s
 }
@@ -100,7 +100,7 @@ func TestWhatIsShortPrivateOrStoppedGoesIntoNoThread(t *testing.T) {
 	s := newStage(t)
 	s.plainBrain()
 	after := time.Hour
-	s.bot.ThreadAfter = func() time.Duration { return after }
+	s.host.threadAfter = func() time.Duration { return after }
 	s.open()
 	end := func(in discordtest.Channel, args discordtest.Args, e ending, want string) {
 		t.Helper()

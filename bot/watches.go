@@ -36,7 +36,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 		from.Private = from.Private || b.isPrivate(i.GuildID)
 		var text string
-		switch why := b.disabled(ctx, from); {
+		switch why := b.Host.Disabled(ctx, from); {
 		case sub.Name == "watches":
 			text = b.watchesCommand(ctx, from, optionText(sub.Options, "end"), who)
 		case why != "":

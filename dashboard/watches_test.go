@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -18,14 +19,24 @@ import (
 
 // watching has the watches of a store, of pages that all say the same.
 func watching(store *sqlite.DB) *watches.Runner {
-	return &watches.Runner{
-		Store: store,
-		Read: func(context.Context, watches.Watch) (watches.Reading, error) {
-			return watches.Reading{Title: "Shop", Text: "Price: 24,99 €"}, nil
-		},
-		Notify: func(context.Context, watches.Watch, watches.Notice) error { return nil },
-		Limits: func() watches.Limits { return watches.Limits{PerOwner: 2, MinInterval: time.Minute} },
-	}
+	return &watches.Runner{Store: store, Host: shopReader{}}
+}
+
+// shopReader reads a shop, whatever the page, and has nobody to tell.
+type shopReader struct{ watches.Host }
+
+func (shopReader) Read(context.Context, watches.Watch) (watches.Reading, error) {
+	return watches.Reading{Title: "Shop", Text: "Price: 24,99 €"}, nil
+}
+
+func (shopReader) Judge(context.Context, watches.Watch, watches.JudgeQuestion) (watches.Verdict, error) {
+	return watches.Verdict{}, errors.New("no model is set that could judge it")
+}
+
+func (shopReader) CheckAllowed(context.Context, watches.Watch) error { return nil }
+
+func (shopReader) Limits() watches.Limits {
+	return watches.Limits{PerOwner: 2, MinInterval: time.Minute}
 }
 
 func TestWatchesAreBegunListedAndEnded(t *testing.T) {

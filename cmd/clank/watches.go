@@ -131,7 +131,7 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 		ended, err = c.EndWatch(ctx, id)
 		return err
 	}, func(db *sqlite.DB) error {
-		r := watches.Runner{Store: db, Limits: func() watches.Limits { return watches.Limits{} }}
+		r := watches.Runner{Store: db}
 		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{Name: "the operator", Moderator: true})
 		ended = api.NewWatchView(w)
 		return err

@@ -117,13 +117,13 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 
 func TestOwnersAtDiscordAreToldOnceItIsThere(t *testing.T) {
 	t.Parallel()
-	w := &server.WebServices{}
+	w := new(server.Server).OpenWeb().Watches
 	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
 	discord := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDiscord}}
-	if err := w.NotifyOwner(t.Context(), page, watches.Notice{}); err != nil {
+	if err := w.Host.Notify(t.Context(), page, watches.Notice{}); err != nil {
 		t.Error(err)
 	}
-	if err := w.NotifyOwner(t.Context(), discord, watches.Notice{}); err == nil {
+	if err := w.Host.Notify(t.Context(), discord, watches.Notice{}); err == nil {
 		t.Error("told without a connection")
 	}
 }
@@ -380,12 +380,12 @@ func TestBudgetIsShownInTheTerminal(t *testing.T) {
 func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
 	_, k := budgetHome(t)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: "42"}
-	got, err := server.BudgetsForDiscord(k)(t.Context(), from, false)
+	got, err := server.DiscordBudgets{Enforcer: k}.Budgets(t.Context(), from, false)
 	if err != nil || !strings.HasPrefix(got.Mine, "3.00 of 5.00 USD") || !strings.HasPrefix(got.Server, "3.00 of 10.00 USD") ||
 		!strings.HasPrefix(got.Today, "4.50 of 20.00 USD") || got.People != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	got, err = server.BudgetsForDiscord(k)(t.Context(), from, true)
+	got, err = server.DiscordBudgets{Enforcer: k}.Budgets(t.Context(), from, true)
 	if err != nil || len(got.People) != 2 || got.People[0].User != "42" || got.People[0].Spent != "1.50 USD, 1 calls" {
 		t.Errorf("a moderator got %+v, %v", got.People, err)
 	}

@@ -48,32 +48,34 @@ type TaskRunner interface {
 	SendNote(ctx context.Context, session string, from sessions.Origin, text string) (taskID string, err error)
 }
 
+// Host is what an [Assistant] asks of the program. Its methods are safe for concurrent use.
+type Host interface {
+	// Model returns the model to ask now, or nil if none is configured: what people say is then given to the browser agent
+	// as it is.
+	Model(ctx context.Context) (llm.Model, error)
+
+	// Tools returns what the model may use besides the browse, for the person at o.
+	Tools(ctx context.Context, o sessions.Origin) []sessions.Tool
+
+	// SingleCallTools returns further tools, each of which does a whole thing in one call, such as coming into a voice
+	// channel: a reply takes no more rounds with them than without.
+	SingleCallTools(ctx context.Context, o sessions.Origin) []sessions.Tool
+
+	// Disabled says why the browser may not be used now, in words for people; empty if it may.
+	Disabled() string
+
+	// Instructions returns the operator's own, which are added to those of this package.
+	Instructions() string
+}
+
 // Assistant answers. Set its fields before the first Reply; it is then safe for
 // concurrent use.
 type Assistant struct {
-	// Model returns the model to ask now, or nil if none is configured: what
-	// people say is then given to the browser agent as it is.
-	Model func(ctx context.Context) (llm.Model, error)
-
+	Host  Host
 	Tasks TaskRunner
-
-	// Tools are what the model may use besides the browse, for the person at o. It may be nil.
-	Tools func(ctx context.Context, o sessions.Origin) []sessions.Tool
-
-	// SingleCallTools are further tools, each of which does a whole thing in one call, such as coming into a voice channel: a reply takes
-	// no more rounds with them than without. It may be nil.
-	SingleCallTools func(ctx context.Context, o sessions.Origin) []sessions.Tool
 
 	// Web is what needs no browser. Its zero value has nothing.
 	Web WebTools
-
-	// Disabled says why the browser may not be used by this person now, in
-	// words for people; empty if it may. It may be nil.
-	Disabled func(ctx context.Context, o sessions.Origin) string
-
-	// Instructions are the operator's own, added to those of this package. It
-	// may be nil.
-	Instructions func() string
 
 	Logger *slog.Logger
 
@@ -149,7 +151,7 @@ type Answer struct {
 // block. When ctx ends Reply returns its cause at once, after every browse it
 // began has ended. Errors of the model are [*llm.Error] in a chain.
 func (b *Assistant) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer, error) {
-	m, err := b.Model(ctx)
+	m, err := b.Host.Model(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -179,13 +181,6 @@ func (b *Assistant) now() time.Time {
 }
 
 func (b *Assistant) logger() *slog.Logger { return cmp.Or(b.Logger, slog.New(slog.DiscardHandler)) }
-
-func (b *Assistant) disabled(ctx context.Context, o sessions.Origin) string {
-	if b.Disabled == nil {
-		return ""
-	}
-	return b.Disabled(ctx, o)
-}
 
 // lastSession returns the session to go on with. That it cannot be found out is logged, and
 // no reason to leave somebody without an answer.

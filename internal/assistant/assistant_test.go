@@ -15,6 +15,7 @@ import (
 	"clank/cancel"
 	"clank/internal/assistant"
 	"clank/internal/test/check"
+	"clank/internal/test/sessionstest"
 	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
@@ -121,11 +122,38 @@ var (
 )
 
 func newBrain(m llm.Model, ts *tasks) *assistant.Assistant {
-	return &assistant.Assistant{
-		Model: func(context.Context) (llm.Model, error) { return m, nil },
-		Tasks: ts,
-		Now:   func() time.Time { return noon },
+	return &assistant.Assistant{Host: &host{AssistantHost: sessionstest.AssistantHost{LLM: m}}, Tasks: ts, Now: func() time.Time { return noon }}
+}
+
+// host has what the test gives it.
+type host struct {
+	sessionstest.AssistantHost
+
+	tools, singleCall func() []sessions.Tool
+	off, instructions string
+}
+
+func (h *host) Tools(context.Context, sessions.Origin) []sessions.Tool {
+	if h.tools == nil {
+		return nil
 	}
+	return h.tools()
+}
+
+func (h *host) SingleCallTools(context.Context, sessions.Origin) []sessions.Tool {
+	if h.singleCall == nil {
+		return nil
+	}
+	return h.singleCall()
+}
+
+func (h *host) Disabled() string     { return h.off }
+func (h *host) Instructions() string { return h.instructions }
+
+// hostOf returns the host of a brain that newBrain made.
+func hostOf(b *assistant.Assistant) *host {
+	h, _ := b.Host.(*host)
+	return h
 }
 
 func turn(text string) assistant.Turn {
@@ -197,7 +225,7 @@ func TestFilesReachBrowsesAndComeBack(t *testing.T) {
 		tn.Files = []sessions.File{cv}
 		b := newBrain(m, ts)
 		if m == nil {
-			b.Model = func(context.Context) (llm.Model, error) { return nil, nil }
+			hostOf(b).LLM = nil
 		}
 		a := reply(t, b, tn)
 		if diff := cmp.Diff([]sessions.File{receipt}, a.Files); diff != "" {
@@ -321,7 +349,7 @@ func TestWhyABrowseDidNotHappenReachesTheModel(t *testing.T) {
 				tc.tasks = answering(sessions.TaskRecord{State: sessions.TaskDone})
 			}
 			b := newBrain(m, tc.tasks)
-			b.Disabled = func(context.Context, sessions.Origin) string { return tc.off }
+			hostOf(b).off = tc.off
 			reply(t, b, turn("x"))
 			if got := result(t, m.asked[1], "c0"); !got.IsError || !strings.Contains(got.Text, tc.want) {
 				t.Errorf("result = %+v, want an error with %q", got, tc.want)
@@ -411,7 +439,7 @@ func TestOpenSessionIsOfferedToTheModel(t *testing.T) {
 	ts := answering(sessions.TaskRecord{})
 	ts.last = &sessions.Session{ID: "abc123", State: sessions.SessionParked, Title: "Lamps\nIGNORE ALL", URL: "https://shop.example/", LastUsed: noon.Add(-time.Minute)}
 	b := newBrain(m, ts)
-	b.Instructions = func() string { return "Speak like a librarian." }
+	hostOf(b).instructions = "Speak like a librarian."
 	reply(t, b, turn("now click the second one"))
 	got := m.asked[0].System
 	for _, want := range []string{"abc123, last used 1m0s ago", "Lamps IGNORE ALL https://shop.example/", "Speak like a librarian.", "Tuesday, 1 September 2026"} {

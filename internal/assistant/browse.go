@@ -75,7 +75,7 @@ func (r *replyRun) browse(ctx context.Context, n int, c llm.ToolCall) callResult
 	if why != "" {
 		return refusedCall(why)
 	}
-	if why := r.assistant.disabled(ctx, r.turn.Origin); why != "" {
+	if why := r.assistant.Host.Disabled(); why != "" {
 		return refusedCall("the browser may not be used: " + why)
 	}
 	done, err := r.lockSession(ctx, q.SessionID)
@@ -192,7 +192,7 @@ func imageNote(o callResult, first, seen int, caps llm.Caps) string {
 // answerWithoutModel gives what was said to the browser agent as it is, because there is no
 // model to talk with.
 func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
-	if why := r.assistant.disabled(ctx, r.turn.Origin); why != "" {
+	if why := r.assistant.Host.Disabled(); why != "" {
 		return Answer{Text: upperFirst(strings.TrimRight(why, ".")) + "."}, nil
 	}
 	prompt := ""

@@ -43,10 +43,8 @@ func (b *Assistant) StandingInstructions(style string) string {
 	if style != "" {
 		parts = append(parts, style)
 	}
-	if b.Instructions != nil {
-		if own := strings.TrimSpace(b.Instructions()); own != "" {
-			parts = append(parts, "The operator of this place adds:\n"+own)
-		}
+	if own := strings.TrimSpace(b.Host.Instructions()); own != "" {
+		parts = append(parts, "The operator of this place adds:\n"+own)
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -55,7 +53,7 @@ func (b *Assistant) StandingInstructions(style string) string {
 func (r *replyRun) systemPrompt(ctx context.Context) string {
 	b := r.assistant
 	parts := []string{b.StandingInstructions(r.turn.Style)}
-	switch why := b.disabled(ctx, r.turn.Origin); {
+	switch why := b.Host.Disabled(); {
 	case why != "":
 		parts = append(parts, "The browser may not be used now: "+why)
 	case !r.model.Caps().Tools:

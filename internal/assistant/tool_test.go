@@ -33,7 +33,7 @@ func calls(names ...string) func(llm.Request) (llm.Reply, error) {
 
 // withTool gives a brain a tool of that name.
 func withTool(b *assistant.Assistant, name string, call func(ctx context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error)) *assistant.Assistant {
-	b.Tools = func(context.Context, sessions.Origin) []sessions.Tool {
+	hostOf(b).tools = func() []sessions.Tool {
 		return []sessions.Tool{{Tool: llm.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, Call: call}}
 	}
 	return b
@@ -159,7 +159,7 @@ func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
 		n++
 		return "joined", nil, nil
 	})
-	b.Tools, b.SingleCallTools = nil, b.Tools
+	hostOf(b).tools, hostOf(b).singleCall = nil, hostOf(b).tools
 	reply(t, b, turn("come in"))
 	if got := result(t, m.asked[1], "a"); got.Text != "joined" || got.IsError {
 		t.Errorf("result = %+v", got)
@@ -170,14 +170,14 @@ func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
 }
 
 // showing returns the tools of a call, which remember how they were used.
-func showing(used *[]string, result string, err error) func(context.Context, sessions.Origin) []sessions.Tool {
+func showing(used *[]string, result string, err error) func() []sessions.Tool {
 	tool := func(name string) sessions.Tool {
 		return sessions.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 			*used = append(*used, name+" "+string(input))
 			return result, nil, err
 		}}
 	}
-	return func(context.Context, sessions.Origin) []sessions.Tool {
+	return func() []sessions.Tool {
 		return []sessions.Tool{tool("share_browser_session"), tool("stop_video_share")}
 	}
 }
@@ -193,7 +193,7 @@ func TestWithoutAModelAPageIsShownToACallByPlainWords(t *testing.T) {
 		ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon}
 		b := newBrain(nil, ts)
 		var used []string
-		b.SingleCallTools = showing(&used, `{"ok":true,"message":"You see it on this page."}`, nil)
+		hostOf(b).singleCall = showing(&used, `{"ok":true,"message":"You see it on this page."}`, nil)
 		a := reply(t, b, turn(said))
 		if want == "" {
 			if len(used) != 0 || len(ts.ran) != 1 {
@@ -214,7 +214,7 @@ func TestWithoutAModelWhatCannotBeShownIsSaid(t *testing.T) {
 		t.Errorf("outside of a call: %q, want it to be a task like any other", a.Text)
 	}
 	var used []string
-	b.SingleCallTools = showing(&used, "", nil)
+	hostOf(b).singleCall = showing(&used, "", nil)
 	if a := reply(t, b, turn("show it")); a.Text != "There is no browser session of yours here to show yet. Ask for something first." {
 		t.Errorf("without a session: %q", a.Text)
 	}
@@ -223,7 +223,7 @@ func TestWithoutAModelWhatCannotBeShownIsSaid(t *testing.T) {
 		t.Errorf("of a tool without words: %q", a.Text)
 	}
 	broken := errors.New("no stage")
-	b.SingleCallTools = showing(&used, "", broken)
+	hostOf(b).singleCall = showing(&used, "", broken)
 	if _, err := b.Reply(t.Context(), turn("show it"), nil); !errors.Is(err, broken) {
 		t.Errorf("of a tool that fails: %v", err)
 	}
@@ -341,7 +341,7 @@ func TestAModelThatConversesByItselfSearchesReadsAndWatches(t *testing.T) {
 	w := &web{found: []internalweb.SearchResult{{Title: "A", URL: "https://a.test/"}}}
 	b := newBrain(nil, answering(sessions.TaskRecord{}))
 	b.Web = assistant.WebTools{Reader: w, Searcher: w, Watches: w}
-	b.Disabled = func(context.Context, sessions.Origin) string { return "no browser today" }
+	hostOf(b).off = "no browser today"
 	var got []string
 	var search sessions.Tool
 	for _, tool := range b.StandingTools(nil) {

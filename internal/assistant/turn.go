@@ -348,14 +348,10 @@ func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int
 	if rounds = maxRounds; len(tools) > 0 {
 		rounds = maxReadRounds
 	}
-	if r.assistant.Tools != nil {
-		if small := r.assistant.Tools(ctx, r.turn.Origin); len(small) > 0 {
-			tools, rounds = append(tools, small...), maxToolRounds
-		}
+	if small := r.assistant.Host.Tools(ctx, r.turn.Origin); len(small) > 0 {
+		tools, rounds = append(tools, small...), maxToolRounds
 	}
-	if r.assistant.SingleCallTools != nil {
-		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
-	}
+	tools = append(tools, r.assistant.Host.SingleCallTools(ctx, r.turn.Origin)...)
 	tools = append(tools, r.picturesTool())
 	if r.turn.CanAsk {
 		tools = append(tools, r.askTool())

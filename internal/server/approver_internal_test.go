@@ -551,9 +551,9 @@ func TestPeopleStandInForEachOtherWithEqualRightsAlone(t *testing.T) {
 	s := settings.Defaults()
 	s.Access.Profiles = "work: " + dan
 	s.Access.People = strings.Join([]string{ada, bob, cy, dan}, " ")
-	x := &CallService{Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
+	h := callHost{service: &CallService{Rights: func(ctx context.Context, o sessions.Origin) ([]string, error) {
 		return rightsOf(ctx, s, v, o)
-	}}
+	}}}
 	at := func(user string) sessions.Origin {
 		return sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", User: user}
 	}
@@ -562,10 +562,10 @@ func TestPeopleStandInForEachOtherWithEqualRightsAlone(t *testing.T) {
 		want bool
 	}{{bob, true}, {cy, false}, {dan, false}, {eve, false}} { // no login, one of the vault's, a profile, no access
 		a, b := at(ada), at(c.who)
-		if x.sameRights(t.Context(), a, b) != c.want || x.sameRights(t.Context(), b, a) != c.want {
+		if h.SameRights(t.Context(), a, b) != c.want || h.SameRights(t.Context(), b, a) != c.want {
 			t.Errorf("whether %s may stand in for Ada: want %v", c.who, c.want)
 		}
-		if (&CallService{}).sameRights(t.Context(), a, b) {
+		if (callHost{service: &CallService{}}).SameRights(t.Context(), a, b) {
 			t.Errorf("%s may stand in for Ada though nothing is known of rights", c.who)
 		}
 	}

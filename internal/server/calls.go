@@ -255,7 +255,7 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 		Describe: a.models.DescribePicture,
 		Live:     a.Live, Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
 	}
-	x.Assistant = a.newAssistant(x.Tools)
+	x.Assistant = a.newAssistant(x)
 	if err := x.Open(ctx); err != nil {
 		return err
 	}
@@ -264,36 +264,53 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	return a.OwnListeners.AddURL(x.ViewerURL())
 }
 
-// newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet. It may be made
+// newAssistant makes the assistant, with the tools about calls beside its own. Its calls of models belong to nobody yet. It may be made
 // before the control API is open, which brings the tool "browser".
-func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []sessions.Tool) *assistant.Assistant {
+func (a *Server) newAssistant(calls *CallService) *assistant.Assistant {
 	return &assistant.Assistant{
-		Model: a.assistantModel,
-		Tasks: a.Sessions,
-		Tools: func(ctx context.Context, o sessions.Origin) []sessions.Tool {
-			if a.Tools == nil {
-				return nil
-			}
-			return a.Tools.AssistantTools(ctx, o)
-		},
-		SingleCallTools: tools,
-		Web:             a.Web.AssistantWeb(),
-		Disabled: func(context.Context, sessions.Origin) string {
-			if a.Settings.Current().BrowserEnabled {
-				return ""
-			}
-			return sessions.ErrDisabled.Error()
-		},
-		Instructions: func() string { return a.Settings.Current().AssistantGuidance },
-		Logger:       a.logger,
+		Host: assistantHost{a, calls}, Tasks: a.Sessions, Web: a.Web.AssistantWeb(), Logger: a.logger,
 	}
 }
 
+// assistantHost answers what the assistant asks of the program. It implements [assistant.Host].
+type assistantHost struct {
+	server *Server
+	calls  *CallService
+}
+
+// Model implements [assistant.Host].
+func (h assistantHost) Model(ctx context.Context) (llm.Model, error) {
+	return h.server.assistantModel(ctx)
+}
+
+// Tools implements [assistant.Host].
+func (h assistantHost) Tools(ctx context.Context, o sessions.Origin) []sessions.Tool {
+	if h.server.Tools == nil {
+		return nil
+	}
+	return h.server.Tools.AssistantTools(ctx, o)
+}
+
+// SingleCallTools implements [assistant.Host].
+func (h assistantHost) SingleCallTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
+	return h.calls.Tools(ctx, o)
+}
+
+// Disabled implements [assistant.Host].
+func (h assistantHost) Disabled() string {
+	if h.server.Settings.Current().BrowserEnabled {
+		return ""
+	}
+	return sessions.ErrDisabled.Error()
+}
+
+// Instructions implements [assistant.Host].
+func (h assistantHost) Instructions() string { return h.server.Settings.Current().AssistantGuidance }
+
 // attachCalls gives a bot what calls need of it, and the commands about them.
 func (a *Server) attachCalls(b *bot.Bot) {
-	b.Calls, b.Links, b.OnRequest = a.CallService, a.CallService, a.CallService.Follow
+	b.Calls, b.Links = a.CallService, a.CallService
 	b.Activities = a.CallService
 	b.Intents |= discordgo.IntentsGuildVoiceStates
-	b.OnDispatch = func(kind string, data json.RawMessage) { a.CallService.HandleDispatch(kind, data) }
 	a.CallService.SetBot(b)
 }

@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/budget"
 	"clank/internal/i18n"
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/share"
@@ -27,9 +30,8 @@ const shareStartTimeout = 30 * time.Second
 func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
-		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, DisabledReason: x.DisabledReason, Logger: x.Logger,
-		Assistant: ChargedReplier{x.Assistant},
-		Account:   budgetAccount, SameRights: x.sameRights,
+		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, Logger: x.Logger,
+		Assistant: ChargedReplier{x.Assistant}, Host: callHost{service: x, place: place},
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
 			RequireEncryption: v.RequireEncryption,
@@ -63,13 +65,6 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	if place.Guild != "" {
 		t.Locale = x.locale(place.Guild)
 		t.Privacy = x.privacy
-		t.CheckChannel, t.IsOwnAccount = x.registry.CheckChannel, x.goLive.isAccount
-		t.Origin = x.callOrigin(place)
-	} else {
-		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
-	}
-	if page, ok := chat.(pageChat); ok {
-		t.ShowLine = page.showTranscript
 	}
 	return recordedConversation{t, x}
 }
@@ -82,32 +77,74 @@ func (x *CallService) locale(guild string) i18n.Locale {
 	return ""
 }
 
-// callOrigin returns who somebody in a call of a server is to those who do what they ask.
-func (x *CallService) callOrigin(place conversation.Location) func(p voice.Person) sessions.Origin {
-	return func(p voice.Person) sessions.Origin {
-		return sessions.Origin{
-			Kind: place.Kind, Guild: place.Guild, Channel: place.Channel, User: p.ID, UserName: cmp.Or(p.Name, "somebody"),
-			Roles: x.joiner.Roles(place.Guild, p.ID), Private: x.isPrivate(place.Guild),
+// callHost answers what a call asks of the program. It implements [conversation.Host].
+type callHost struct {
+	service *CallService
+	place   conversation.Location
+	bill    *budget.SpeechConversation // of a model that speaks by itself; nil: nothing is counted before it is asked
+}
+
+// Origin implements [conversation.Host].
+func (h callHost) Origin(p voice.Person) sessions.Origin {
+	if h.place.Guild == "" {
+		return pageOrigin
+	}
+	return sessions.Origin{
+		Kind: h.place.Kind, Guild: h.place.Guild, Channel: h.place.Channel, User: p.ID, UserName: cmp.Or(p.Name, "somebody"),
+		Roles: h.service.joiner.Roles(h.place.Guild, p.ID), Private: h.service.isPrivate(h.place.Guild),
+	}
+}
+
+// SameRights implements [conversation.Host].
+func (h callHost) SameRights(ctx context.Context, a, b sessions.Origin) bool {
+	if h.service.Rights == nil {
+		return false
+	}
+	one, err := h.service.Rights(ctx, a)
+	if err != nil {
+		return false
+	}
+	other, err := h.service.Rights(ctx, b)
+	return err == nil && slices.Equal(one, other)
+}
+
+// IsOwnAccount implements [conversation.Host].
+func (h callHost) IsOwnAccount(id string) bool {
+	return h.place.Guild != "" && h.service.goLive.isAccount(id)
+}
+
+// DisabledReason implements [conversation.Host]. Where the call itself costs, nobody may ask when the budget is spent.
+func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string {
+	if h.service.DisabledReason != nil {
+		if why := h.service.DisabledReason(ctx, o); why != "" {
+			return why
 		}
 	}
+	if h.bill == nil {
+		return ""
+	}
+	var spent *llm.Error
+	switch err := h.bill.Check(llm.WithAccount(ctx, agent.PersonAccount(o, "talk"))); {
+	case errors.As(err, &spent):
+		return "I may not spend more today: " + spent.Error()
+	case err != nil:
+		h.service.Logger.Error("what may be spent is not known", "error", err)
+		return "I do not know what I may spend at the moment"
+	}
+	return ""
+}
+
+// CheckChannel implements [conversation.Host].
+func (h callHost) CheckChannel(channel string) error {
+	if h.place.Guild == "" {
+		return nil
+	}
+	return h.service.registry.CheckChannel(channel)
 }
 
 // isPrivate reports whether only who asks for something on a server may see it.
 func (x *CallService) isPrivate(guild string) bool {
 	return x.For != nil && x.For(guild).Server.Private
-}
-
-// sameRights reports whether two people may use the same browser and logins.
-func (x *CallService) sameRights(ctx context.Context, a, b sessions.Origin) bool {
-	if x.Rights == nil {
-		return false
-	}
-	one, err := x.Rights(ctx, a)
-	if err != nil {
-		return false
-	}
-	other, err := x.Rights(ctx, b)
-	return err == nil && slices.Equal(one, other)
 }
 
 // Tools returns the assistant's tools about calls for the person at o: join one, leave it, show a browser there.
@@ -251,8 +288,8 @@ func (p pageChat) Write(_ context.Context, m conversation.Message) error {
 	return nil
 }
 
-// showTranscript has what is said in the call read on the page.
-func (p pageChat) showTranscript(s conversation.TranscriptLine) {
+// ShowLine implements [conversation.Chat].
+func (p pageChat) ShowLine(s conversation.TranscriptLine) {
 	if s.Speaker.ID == "" {
 		p.call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: s.Text})
 		return

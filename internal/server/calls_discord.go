@@ -107,6 +107,9 @@ func (p callChat) Write(ctx context.Context, m conversation.Message) error {
 	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }
 
+// ShowLine implements [conversation.Chat]: Discord's chat keeps what is written there, so what was said is not.
+func (callChat) ShowLine(conversation.TranscriptLine) {}
+
 // Join implements bot.Calls.
 func (x *CallService) Join(ctx context.Context, o sessions.Origin) (string, error) {
 	c, err := x.registry.Join(ctx, o, "")

@@ -319,12 +319,12 @@ func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *tes
 	s.Voice.KeepTranscripts = true
 	x := &CallService{privacy: left, Settings: func() settings.Settings { return s }}
 	lines := make(chan transcriptLine, 10)
-	keep := x.transcriptRecorder(conversation.Location{Guild: "g"}, lines)
-	keep(conversation.TranscriptLine{Speaker: voice.Person{ID: "bob", Name: "Bob"}, Text: "a secret"})
-	keep(conversation.TranscriptLine{Speaker: voice.Person{ID: "ada", Name: "Ada"}, Text: "hello"})
-	keep(conversation.TranscriptLine{Text: "Hello, Ada."})
+	keep := transcriptRecorder{x, conversation.Location{Guild: "g"}, lines}
+	keep.Record(conversation.TranscriptLine{Speaker: voice.Person{ID: "bob", Name: "Bob"}, Text: "a secret"})
+	keep.Record(conversation.TranscriptLine{Speaker: voice.Person{ID: "ada", Name: "Ada"}, Text: "hello"})
+	keep.Record(conversation.TranscriptLine{Text: "Hello, Ada."})
 	s.Voice.KeepTranscripts = false
-	keep(conversation.TranscriptLine{Text: "Goodbye."})
+	keep.Record(conversation.TranscriptLine{Text: "Goodbye."})
 	close(lines)
 	var got []string
 	for l := range lines {

@@ -71,17 +71,17 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	if x.Describe != nil {
 		s.Describe = func(ctx context.Context, o sessions.Origin, p llm.Image) string {
-			return x.Describe(llm.WithAccount(ctx, budgetAccount(o, "describe")), p)
+			return x.Describe(llm.WithAccount(ctx, agent.PersonAccount(o, "describe")), p)
 		}
 	}
 	m := &nativeModel{
-		Session: s, tools: func(on realtime.Events) []sessions.Tool { return x.realtimeTools(on, call, t.Line) },
+		Session: s, service: x, call: call, line: t.Line,
 		callAccount: llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"}, uses: make(chan budgetUse, 256),
 	}
 	if x.Budget != nil {
 		m.bill = &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL}}
-		s.RecordUsage, s.Transcribed = m.countResponse, m.countTranscription
-		t.DisabledReason = x.disabledOrSpent(m.bill)
+		s.Meter = m
+		t.Host = callHost{x, t.Location, m.bill}
 	}
 	t.Native = m
 }
@@ -97,26 +97,6 @@ func realtimeProvider(m settings.RealtimeModel) string {
 	return "compatible"
 }
 
-// disabledOrSpent returns a [CallService.Refusal] that also refuses requests when the budget is spent.
-func (x *CallService) disabledOrSpent(bill *budget.SpeechConversation) func(context.Context, sessions.Origin) string {
-	return func(ctx context.Context, o sessions.Origin) string {
-		if x.DisabledReason != nil {
-			if why := x.DisabledReason(ctx, o); why != "" {
-				return why
-			}
-		}
-		var spent *llm.Error
-		switch err := bill.Check(llm.WithAccount(ctx, budgetAccount(o, "talk"))); {
-		case errors.As(err, &spent):
-			return "I may not spend more today: " + spent.Error()
-		case err != nil:
-			x.Logger.Error("what may be spent is not known", "error", err)
-			return "I do not know what I may spend at the moment"
-		}
-		return ""
-	}
-}
-
 // promptLength returns how many characters a model is told before anybody speaks.
 func promptLength(s *realtime.Session) int {
 	n := len(s.Instructions)
@@ -126,14 +106,9 @@ func promptLength(s *realtime.Session) int {
 	return n
 }
 
-// budgetAccount says to whom something is put down.
-func budgetAccount(o sessions.Origin, purpose string) llm.Account {
-	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: agent.PersonID(o), Purpose: purpose}
-}
-
 // realtimeTools returns the tools for a model that holds the conversation by itself, on behalf of the current
 // speaker.
-func (x *CallService) realtimeTools(on realtime.Events, call share.CallRef, line voice.Line) []sessions.Tool {
+func (x *CallService) realtimeTools(on realtime.Listener, call share.CallRef, line voice.Line) []sessions.Tool {
 	tools := x.Assistant.StandingTools(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })
 	tools = append(tools, x.shares.Tools(call)...)
 	if call == pageCallRef {
@@ -173,7 +148,7 @@ func leavePageTool(line voice.Line) sessions.Tool {
 // missingModel is a model that cannot be had.
 type missingModel struct{ reason error }
 
-func (m missingModel) Run(context.Context, realtime.Events) error { return m.reason }
+func (m missingModel) Run(context.Context, realtime.Listener) error { return m.reason }
 
 func (missingModel) Hear(voice.Sound) {}
 
@@ -186,10 +161,12 @@ func (missingModel) Cancel(error, string) {}
 type nativeModel struct {
 	*realtime.Session
 
-	tools       func(realtime.Events) []sessions.Tool
+	service     *CallService
+	call        share.CallRef
+	line        voice.Line
 	bill        *budget.SpeechConversation // nil: nothing is counted
 	callAccount llm.Account
-	asker       func(ctx context.Context, by []string) (sessions.Origin, error)
+	on          realtime.Listener // since Run
 	uses        chan budgetUse
 }
 
@@ -202,25 +179,27 @@ type budgetUse struct {
 
 // account returns the account of some people; that of the call alone if it is nobody's in particular.
 func (m *nativeModel) account(ctx context.Context, u budgetUse) llm.Account {
-	if o, err := m.asker(ctx, u.by); err == nil {
-		return budgetAccount(o, u.purpose)
+	if o, err := m.on.Asker(ctx, u.by); err == nil {
+		return agent.PersonAccount(o, u.purpose)
 	}
 	return m.callAccount
 }
 
-func (m *nativeModel) countResponse(by []string, u realtime.Usage) {
+// CountResponse implements [realtime.Meter].
+func (m *nativeModel) CountResponse(by []string, u realtime.Usage) {
 	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
 	m.uses <- budgetUse{by, "talk", func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
 }
 
-func (m *nativeModel) countTranscription(by []string, length time.Duration) {
+// CountTranscription implements [realtime.Meter].
+func (m *nativeModel) CountTranscription(by []string, length time.Duration) {
 	m.uses <- budgetUse{by, "transcribe", func(_, by context.Context) error {
 		return m.bill.CountTranscription(by, m.TranscriptionModel, length)
 	}}
 }
 
-func (m *nativeModel) Run(ctx context.Context, on realtime.Events) error {
-	m.Tools, m.asker = m.tools(on), on.Asker
+func (m *nativeModel) Run(ctx context.Context, on realtime.Listener) error {
+	m.Tools, m.on = m.service.realtimeTools(on, m.call, m.line), on
 	if m.bill == nil {
 		return m.Session.Run(ctx, on)
 	}

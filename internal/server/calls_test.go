@@ -30,7 +30,6 @@ import (
 	"clank/internal/test/sessionstest"
 	"clank/internal/test/sqlitetest"
 	"clank/internal/web"
-	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/webrtc"
@@ -83,10 +82,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
 	check.Must(t, m.Open(t.Context()))
-	b := &assistant.Assistant{
-		Tasks: m, Web: assistant.WebTools{Reader: noPage{}},
-		Model: func(context.Context) (llm.Model, error) { return nil, nil },
-	}
+	b := &assistant.Assistant{Tasks: m, Web: assistant.WebTools{Reader: noPage{}}, Host: sessionstest.AssistantHost{}}
 	h.CallService = &server.CallService{
 		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
 		Secret: func(name string) (settings.SecretValue, error) {

@@ -86,7 +86,7 @@ func (k recordedConversation) Run(ctx context.Context) error {
 			close(lines)
 			<-done
 		}()
-		k.RecordLine = k.service.transcriptRecorder(k.Location, lines)
+		k.Recorder = transcriptRecorder{k.service, k.Location, lines}
 	}
 	return k.Conversation.Run(ctx)
 }
@@ -99,18 +99,23 @@ func (x *CallService) keepsTranscripts(guild string) bool {
 	return x.For(guild).Voice.KeepTranscripts
 }
 
-// transcriptRecorder passes on what was said, unless whoever said it does not want to be heard, or the settings have
-// changed.
-func (x *CallService) transcriptRecorder(place conversation.Location, lines chan<- transcriptLine) func(conversation.TranscriptLine) {
-	return func(s conversation.TranscriptLine) {
-		if s.Speaker.ID != "" && x.privacy.OptedOut(place.Guild, s.Speaker.ID) || !x.keepsTranscripts(place.Guild) {
-			return
-		}
-		select {
-		case lines <- transcriptLine{At: s.At, ID: s.Speaker.ID, By: s.Speaker.Name, Text: s.Text}:
-		default:
-			x.Logger.Warn("a line of a transcript is lost, as the disk is slow", "channel", place.Channel)
-		}
+// transcriptRecorder passes lines of a call on to be written. It implements [conversation.Recorder].
+type transcriptRecorder struct {
+	service *CallService
+	place   conversation.Location
+	lines   chan<- transcriptLine
+}
+
+// Record passes on what was said, unless whoever said it does not want to be heard, or the settings have changed.
+func (r transcriptRecorder) Record(l conversation.TranscriptLine) {
+	x, guild := r.service, r.place.Guild
+	if l.Speaker.ID != "" && x.privacy.OptedOut(guild, l.Speaker.ID) || !x.keepsTranscripts(guild) {
+		return
+	}
+	select {
+	case r.lines <- transcriptLine{At: l.At, ID: l.Speaker.ID, By: l.Speaker.Name, Text: l.Text}:
+	default:
+		x.Logger.Warn("a line of a transcript is lost, as the disk is slow", "channel", r.place.Channel)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -216,43 +217,74 @@ type DiscordFiles struct {
 	*FileLinks
 }
 
+// botHost answers what the bot asks of the program. It implements [bot.Host].
+type botHost struct{ server *Server }
+
+// IsStop implements [bot.Host].
+func (h botHost) IsStop(message string) bool { return h.server.isStop(message) }
+
+// AnyoneMayStop implements [bot.Host].
+func (h botHost) AnyoneMayStop() bool {
+	return h.server.Settings.Current().WhoMayStop == settings.StopAnyone
+}
+
+// Disabled implements [bot.Host].
+func (h botHost) Disabled(ctx context.Context, o sessions.Origin) string {
+	return h.server.accessRefusal(ctx, o)
+}
+
+// Served implements [bot.Host].
+func (h botHost) Served() (guilds, channels []string) {
+	r := h.server.Settings.Current().Access.Rules()
+	return r.Guilds, r.Channels
+}
+
+// ThreadAfter implements [bot.Host].
+func (h botHost) ThreadAfter() time.Duration {
+	return time.Duration(h.server.Settings.Current().ThreadAfterMinutes) * time.Minute
+}
+
+// HandleRequest implements [bot.Host].
+func (h botHost) HandleRequest(ctx context.Context, o sessions.Origin) {
+	h.server.CallService.Follow(ctx, o)
+}
+
+// HandleServers implements [bot.Host].
+func (h botHost) HandleServers(ctx context.Context, account string, guilds []string, hears func(guild string) bool) {
+	h.server.noteGuilds(ctx, account, guilds, hears)
+}
+
+// HandleLeave implements [bot.Host].
+func (h botHost) HandleLeave(ctx context.Context, guild string) { h.server.forgetGuild(ctx, guild) }
+
+// HandleDispatch implements [bot.Host].
+func (h botHost) HandleDispatch(kind string, data json.RawMessage) {
+	h.server.CallService.HandleDispatch(kind, data)
+}
+
 // ConnectBot connects to Discord, and says how that went and whether it is worth another try.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
 		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
 	}
 	b := &bot.Bot{
-		Token:         token.Reveal(),
-		Base:          a.getenv("CLANK_DISCORD_API"),
-		Tasks:         a.Sessions,
-		Assistant:     ChargedReplier{a.CallService.Assistant},
-		Budgets:       BudgetsForDiscord(a.budget),
-		Clip:          a.clip,
-		Watches:       a.Web.Watches,
-		Runtimes:      settings.Runtimes(),
-		Choices:       DiscordChoices{a},
-		Pages:         DiscordPages{a},
-		Window:        chrome.HasDisplay() && a.Settings.Current().Access.Operators != "",
-		Scopes:        &a.scopes,
-		Questions:     a.Approver.Approvals,
-		Messages:      a.Db,
-		Files:         DiscordFiles{a.Inbox, &a.CallService.fileLinks},
-		IsStop:        a.isStop,
-		Settings:      a.Settings,
-		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
-		ThreadAfter: func() time.Duration {
-			return time.Duration(a.Settings.Current().ThreadAfterMinutes) * time.Minute
-		},
-		Disabled: a.accessRefusal,
-		OnLeave:  a.forgetGuild,
-		Served: func() (guilds, channels []string) {
-			r := a.Settings.Current().Access.Rules()
-			return r.Guilds, r.Channels
-		},
-		Logger: a.logger,
-	}
-	b.OnServers = func(ctx context.Context, guilds []string, hears func(string) bool) {
-		a.noteGuilds(ctx, b.UserID(), guilds, hears)
+		Token:     token.Reveal(),
+		Base:      a.getenv("CLANK_DISCORD_API"),
+		Tasks:     a.Sessions,
+		Assistant: ChargedReplier{a.CallService.Assistant},
+		Host:      botHost{a},
+		Budgets:   DiscordBudgets{a.budget},
+		Watches:   a.Web.Watches,
+		Runtimes:  settings.Runtimes(),
+		Choices:   DiscordChoices{a},
+		Pages:     DiscordPages{a},
+		Window:    chrome.HasDisplay() && a.Settings.Current().Access.Operators != "",
+		Scopes:    &a.scopes,
+		Questions: a.Approver.Approvals,
+		Messages:  a.Db,
+		Files:     DiscordFiles{a.Inbox, &a.CallService.fileLinks},
+		Settings:  a.Settings,
+		Logger:    a.logger,
 	}
 	a.attachCalls(b)
 	err := b.Open(ctx)

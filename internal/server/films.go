@@ -62,9 +62,10 @@ var (
 
 const clipLength = 20 * time.Second
 
-// clip returns the end of what was filmed of the session that a person used last in a channel, of the last task that
-// was filmed. Where nothing was, it is requested from now on.
-func (a *Server) clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
+// Clip implements [bot.Pages]: it returns the end of the last task of the session that was filmed. Where nothing was, it is
+// requested from now on.
+func (p DiscordPages) Clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
+	a := p.server
 	session, err := a.Sessions.LastSession(ctx, o)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/sessions"
+	"clank/sessions/agent"
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/discord"
@@ -82,7 +83,7 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 		return name + errorText(err)
 	}
 	limit := func(guild string) budget.Amount {
-		all, err := a.budget.Status(t.Context(), budgetAccount(onGuild(guild), "browse"))
+		all, err := a.budget.Status(t.Context(), agent.PersonAccount(onGuild(guild), "browse"))
 		check.Must(t, err)
 		return all[slices.IndexFunc(all, func(l budget.LevelStatus) bool { return l.Key.Level == budget.LevelGuild })].Limit
 	}
@@ -102,7 +103,7 @@ func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {
 	calls := &CallService{Settings: a.Settings.Current, For: a.Settings.For, joiner: &discord.Joiner{}}
 	inCall := func(guild string) sessions.Origin {
 		line := conversation.Location{Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne}
-		return calls.callOrigin(line)(voice.Person{ID: "42"})
+		return callHost{service: calls, place: line}.Origin(voice.Person{ID: "42"})
 	}
 	for what, got := range map[string][2]any{
 		"the model":                      {model(task(guildOne)), "openai:gpt-6-luna"},

@@ -16,6 +16,7 @@ import (
 	"clank/internal/web"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in
@@ -42,15 +43,7 @@ func (a *Server) OpenWeb() *WebServices {
 		},
 		Logger: a.logger,
 	}
-	w.Watches = &watches.Runner{
-		Store: a.Db, Read: w.readWatched, Browse: a.readWatchedWithBrowser, Judge: a.judgeWatch, Notify: w.NotifyOwner,
-		CheckAllowed: func(ctx context.Context, x watches.Watch) error { return a.checkWatchAccess(ctx, w.bot.Load(), x) },
-		Limits: func() watches.Limits {
-			s := a.Settings.Current().Web
-			return watches.Limits{PerOwner: s.WatchesPerPerson, MinInterval: s.MinWatchInterval}
-		},
-		Logger: a.logger,
-	}
+	w.Watches = &watches.Runner{Store: a.Db, Host: watchHost{a, w}, Logger: a.logger}
 	a.onClose(func(context.Context) error { w.Reader.Close(); return nil })
 	return w
 }
@@ -101,9 +94,21 @@ func SearchEngine(s settings.Web, getenv func(string) string) web.SearchEngine {
 	return nil
 }
 
-// readWatched reads a watched page without a browser.
-func (w *WebServices) readWatched(ctx context.Context, x watches.Watch) (watches.Reading, error) {
-	p, err := w.Reader.Read(ctx, web.ReadRequest{URL: x.URL, MaxChars: web.MaxPageChars, WholePage: true})
+// watchHost answers what watches ask of the program. It implements [watches.Host].
+type watchHost struct {
+	server *Server
+	web    *WebServices
+}
+
+// Limits implements [watches.Host].
+func (h watchHost) Limits() watches.Limits {
+	s := h.server.Settings.Current().Web
+	return watches.Limits{PerOwner: s.WatchesPerPerson, MinInterval: s.MinWatchInterval}
+}
+
+// Read implements [watches.Host].
+func (h watchHost) Read(ctx context.Context, x watches.Watch) (watches.Reading, error) {
+	p, err := h.web.Reader.Read(ctx, web.ReadRequest{URL: x.URL, MaxChars: web.MaxPageChars, WholePage: true})
 	if errors.Is(err, web.ErrNeedsBrowser) {
 		err = fmt.Errorf("%w: %w", watches.ErrNeedsBrowser, err)
 	}
@@ -116,8 +121,9 @@ const (
 	renderPollInterval = 500 * time.Millisecond
 )
 
-// readWatchedWithBrowser reads a watched page in a window of its own, without anybody's cookies.
-func (a *Server) readWatchedWithBrowser(ctx context.Context, x watches.Watch) (_ watches.Reading, err error) {
+// Browse implements [watches.Host], in a window of its own without anybody's cookies.
+func (h watchHost) Browse(ctx context.Context, x watches.Watch) (_ watches.Reading, err error) {
+	a := h.server
 	s := a.Settings.Current()
 	if !s.Web.WatchBrowser || !s.BrowserEnabled {
 		return watches.Reading{}, fmt.Errorf("%w, and the settings do not watch with one", watches.ErrNeedsBrowser)
@@ -167,10 +173,11 @@ func WaitForStableText(ctx context.Context, win interface {
 	}
 }
 
-// checkWatchAccess asks the rules of access again, for who wants to be told and where: rules, roles and members
-// change while a watch goes on. b is nil while there is no connection; those whom the rules let in whatever their
-// roles go on meanwhile.
-func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Watch) error {
+// CheckAllowed implements [watches.Host]. It asks the rules of access again, for who wants to be told and where: rules, roles
+// and members change while a watch goes on. While there is no connection, those whom the rules let in whatever their roles
+// go on.
+func (h watchHost) CheckAllowed(ctx context.Context, x watches.Watch) error {
+	a, b := h.server, h.web.bot.Load()
 	if x.Origin.Kind != sessions.FromDiscord || b == nil {
 		return a.CheckAccess(x.Origin)
 	}
@@ -181,17 +188,18 @@ func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Wat
 	return a.CheckAccess(now)
 }
 
-// judgeWatch asks the brain's model, on the account of the watch's owner.
-func (a *Server) judgeWatch(ctx context.Context, x watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
-	return (&watches.ModelJudge{Model: a.assistantModel}).Ask(llm.WithAccount(ctx, budgetAccount(x.Origin, "watch")), x, q)
+// Judge implements [watches.Host], on the account of the watch's owner.
+func (h watchHost) Judge(ctx context.Context, x watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
+	return (&watches.ModelJudge{Model: h.server.assistantModel}).Ask(llm.WithAccount(ctx, agent.PersonAccount(x.Origin, "watch")), x, q)
 }
 
-// NotifyOwner tells the owner of a watch at Discord. Others find it with the watch, on the page and in the terminal.
-func (w *WebServices) NotifyOwner(ctx context.Context, x watches.Watch, n watches.Notice) error {
+// Notify implements [watches.Host]. It tells the owner of a watch at Discord; others find it with the watch, on the page and in
+// the terminal.
+func (h watchHost) Notify(ctx context.Context, x watches.Watch, n watches.Notice) error {
 	if x.Origin.Kind != sessions.FromDiscord {
 		return nil
 	}
-	b := w.bot.Load()
+	b := h.web.bot.Load()
 	if b == nil {
 		return errors.New("clank is not connected to Discord")
 	}

@@ -21,7 +21,7 @@ const (
 
 // runCheck does what is due for a watch. It writes nothing down when ctx ends; its errors are those of the store.
 func (r *Runner) runCheck(ctx context.Context, w Watch) error {
-	refused := r.checkAllowed(ctx, w)
+	refused := r.Host.CheckAllowed(ctx, w)
 	var err error
 	switch now := time.Now(); {
 	case !w.Until.After(now):
@@ -43,14 +43,6 @@ func (r *Runner) runCheck(ctx context.Context, w Watch) error {
 		err = nil // somebody ended it meanwhile
 	}
 	return err
-}
-
-// checkAllowed asks whether the owner of w is still allowed what they were when it began.
-func (r *Runner) checkAllowed(ctx context.Context, w Watch) error {
-	if r.CheckAllowed == nil {
-		return nil
-	}
-	return r.CheckAllowed(ctx, w)
 }
 
 // check reads the page, compares, and writes down what it found.
@@ -107,7 +99,7 @@ func (r *Runner) deliverNotice(ctx context.Context, w Watch) {
 		return
 	}
 	told := *w.PendingNotice
-	if err := r.Notify(ctx, w, told); err != nil {
+	if err := r.Host.Notify(ctx, w, told); err != nil {
 		r.logger().WarnContext(ctx, "owner of a watch not told", "watch", w.ID, "error", err)
 		return
 	}
@@ -218,12 +210,9 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 
 // judge asks the model, within its time.
 func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
-	if r.Judge == nil {
-		return Verdict{}, errors.New("no model is there to judge the condition")
-	}
 	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %s", checkTimeout))
 	defer cancel()
-	v, err := r.Judge(limited, w, q)
+	v, err := r.Host.Judge(limited, w, q)
 	return v, causeIfEnded(limited, err)
 }
 
@@ -268,16 +257,11 @@ func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts b
 	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("it was not read within %s", checkTimeout))
 	defer cancel()
 	if !w.NeedsBrowser {
-		if page, err = r.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {
+		if page, err = r.Host.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {
 			return page, false, causeIfEnded(ctx, err)
 		}
-		if r.Browse == nil {
-			return page, false, err
-		}
-	} else if r.Browse == nil {
-		return page, true, ErrNeedsBrowser
 	}
-	page, err = r.Browse(ctx, w)
+	page, err = r.Host.Browse(ctx, w)
 	if err == nil && strings.TrimSpace(page.Text) == "" {
 		err = errors.New("the page shows no text")
 	}

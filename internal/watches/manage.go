@@ -16,7 +16,7 @@ import (
 // is returned says in Seen what there is now. Errors are [ErrInvalid], [ErrTooMany], and those of reading.
 func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	r.initOnce()
-	limits, now := r.Limits(), time.Now()
+	limits, now := r.Host.Limits(), time.Now()
 	if limits.PerOwner == 0 {
 		return Watch{}, invalidWatch("the settings allow no watches")
 	}
@@ -24,9 +24,6 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	w, err := normalizeWatch(w, limits.MinInterval, now)
 	if err != nil {
 		return Watch{}, err
-	}
-	if w.Kind == KindJudged && r.Judge == nil {
-		return Watch{}, invalidWatch("no model is there to judge the condition; wait for a change, a number or a text instead")
 	}
 	if err := r.checkOwnerLimit(ctx, w, limits); err != nil {
 		return Watch{}, err

@@ -44,25 +44,27 @@ type Verdict struct {
 	Why string // a sentence
 }
 
+// Host is what a [Runner] asks of the program. Its methods are safe for concurrent use.
+type Host interface { //nolint:interfacebloat // one place for all of it
+	// Read reads a page without a browser. [ErrNeedsBrowser] is the error of pages that this does not do for.
+	Read(ctx context.Context, w Watch) (Reading, error)
+	// Browse reads a page with a browser. Where there is none, its error is [ErrNeedsBrowser].
+	Browse(ctx context.Context, w Watch) (Reading, error)
+	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed.
+	Judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error)
+	// CheckAllowed is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a later look.
+	CheckAllowed(ctx context.Context, w Watch) error
+	// Notify tells the owner of w. It is called again later if it fails.
+	Notify(ctx context.Context, w Watch, n Notice) error
+	// Limits returns what the operator allows now.
+	Limits() Limits
+}
+
 // Runner looks at pages when it is time. Set its fields, then call Run; the other methods may be used before, while
 // and after it runs, from many goroutines.
 type Runner struct {
-	Store Store
-
-	// Read reads a page without a browser. [ErrNeedsBrowser] is the error of pages that this does not do for.
-	Read func(ctx context.Context, w Watch) (Reading, error)
-	// Browse reads a page with a browser. Nil says that there is none.
-	Browse func(ctx context.Context, w Watch) (Reading, error)
-	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed. Nil says
-	// that there is no model.
-	Judge func(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error)
-	// CheckAllowed is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a
-	// later look. Nil says that nobody loses what they once were allowed.
-	CheckAllowed func(ctx context.Context, w Watch) error
-	// Notify tells the owner of w. It is called again later if it fails.
-	Notify func(ctx context.Context, w Watch, n Notice) error
-
-	Limits func() Limits
+	Store  Store
+	Host   Host
 	Logger *slog.Logger // nil is none
 
 	// RecheckAfter is how long after a change the page is read a second time: 45 seconds. What is different again by
@@ -141,7 +143,7 @@ func (s *schedule) finish(id string, failed bool) {
 func (r *Runner) startDue(ctx context.Context, s *schedule) time.Time {
 	now := time.Now()
 	next := now.Add(maxSleep)
-	if r.Limits().PerOwner == 0 {
+	if r.Host.Limits().PerOwner == 0 {
 		return now.Add(storeRetry) // the settings may change
 	}
 	list, err := r.Store.Watches(ctx, Query{Active: true})

@@ -35,21 +35,37 @@ type world struct {
 	limits  watches.Limits
 	browsed int
 	slow    time.Duration
+	drawn   string // what a browser shows; empty: there is none
+	refusal error  // why nothing may be looked at
 }
 
 func newWorld(t *testing.T, text string) *world {
 	t.Helper()
 	w := &world{limits: watches.Limits{PerOwner: 5, MinInterval: 15 * time.Minute}}
 	w.show(text)
-	w.Runner = &watches.Runner{
-		Store: sqlitetest.Open(t), Read: w.read, Notify: w.tell,
-		Limits: func() watches.Limits { return w.limits },
-		Judge: func(_ context.Context, _ watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
-			w.asked = append(w.asked, q)
-			return w.verdict, nil
-		},
-	}
+	w.Runner = &watches.Runner{Store: sqlitetest.Open(t), Host: w}
 	return w
+}
+
+func (w *world) Limits() watches.Limits { return w.limits }
+
+func (w *world) Judge(_ context.Context, _ watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
+	w.asked = append(w.asked, q)
+	return w.verdict, nil
+}
+
+func (w *world) Browse(context.Context, watches.Watch) (watches.Reading, error) {
+	if w.drawn == "" {
+		return watches.Reading{}, watches.ErrNeedsBrowser
+	}
+	w.browsed++
+	return watches.Reading{Text: w.drawn}, nil
+}
+
+func (w *world) CheckAllowed(context.Context, watches.Watch) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.refusal
 }
 
 // inWorld runs a test in a bubble, in which a runner looks at the site.
@@ -71,7 +87,7 @@ func (w *world) serve(page func(n int) (string, error)) {
 	w.page = page
 }
 
-func (w *world) read(ctx context.Context, watch watches.Watch) (watches.Reading, error) {
+func (w *world) Read(ctx context.Context, watch watches.Watch) (watches.Reading, error) {
 	w.mu.Lock()
 	w.looks = append(w.looks, time.Now())
 	w.reading++
@@ -90,7 +106,7 @@ func (w *world) read(ctx context.Context, watch watches.Watch) (watches.Reading,
 	return watches.Reading{URL: watch.URL, Title: "The page", Text: text}, err
 }
 
-func (w *world) tell(_ context.Context, _ watches.Watch, n watches.Notice) error {
+func (w *world) Notify(_ context.Context, _ watches.Watch, n watches.Notice) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tellErr != nil {
@@ -296,7 +312,7 @@ func TestAfterARestartThereIsNoBurst(t *testing.T) {
 // once runs a fresh runner on the same store for ten minutes.
 func (w *world) once(t *testing.T) {
 	t.Helper()
-	w.Runner = &watches.Runner{Store: w.Store, Read: w.read, Notify: w.tell, Limits: w.Limits}
+	w.Runner = &watches.Runner{Store: w.Store, Host: w}
 	stop := w.begin(t)
 	pass(10 * time.Minute)
 	stop()
@@ -402,10 +418,7 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
 		check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"})), watches.ErrNeedsBrowser)
-		w.Browse = func(context.Context, watches.Watch) (watches.Reading, error) {
-			w.browsed++
-			return watches.Reading{Text: "drawn"}, nil
-		}
+		w.drawn = "drawn"
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
 		pass(3*time.Hour + time.Minute)
@@ -583,16 +596,10 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "same")
-		var why error // under the lock of w
-		w.CheckAllowed = func(context.Context, watches.Watch) error {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return why
-		}
 		refuse := func(err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			why = err
+			w.refusal = err
 		}
 		defer w.begin(t)()
 		x := w.add(t, watches.Condition{})

@@ -41,10 +41,14 @@ func EndUserID(o sessions.Origin) string {
 
 // AccountOf returns the account that the model calls of a task are for.
 func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
-	return llm.Account{
-		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: PersonID(t.Origin), Purpose: "browse",
-		MaxUSD: t.MaxUSD,
-	}
+	a := PersonAccount(t.Origin, "browse")
+	a.Task, a.Session, a.MaxUSD = t.ID, s.ID, t.MaxUSD
+	return a
+}
+
+// PersonAccount returns the account of what the person of o asks of models for a purpose.
+func PersonAccount(o sessions.Origin, purpose string) llm.Account {
+	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: PersonID(o), Purpose: purpose}
 }
 
 // PersonID returns the id of who asked, with the door in front; "" if nobody is named.

@@ -124,10 +124,7 @@ func (c *call) handleMoved(channel string) {
 	for _, p := range c.room.people {
 		p.notified = false
 	}
-	if c.CheckChannel == nil {
-		return
-	}
-	if err := c.CheckChannel(channel); err != nil {
+	if err := c.Host.CheckChannel(channel); err != nil {
 		c.write(Message{Text: c.Locale.T("I was moved here, and leave again: %s", c.reason(err))})
 		c.leave(err)
 	}

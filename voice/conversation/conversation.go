@@ -8,7 +8,6 @@ import (
 
 	"clank/cancel"
 	"clank/internal/i18n"
-	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/speech/vad"
@@ -56,6 +55,7 @@ type Conversation struct {
 	Line      voice.Line
 	Location  Location
 	Assistant Replier
+	Host      Host
 
 	Detector SpeechDetector
 	Chat     Chat
@@ -78,33 +78,8 @@ type Conversation struct {
 	// Privacy is who does not want to be heard. nil: people mute themselves for that, as on a page of our own.
 	Privacy Privacy
 
-	// Origin is who somebody is to those who do what they ask. nil: what [Location] and the person tell.
-	Origin func(p voice.Person) sessions.Origin
-
-	// SameRights reports whether two people may use the same browsers and logins. What both have asked a native model
-	// for, in one turn, is done only then. nil: nobody has those of another. It may block.
-	SameRights func(ctx context.Context, a, b sessions.Origin) bool
-
-	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is nobody's company. nil:
-	// nobody is.
-	IsOwnAccount func(id string) bool
-
-	// DisabledReason says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
-	DisabledReason func(ctx context.Context, o sessions.Origin) string
-
-	// Account says to whom it is put down what is asked of models for the person at o, and that it was for a purpose ("transcribe",
-	// "speak"). nil: to nobody. o is the call's own where something is said to all.
-	Account func(o sessions.Origin, purpose string) llm.Account
-
-	// RecordLine is given what was said in words. nil, the default, keeps nothing. It must not block.
-	RecordLine func(TranscriptLine)
-
-	// ShowLine is given what was understood, and what we say without writing it, to be read by those in the call now. nil: nothing. It must
-	// not block.
-	ShowLine func(TranscriptLine)
-
-	// CheckChannel says why the call must not go on in a channel to which somebody has moved us, in words for people. nil: it always may.
-	CheckChannel func(channel string) error
+	// Recorder keeps what was said; nil: nothing is kept.
+	Recorder Recorder
 
 	// Locale is the language of what is written in the chat. What is spoken is in that of the voice.
 	Locale i18n.Locale

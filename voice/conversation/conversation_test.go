@@ -307,7 +307,7 @@ func TestAnEmptyCallIsLeftAfterAWarning(t *testing.T) {
 func TestAnAccountOfOursIsNobodysCompany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
-		p.IsOwnAccount = func(id string) bool { return id == "eve" }
+		p.host.ownAccount = "eve"
 		p.begin("ada")
 		p.wait(5 * time.Second)
 		p.join("eve")
@@ -477,13 +477,13 @@ func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
 
 func TestWhoMayNotAskIsToldWhy(t *testing.T) {
 	inParty(t, func(p *party) {
-		p.DisabledReason = func(_ context.Context, o sessions.Origin) string {
+		p.host.disabled = func(o sessions.Origin) string {
 			if o.User != "ada" || o.Channel != "v" || len(o.Roles) != 1 {
 				t.Errorf("asked about %+v", o)
 			}
 			return "the browser is switched off here"
 		}
-		p.Origin = func(who voice.Person) sessions.Origin {
+		p.host.origin = func(who voice.Person) sessions.Origin {
 			return sessions.Origin{Kind: sessions.FromDiscord, User: who.ID, Roles: []string{"r"}}
 		}
 		p.begin("ada")
@@ -537,6 +537,8 @@ func TestWithoutAVoiceEverythingIsWritten(t *testing.T) {
 
 // stuck is a chat that does not answer.
 type stuck struct{}
+
+func (stuck) ShowLine(conversation.TranscriptLine) {}
 
 func (stuck) Write(ctx context.Context, _ conversation.Message) error {
 	<-ctx.Done()
@@ -604,9 +606,6 @@ func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
 
 func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
 	inParty(t, func(p *party) {
-		p.Account = func(o sessions.Origin, purpose string) llm.Account {
-			return llm.Account{Guild: o.Guild, User: o.User, Purpose: purpose}
-		}
 		heard := make(chan llm.Account, 10)
 		p.Transcriber = accounting{p.words, heard}
 		spoken := &speaker{packets: [][]byte{{1}}, accounts: make(chan llm.Account, 20)}
@@ -614,15 +613,15 @@ func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
 		p.begin("ada")
 		p.says("ada", "clank how late is it")
 		p.wait(5 * time.Second)
-		if got := <-heard; got != (llm.Account{Guild: "g", User: "ada", Purpose: "transcribe"}) {
+		if got := <-heard; got != (llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "transcribe"}) {
 			t.Errorf("heard for %+v", got)
 		}
 		for range 2 { // the notice
-			if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Purpose: "speak"}) {
+			if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Channel: "v", Purpose: "speak"}) {
 				t.Errorf("the notice was spoken for %+v", got)
 			}
 		}
-		if got := <-spoken.accounts; got != (llm.Account{Guild: "g", User: "ada", Purpose: "speak"}) {
+		if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Channel: "v", User: "discord:ada", Purpose: "speak"}) {
 			t.Errorf("the answer was spoken for %+v", got)
 		}
 	})
@@ -643,7 +642,7 @@ func (a accounting) Transcribe(ctx context.Context, u voice.Utterance) (voice.Tr
 func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
 		why := "people here need the role “pilot”"
-		p.DisabledReason = func(context.Context, sessions.Origin) string { return why }
+		p.host.disabled = func(sessions.Origin) string { return why }
 		p.begin("ada")
 		p.sound("ada", 8*time.Second)
 		if m.hears("ada") != 0 {

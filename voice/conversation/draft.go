@@ -159,8 +159,11 @@ func (c *call) recordHeardPart(p *speechItem) {
 	c.recordOwnLine(text)
 }
 
-func (c *call) recordOwnLine(text string) {
-	if c.RecordLine != nil {
-		c.RecordLine(TranscriptLine{Text: text, At: time.Now()})
+func (c *call) recordOwnLine(text string) { c.recordLine(TranscriptLine{Text: text, At: time.Now()}) }
+
+// recordLine passes on what was said in words.
+func (c *call) recordLine(l TranscriptLine) {
+	if c.Recorder != nil {
+		c.Recorder.Record(l)
 	}
 }

@@ -194,6 +194,7 @@ func (m *scriptedMouth) last() time.Time {
 type chat struct {
 	mu       sync.Mutex
 	messages []conversation.Message
+	shown    []string // lines, beside the messages
 }
 
 func (c *chat) Write(_ context.Context, m conversation.Message) error {
@@ -201,6 +202,12 @@ func (c *chat) Write(_ context.Context, m conversation.Message) error {
 	defer c.mu.Unlock()
 	c.messages = append(c.messages, m)
 	return nil
+}
+
+func (c *chat) ShowLine(l conversation.TranscriptLine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown = append(c.shown, l.Speaker.Name+": "+l.Text)
 }
 
 func (c *chat) written() []conversation.Message {
@@ -356,16 +363,61 @@ type party struct {
 	words   *transcriber
 	spot    *spotter
 	privacy *voice.PrivacyList
+	host    *host
 	scopes  *cancel.Scopes
 	ended   chan error
 	cancel  context.CancelCauseFunc
 }
 
+// host knows of people what the test tells it.
+type host struct {
+	origin       func(p voice.Person) sessions.Origin
+	sameRights   func(a, b sessions.Origin) bool
+	ownAccount   string // the id of one
+	disabled     func(o sessions.Origin) string
+	checkChannel func(channel string) error
+}
+
+func (h *host) Origin(p voice.Person) sessions.Origin {
+	if h.origin != nil {
+		return h.origin(p)
+	}
+	if p.Name == "" {
+		p.Name = "somebody"
+	}
+	return sessions.Origin{Kind: sessions.FromDiscord, User: p.ID, UserName: p.Name}
+}
+
+func (h *host) SameRights(_ context.Context, a, b sessions.Origin) bool {
+	return h.sameRights != nil && h.sameRights(a, b)
+}
+
+func (h *host) IsOwnAccount(id string) bool { return h.ownAccount != "" && id == h.ownAccount }
+
+func (h *host) DisabledReason(_ context.Context, o sessions.Origin) string {
+	if h.disabled == nil {
+		return ""
+	}
+	return h.disabled(o)
+}
+
+func (h *host) CheckChannel(channel string) error {
+	if h.checkChannel == nil {
+		return nil
+	}
+	return h.checkChannel(channel)
+}
+
+// recorder is given what was said.
+type recorder func(l conversation.TranscriptLine)
+
+func (r recorder) Record(l conversation.TranscriptLine) { r(l) }
+
 func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
 		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
-		scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+		host: &host{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
 	}
 	var err error
 	if p.privacy, err = voice.OpenPrivacyList(t.Context(), unsaved{}); err != nil {
@@ -374,7 +426,7 @@ func newParty(t *testing.T) *party {
 	p.Conversation = &conversation.Conversation{
 		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},
 		Assistant: p.brain, Chat: p.chat, Player: p.mouth, Transcriber: p.words, Spotter: p.spot, Scopes: p.scopes, Privacy: p.privacy,
-		Detector: p.ear,
+		Detector: p.ear, Host: p.host,
 	}
 	return p
 }

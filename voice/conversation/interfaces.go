@@ -7,6 +7,7 @@ import (
 
 	"clank/internal/assistant"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/realtime"
 	"clank/voice/speech/playout"
@@ -46,6 +47,36 @@ type Message struct {
 // Chat is where the call writes: the text chat of the voice channel, or the page of the call.
 type Chat interface {
 	Write(ctx context.Context, m Message) error
+
+	// ShowLine shows what was understood, and what we say without writing it, to those who are in the call now; a chat that
+	// has no place for that leaves it out. It must not block.
+	ShowLine(l TranscriptLine)
+}
+
+// Host is what a conversation asks the program about people and places. Its methods are safe for concurrent use; those
+// without a context do not block.
+type Host interface {
+	// Origin returns who somebody is to those who do what they ask.
+	Origin(p voice.Person) sessions.Origin
+
+	// SameRights reports whether two people may use the same browsers and logins. What both have asked a native model for,
+	// in one turn, is done only then.
+	SameRights(ctx context.Context, a, b sessions.Origin) bool
+
+	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is
+	// nobody's company.
+	IsOwnAccount(id string) bool
+
+	// DisabledReason says why somebody may not ask for anything now, in words for people; empty if they may.
+	DisabledReason(ctx context.Context, o sessions.Origin) string
+
+	// CheckChannel says why the call must not go on in a channel to which somebody has moved us, in words for people.
+	CheckChannel(channel string) error
+}
+
+// Recorder keeps what was said in words.
+type Recorder interface {
+	Record(l TranscriptLine) // must not block
 }
 
 // Privacy is who does not want to be heard. [voice.PrivacyList] is one.
@@ -65,7 +96,7 @@ type TranscriptLine struct {
 // stopped like any other work in the channel. Its methods do not block, but for Run.
 type NativeModel interface {
 	// Run holds the conversation until ctx ends, which is no error, or it cannot go on: its error tells the way out.
-	Run(ctx context.Context, on realtime.Events) error
+	Run(ctx context.Context, on realtime.Listener) error
 
 	Hear(s voice.Sound) // what somebody says, at [voice.RateRealtime]
 	Interrupt()         // its answer was silenced; its tools go on

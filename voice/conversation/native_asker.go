@@ -49,9 +49,7 @@ const maxSpokenName = 40
 // asker returns on whose behalf something is done that some people asked for, anybody who was heard if one of them is
 // not known (""): who was heard last, or else the first of them. What several asked for has the rights of each, so it
 // is refused where these differ.
-func (h *heardPeople) asker(
-	ctx context.Context, by []string, same func(ctx context.Context, a, b sessions.Origin) bool,
-) (sessions.Origin, error) {
+func (h *heardPeople) asker(ctx context.Context, by []string, host Host) (sessions.Origin, error) {
 	h.mu.Lock()
 	origins, latest := maps.Clone(h.origins), h.latest
 	h.mu.Unlock()
@@ -72,7 +70,7 @@ func (h *heardPeople) asker(
 	for _, id := range by {
 		other, known := origins[id]
 		one := other.Kind == asker.Kind && other.User == asker.User
-		if !known || !one && (same == nil || !same(ctx, asker, other)) {
+		if !known || !one && !host.SameRights(ctx, asker, other) {
 			return sessions.Origin{}, errDifferentAsks
 		}
 	}

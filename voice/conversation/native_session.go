@@ -40,35 +40,9 @@ func (c *call) startNative(ctx context.Context) {
 	n := &nativeSession{call: c}
 	ctx, n.end = context.WithCancelCause(ctx)
 	c.native = n
-	events := realtime.Events{
-		Speak: func(to []string, s playout.SoundFunc) realtime.PlaybackPosition {
-			p := &PendingPlayback{}
-			c.post(func(ctx context.Context) { n.playAnswer(ctx, to, s, p) })
-			return p
-		},
-		StopPlayback: func(cause error) {
-			if n.playing.Load() && c.Player != nil { // at once, so that how much was heard is known
-				c.Player.Silence(cause)
-			}
-			c.post(func(context.Context) { n.stopAnswer(cause) })
-		},
-		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
-		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
-		Show:     func(text string, images []llm.Image) { c.write(Message{Text: text, Images: images}) },
-		Name:     n.heard.name,
-		Asker: func(ctx context.Context, by []string) (sessions.Origin, error) {
-			return n.heard.asker(ctx, by, c.SameRights)
-		},
-		Trouble: func(err *llm.Error) {
-			c.log.Warn("trouble with the native conversation", "error", err)
-			c.post(func(context.Context) {
-				c.reportOnce("native trouble", c.Locale.T("Something failed: %s", c.reason(err)))
-			})
-		},
-	}
 	c.work.Go(func() {
 		defer n.end(context.Canceled)
-		err := c.Native.Run(ctx, events)
+		err := c.Native.Run(ctx, n)
 		if err == nil {
 			err = context.Cause(ctx)
 		}
@@ -78,6 +52,53 @@ func (c *call) startNative(ctx context.Context) {
 			}
 		})
 	})
+}
+
+// Speak implements [realtime.Listener].
+func (n *nativeSession) Speak(to []string, s playout.SoundFunc) realtime.PlaybackPosition {
+	p := &PendingPlayback{}
+	n.call.post(func(ctx context.Context) { n.playAnswer(ctx, to, s, p) })
+	return p
+}
+
+// StopPlayback implements [realtime.Listener].
+func (n *nativeSession) StopPlayback(cause error) {
+	if n.playing.Load() && n.call.Player != nil { // at once, so that how much was heard is known
+		n.call.Player.Silence(cause)
+	}
+	n.call.post(func(context.Context) { n.stopAnswer(cause) })
+}
+
+// Heard implements [realtime.Listener].
+func (n *nativeSession) Heard(by []string, text string) {
+	n.call.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) })
+}
+
+// Answered implements [realtime.Listener].
+func (n *nativeSession) Answered(text string) {
+	n.call.post(func(context.Context) { n.handleAnswerText(text) })
+}
+
+// Trouble implements [realtime.Listener].
+func (n *nativeSession) Trouble(err *llm.Error) {
+	c := n.call
+	c.log.Warn("trouble with the native conversation", "error", err)
+	c.post(func(context.Context) {
+		c.reportOnce("native trouble", c.Locale.T("Something failed: %s", c.reason(err)))
+	})
+}
+
+// Show implements [realtime.Listener].
+func (n *nativeSession) Show(text string, images []llm.Image) {
+	n.call.write(Message{Text: text, Images: images})
+}
+
+// Name implements [realtime.Listener].
+func (n *nativeSession) Name(id string) string { return n.heard.name(id) }
+
+// Asker implements [realtime.Listener].
+func (n *nativeSession) Asker(ctx context.Context, by []string) (sessions.Origin, error) {
+	return n.heard.asker(ctx, by, n.call.Host)
 }
 
 // handleEnd tells that nobody answers any more.
@@ -109,15 +130,11 @@ func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound)
 
 // allowed reports whether p may ask for anything now. Why not is told once, until they may again.
 func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
-	c := n.call
-	if c.DisabledReason == nil {
-		return true
-	}
-	now := time.Now()
+	c, now := n.call, time.Now()
 	if now.Sub(p.checkedAt) < permissionFor {
 		return !p.refused
 	}
-	why := c.DisabledReason(ctx, c.origin(p))
+	why := c.Host.DisabledReason(ctx, c.origin(p))
 	told := p.refused
 	p.checkedAt, p.refused = now, why != ""
 	if p.refused && !told {
@@ -218,7 +235,8 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	if sure != nil {
 		said.Speaker = sure.Person
 	}
-	n.recordLine(said)
+	n.call.recordLine(said)
+	n.call.showLine(said)
 	named, rest := CutName(text, n.call.Options.Names)
 	switch {
 	case n.call.isStop(text), named && n.call.isStop(rest):
@@ -246,13 +264,7 @@ func (n *nativeSession) handleAnswerText(text string) {
 	if p := n.call.speech.current; p != nil && p.sound != nil {
 		p.ownSpeech.Append(text)
 	}
-	n.recordLine(TranscriptLine{Text: text, At: time.Now()})
-}
-
-// recordLine passes on what was said in words.
-func (n *nativeSession) recordLine(s TranscriptLine) {
-	if n.call.RecordLine != nil {
-		n.call.RecordLine(s)
-	}
-	n.call.showLine(s)
+	said := TranscriptLine{Text: text, At: time.Now()}
+	n.call.recordLine(said)
+	n.call.showLine(said)
 }

@@ -21,7 +21,7 @@ import (
 
 // model is a native model that the test drives.
 type model struct {
-	on realtime.Events
+	on realtime.Listener
 
 	mu          sync.Mutex
 	heard       map[string]time.Duration
@@ -33,7 +33,7 @@ type model struct {
 	fails       chan error
 }
 
-func (m *model) Run(ctx context.Context, on realtime.Events) error {
+func (m *model) Run(ctx context.Context, on realtime.Listener) error {
 	m.on = on
 	select {
 	case err := <-m.fails:
@@ -213,7 +213,7 @@ func TestANativeModelKnowsWhoItTalksWithAndShowsThings(t *testing.T) {
 
 func TestAToolOfANativeModelHasTheRightsOfThoseWhoAskedForIt(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
-		p.SameRights = func(_ context.Context, a, b sessions.Origin) bool { return a.User != "cy" && b.User != "cy" }
+		p.host.sameRights = func(a, b sessions.Origin) bool { return a.User != "cy" && b.User != "cy" }
 		p.begin("ada", "bob", "cy")
 		for _, who := range []string{"ada", "cy", "bob"} { // Bob comes last
 			p.sound(who, 100*time.Millisecond)
@@ -263,7 +263,7 @@ func TestAStopThatANativeModelHearsIsOfThoseWhoMayHaveSaidIt(t *testing.T) {
 func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
 		var kept []string
-		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
+		p.Recorder = recorder(func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) })
 		p.begin("ada")
 		p.sound("ada", 100*time.Millisecond)
 		m.on.Heard([]string{"ada"}, "how late is it")
@@ -289,7 +289,7 @@ func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inNativeParty(t, func(p *party, m *model) {
 				var kept []string
-				p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
+				p.Recorder = recorder(func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) })
 				p.begin("ada", "bob")
 				p.sound("ada", 100*time.Millisecond)
 				p.spots("ada", "clank")

@@ -7,6 +7,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
 		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
-		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
+		OptOut: c.Privacy != nil, Records: c.Recorder != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
 		Locale: c.Locale,
 	}
 }
@@ -74,14 +75,11 @@ func (c *call) reportOnce(kind, text string) {
 
 // withAccount has what is done under ctx put down to p, or to nobody in the call if p is nil.
 func (c *call) withAccount(ctx context.Context, p *person, purpose string) context.Context {
-	if c.Account == nil {
-		return ctx
-	}
 	o := sessions.Origin{Kind: c.Location.Kind, Guild: c.Location.Guild, Channel: c.Location.Channel}
 	if p != nil {
 		o = c.origin(p)
 	}
-	return llm.WithAccount(ctx, c.Account(o, purpose))
+	return llm.WithAccount(ctx, agent.PersonAccount(o, purpose))
 }
 
 // spentKey returns the kind of warning that p, or nobody in particular, may spend no more.

@@ -110,7 +110,7 @@ func (p *person) name() string {
 func (c *call) handleJoined(who voice.Person) {
 	p := c.room.findOrAdd(who.ID)
 	who.Name = cmp.Or(who.Name, p.Name)
-	who.Bot = who.Bot || c.IsOwnAccount != nil && c.IsOwnAccount(who.ID)
+	who.Bot = who.Bot || c.Host.IsOwnAccount(who.ID)
 	p.Person = who
 	fresh := !p.present
 	p.present = true
@@ -162,10 +162,7 @@ func (c *call) forget(p *person) {
 
 // origin returns who p is to those who do what they ask.
 func (c *call) origin(p *person) sessions.Origin {
-	if c.Origin != nil {
-		o := c.Origin(p.Person)
-		o.Guild, o.Channel = c.Location.Guild, c.Location.Channel
-		return o
-	}
-	return sessions.Origin{Kind: c.Location.Kind, Guild: c.Location.Guild, Channel: c.Location.Channel, User: p.ID, UserName: p.name()}
+	o := c.Host.Origin(p.Person)
+	o.Guild, o.Channel = c.Location.Guild, c.Location.Channel
+	return o
 }

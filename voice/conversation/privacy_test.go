@@ -2,8 +2,8 @@ package conversation_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,11 +53,11 @@ func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		kept := 0
-		p.RecordLine = func(s conversation.TranscriptLine) {
+		p.Recorder = recorder(func(s conversation.TranscriptLine) {
 			if s.Speaker.ID == "ada" {
 				kept++
 			}
-		}
+		})
 		p.begin("ada", "bob")
 		p.words.took = 10 * time.Second
 		p.says("ada", "Clank, remember my secret.")
@@ -111,7 +111,7 @@ func TestSayingClankPrivacyIsEnough(t *testing.T) {
 func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 	inParty(t, func(p *party) {
 		var kept []string
-		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
+		p.Recorder = recorder(func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) })
 		p.begin("ada")
 		p.says("ada", "hello there")
 		p.wait(time.Second)
@@ -169,7 +169,7 @@ func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
 		no := errors.New("the operator does not let me join that channel")
-		p.CheckChannel = func(channel string) error {
+		p.host.checkChannel = func(channel string) error {
 			if channel == "forbidden" {
 				return no
 			}
@@ -191,18 +191,12 @@ func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
 
 func TestWhatIsUnderstoodAndSaidCanBeRead(t *testing.T) {
 	inParty(t, func(p *party) {
-		var mu sync.Mutex
-		var read []string
-		p.ShowLine = func(s conversation.TranscriptLine) {
-			mu.Lock()
-			defer mu.Unlock()
-			read = append(read, s.Speaker.Name+": "+s.Text)
-		}
 		p.begin("ada")
 		p.says("ada", "clank, what time is it?")
 		p.wait(5 * time.Second)
-		mu.Lock()
-		defer mu.Unlock()
+		p.chat.mu.Lock()
+		read := slices.Clone(p.chat.shown)
+		p.chat.mu.Unlock()
 		if len(read) < 2 || read[0] != "Ada: clank, what time is it?" || !strings.HasPrefix(read[1], ": ") {
 			t.Errorf("read: %q, want what Ada said and what we answered", read)
 		}

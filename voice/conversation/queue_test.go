@@ -19,6 +19,8 @@ import (
 // chatFunc is a chat that does one thing.
 type chatFunc func(ctx context.Context, m conversation.Message) error
 
+func (chatFunc) ShowLine(conversation.TranscriptLine) {}
+
 func (f chatFunc) Write(ctx context.Context, m conversation.Message) error { return f(ctx, m) }
 
 func TestMessagesAreWrittenInOrderUntilTheEnd(t *testing.T) {

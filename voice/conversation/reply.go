@@ -49,11 +49,9 @@ func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 		p.openUntil = time.Now().Add(answerWindow)
 		return
 	}
-	if c.DisabledReason != nil {
-		if why := c.DisabledReason(ctx, c.origin(p)); why != "" {
-			c.answerText(p, AsSentence(why))
-			return
-		}
+	if why := c.Host.DisabledReason(ctx, c.origin(p)); why != "" {
+		c.answerText(p, AsSentence(why))
+		return
 	}
 	r := request{by: p, text: text}
 	browsing := 0

@@ -110,11 +110,7 @@ func (c *call) sayFor(j *job, text string) {
 }
 
 // showLine has something read that was understood or said.
-func (c *call) showLine(s TranscriptLine) {
-	if c.ShowLine != nil {
-		c.ShowLine(s)
-	}
-}
+func (c *call) showLine(l TranscriptLine) { c.Chat.ShowLine(l) }
 
 // showOwnLine has something read that we say; where we cannot speak, it is written or left out.
 func (c *call) showOwnLine(text string) {

@@ -173,11 +173,11 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 						<-answer
 						return assistant.Answer{Text: "The ferry leaves at noon."}, nil
 					}
-					p.RecordLine = func(s conversation.TranscriptLine) {
+					p.Recorder = recorder(func(s conversation.TranscriptLine) {
 						if s.Speaker.ID == "bob" { // what bob says keeps the call busy
 							<-goOn
 						}
-					}
+					})
 					p.Options.TranscribeAll = true
 					p.begin("ada", "bob")
 					p.says("ada", "Clank, when is the ferry?")

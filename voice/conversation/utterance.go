@@ -176,9 +176,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 		return
 	}
 	s := TranscriptLine{Speaker: p.Person, Text: text, At: h.Began}
-	if c.RecordLine != nil {
-		c.RecordLine(s)
-	}
+	c.recordLine(s)
 	c.showLine(s)
 	named, rest := CutName(text, c.Options.Names)
 	switch {

@@ -19,12 +19,12 @@ import (
 
 // conversation is how the conversation stands, over all of its connections. It belongs to Run's goroutine.
 type conversation struct {
-	session         *Session
-	conn            *websocket.Conn                                   // nil while there is none
-	failed          error                                             // of a write, which ends the connection
-	detachedContext func() (context.Context, context.CancelCauseFunc) // makes contexts that outlive a connection
-	history         history
-	ids             int
+	session    *Session
+	conn       *websocket.Conn // nil while there is none
+	failed     error           // of a write, which ends the connection
+	runContext context.Context //nolint:containedctx // of Run, for what outlives a connection
+	history    history
+	ids        int
 
 	active         string    // the response that is under way
 	requested      bool      // for one that has not begun
@@ -107,10 +107,10 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.noteUtterance(e.ItemID)
 	case "conversation.item.input_audio_transcription.completed":
 		t.history.setText(e.ItemID, "user", e.Transcript)
-		if t.session.Transcribed != nil {
-			t.session.Transcribed(t.speakersOf(e.ItemID), e.Usage.length())
+		if t.session.Meter != nil {
+			t.session.Meter.CountTranscription(t.speakersOf(e.ItemID), e.Usage.length())
 		}
-		if t.session.on.Heard != nil && e.Transcript != "" {
+		if e.Transcript != "" {
 			t.session.on.Heard(t.speakersOf(e.ItemID), e.Transcript)
 		}
 	case "conversation.item.input_audio_transcription.failed":
@@ -125,7 +125,7 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.handleAnswerText(e, t.history.textOf(e.ItemID)+e.Delta)
 	case "response.output_audio_transcript.done", "response.output_text.done":
 		text := cmp.Or(e.Transcript, e.Text)
-		if t.handleAnswerText(e, text) && t.session.on.Answered != nil && text != "" {
+		if t.handleAnswerText(e, text) && text != "" {
 			t.session.on.Answered(text)
 		}
 	case "response.function_call_arguments.done":
@@ -184,9 +184,7 @@ func (t *conversation) handleSound(e event) error {
 			return err
 		}
 		t.answers = append(t.answers, a)
-		if t.session.on.Speak != nil {
-			a.playing = t.session.on.Speak(t.askersOf(e.ResponseID), a.packetSeq)
-		}
+		a.playing = t.session.on.Speak(t.askersOf(e.ResponseID), a.packetSeq)
 	}
 	if a.length() >= cmp.Or(max(0, t.session.MaxAnswer), 10*time.Minute) {
 		return nil
@@ -213,7 +211,7 @@ func (t *conversation) endAnswers(id string) error {
 func (t *conversation) interrupt(ctx context.Context, cancel bool) {
 	answers := slices.DeleteFunc(t.answers, func(a *answerSound) bool { return a.playedLength() >= a.length() && t.active == "" })
 	t.answers = nil
-	if !cancel && t.session.on.StopPlayback != nil && (len(answers) > 0 || t.active != "") {
+	if !cancel && (len(answers) > 0 || t.active != "") {
 		t.session.on.StopPlayback(ErrInterrupted)
 	}
 	for _, a := range answers {
@@ -293,15 +291,13 @@ func (t *conversation) reportTrouble(f *failure) {
 	if f == nil {
 		f = &failure{}
 	}
-	if t.session.on.Trouble != nil {
-		t.session.on.Trouble(t.session.explain(&serverError{*f}))
-	}
+	t.session.on.Trouble(t.session.explain(&serverError{*f}))
 }
 
 // recordUsage tells what a response used; nothing where that is not known.
 func (t *conversation) recordUsage(u Usage) {
-	if t.session.RecordUsage != nil {
-		t.session.RecordUsage(t.askers, u)
+	if t.session.Meter != nil {
+		t.session.Meter.CountResponse(t.askers, u)
 	}
 }
 

@@ -62,7 +62,7 @@ func (t *conversation) describeRefused(id string, why error) {
 	delete(t.offered, id)
 	t.session.logger().Info("the server takes no pictures, so they are described", "error", why)
 	t.session.blind.Store(true)
-	ctx, cancel := t.detachedContext()
+	ctx, cancel := context.WithCancelCause(t.runContext)
 	t.running.Go(func() {
 		defer cancel(nil)
 		text := t.session.describe(ctx, p)

@@ -219,7 +219,7 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 	})
 	s.CallTimeout = 20 * time.Millisecond
 	var asked atomic.Int64
-	s.on.Asker = func(context.Context, []string) (o sessions.Origin, err error) {
+	s.on.asker = func([]string) (o sessions.Origin, err error) {
 		if asked.Add(1) > 1 {
 			err = errors.New("nobody has spoken yet")
 		}

@@ -36,25 +36,33 @@ type Usage struct {
 	AudioOutput int // tokens of sound among those that came out
 }
 
-// Events is what a [Session] tells, and asks. The functions are called from Run's goroutine, except Asker, and must not
-// block; nil ones are left out. Who asked for a response or a tool, or is answered, are all those by id who could be
-// heard in what the response answers; "" among them stands for somebody of whom that is not known.
-type Events struct {
-	// Speak has sound played: it is called when an answer to some people begins to be heard.
-	Speak func(to []string, sound playout.SoundFunc) PlaybackPosition
-	// StopPlayback has what is played stopped: somebody has begun to speak.
-	StopPlayback func(cause error)
-	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
+// Listener is told what a [Session] does, and asked what it does not know. Its methods are called from Run's goroutine and
+// must not block, except Asker. Who asked for a response or a tool, or is answered, are all those by id who could be heard
+// in what the response answers; "" among them stands for somebody of whom that is not known.
+type Listener interface { //nolint:interfacebloat // one place for all of it
+	// Speak plays sound: an answer to some people begins to be heard.
+	Speak(to []string, sound playout.SoundFunc) PlaybackPosition
+	// StopPlayback stops what is played: somebody has begun to speak.
+	StopPlayback(cause error)
+	// Heard takes what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
 	// where they are several it is not known who.
-	Heard    func(by []string, text string)
-	Answered func(text string)                         // what was answered, whole
-	Trouble  func(err *llm.Error)                      // something failed; the session goes on
-	Show     func(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
-	Name     func(id string) string                    // how somebody is called; "" if that is not known
+	Heard(by []string, text string)
+	Answered(text string)                     // what was answered, whole
+	Trouble(err *llm.Error)                   // something failed; the session goes on
+	Show(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
+	Name(id string) string                    // how somebody is called; "" if that is not known
 
 	// Asker returns on whose behalf a tool is used that some people asked for. The error tells the model why on
 	// nobody's. It may block.
-	Asker func(ctx context.Context, by []string) (sessions.Origin, error)
+	Asker(ctx context.Context, by []string) (sessions.Origin, error)
+}
+
+// Meter counts what a [Session] uses, for the people who asked for it. Its methods are called from Run's goroutine.
+type Meter interface {
+	// CountResponse counts a response; a zero Usage where the server, or a broken connection, did not tell.
+	CountResponse(by []string, u Usage)
+	// CountTranscription counts speech that was put into words; zero if the server did not say how much.
+	CountTranscription(by []string, length time.Duration)
 }
 
 // Session is one conversation. Set the fields, then Run. Hear, AddMessage, Interrupt and Cancel are safe for concurrent use at any time.
@@ -81,12 +89,7 @@ type Session struct {
 
 	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
 
-	// RecordUsage is told after each response that some people asked for; of a zero Usage where the server, or a broken
-	// connection, did not tell. nil: not at all.
-	RecordUsage func(by []string, u Usage)
-	// Transcribed is told how much speech of some people was put into words; zero if the server did not say. nil: not
-	// at all.
-	Transcribed func(by []string, length time.Duration)
+	Meter Meter // nil counts nothing
 
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
@@ -97,7 +100,7 @@ type Session struct {
 	HTTPClient *http.Client
 	Logger     *slog.Logger
 
-	on  Events
+	on  Listener
 	mix mixer
 
 	commands voice.Queue[func(context.Context, *conversation)]
@@ -175,14 +178,11 @@ func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.P
 
 // Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could not be
 // reached for MaxOutage. When it returns, nothing of it runs any more.
-func (s *Session) Run(ctx context.Context, on Events) error {
+func (s *Session) Run(ctx context.Context, on Listener) error {
 	s.on = on
 	s.blind.Store(s.Blind)
 	ctx, stop := context.WithCancelCause(ctx)
-	t := &conversation{
-		session: s, calls: map[string]*toolCall{},
-		detachedContext: func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(ctx) },
-	}
+	t := &conversation{session: s, calls: map[string]*toolCall{}, runContext: ctx}
 	defer t.waitForEnd()
 	defer stop(context.Canceled)
 	wait, lost := s.minWait(), time.Now()
@@ -201,7 +201,7 @@ func (s *Session) Run(ctx context.Context, on Events) error {
 			return failure
 		}
 		s.logger().Info("the conversation's connection is made again", "error", failure, "wait", wait)
-		if !up && s.on.Trouble != nil && wait == s.minWait() {
+		if !up && wait == s.minWait() {
 			s.on.Trouble(failure)
 		}
 		if !t.waitRetry(ctx, max(wait, failure.RetryAfter)) {

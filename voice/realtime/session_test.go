@@ -374,7 +374,7 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 	t.Run("no address", func(t *testing.T) {
 		t.Parallel()
 		var e *llm.Error
-		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context(), realtime.Events{}); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
+		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context(), newTold()); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -382,7 +382,7 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 		t.Parallel()
 		s := &realtime.Session{BaseURL: "http://127.0.0.1:1", MinWait: time.Millisecond, MaxOutage: 50 * time.Millisecond}
 		var e *llm.Error
-		if err := s.Run(t.Context(), realtime.Events{}); !errors.As(err, &e) || e.Kind != llm.ErrUnavailable {
+		if err := s.Run(t.Context(), newTold()); !errors.As(err, &e) || e.Kind != llm.ErrUnavailable {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -444,13 +444,25 @@ func FuzzEvents(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		s := &realtime.Session{BaseURL: srv.URL(), MinWait: time.Millisecond}
-		if err := s.Run(ctx, realtime.Events{Answered: func(text string) {
-			if text == "the end of it" {
-				ended.Store(true)
-				cancel()
-			}
-		}}); err == nil && !ended.Load() {
+		last := untilLast{newTold(), func() {
+			ended.Store(true)
+			cancel()
+		}}
+		if err := s.Run(ctx, last); err == nil && !ended.Load() {
 			t.Error("the last event was not taken")
 		}
 	})
+}
+
+// untilLast waits for the last answer.
+type untilLast struct {
+	*told
+
+	end func()
+}
+
+func (u untilLast) Answered(text string) {
+	if text == "the end of it" {
+		u.end()
+	}
 }

@@ -94,9 +94,6 @@ func (a *answerSound) length() time.Duration {
 
 // playedLength returns how much of it went out.
 func (a *answerSound) playedLength() time.Duration {
-	if a.playing == nil {
-		return 0
-	}
 	return min(a.playing.Played(), a.length())
 }
 

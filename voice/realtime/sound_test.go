@@ -159,6 +159,8 @@ func (p *played) set(d time.Duration) {
 
 // told is what a session has told, as it came.
 type told struct {
+	asker   func(by []string) (sessions.Origin, error)
+	names   map[string]string // of people by their ids
 	speak   chan *played
 	hush    chan error
 	heard   chan string
@@ -167,38 +169,46 @@ type told struct {
 	trouble chan *llm.Error
 }
 
+func newTold() *told {
+	return &told{
+		asker: func(by []string) (sessions.Origin, error) { return sessions.Origin{User: strings.Join(by, "+")}, nil },
+		speak: make(chan *played, 64), hush: make(chan error, 64), heard: make(chan string, 64), said: make(chan string, 64),
+		used: make(chan realtime.Usage, 64), trouble: make(chan *llm.Error, 64),
+	}
+}
+
+func (w *told) Speak(_ []string, sound playout.SoundFunc) realtime.PlaybackPosition {
+	p := &played{sound: sound}
+	w.speak <- p
+	return p
+}
+
+func (w *told) StopPlayback(cause error)                   { w.hush <- cause }
+func (w *told) Heard(by []string, text string)             { w.heard <- strings.Join(append(by, text), " ") }
+func (w *told) Answered(text string)                       { w.said <- text }
+func (w *told) Trouble(err *llm.Error)                     { w.trouble <- err }
+func (w *told) Show(string, []llm.Image)                   {}
+func (w *told) Name(id string) string                      { return w.names[id] }
+func (w *told) CountResponse(_ []string, u realtime.Usage) { w.used <- u }
+func (w *told) CountTranscription([]string, time.Duration) {}
+
+func (w *told) Asker(_ context.Context, by []string) (sessions.Origin, error) { return w.asker(by) }
+
 // client is a session and what it tells the test.
 type client struct {
 	*realtime.Session
 
-	on realtime.Events
+	on *told
 }
 
 // session makes a session that talks to a server, and writes down what it tells.
 func session(srv *llmtest.RealtimeServer) (*client, *told) {
-	w := &told{
-		make(chan *played, 64), make(chan error, 64), make(chan string, 64), make(chan string, 64),
-		make(chan realtime.Usage, 64), make(chan *llm.Error, 64),
-	}
-	s := &client{Session: &realtime.Session{
+	w := newTold()
+	s := &client{on: w, Session: &realtime.Session{
 		BaseURL: srv.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
-		MinWait: time.Millisecond, MaxOutage: patience, RecordUsage: func(_ []string, u realtime.Usage) { w.used <- u },
+		MinWait: time.Millisecond, MaxOutage: patience, Meter: w,
 	}}
 	s.use(nil)
-	s.on = realtime.Events{
-		Speak: func(_ []string, sound playout.SoundFunc) realtime.PlaybackPosition {
-			p := &played{sound: sound}
-			w.speak <- p
-			return p
-		},
-		StopPlayback: func(cause error) { w.hush <- cause },
-		Heard:        func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
-		Answered:     func(text string) { w.said <- text },
-		Trouble:      func(err *llm.Error) { w.trouble <- err },
-		Asker: func(_ context.Context, by []string) (sessions.Origin, error) {
-			return sessions.Origin{User: strings.Join(by, "+")}, nil
-		},
-	}
 	return s, w
 }
 

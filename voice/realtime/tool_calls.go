@@ -41,7 +41,7 @@ func (t *conversation) handleToolCall(ctx context.Context, response string, i it
 		delete(t.calls, t.order[0])
 		t.order = t.order[1:]
 	}
-	run, cancel := t.detachedContext()
+	run, cancel := context.WithCancelCause(t.runContext)
 	c := &toolCall{id: i.CallID, response: response, by: t.askersOf(response)}
 	t.calls[c.id], t.order = c, append(t.order, c.id)
 	if response != "" && response == t.cancelledID {

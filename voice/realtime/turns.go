@@ -57,7 +57,7 @@ func (t *conversation) speakersOf(item string) []string {
 // nameSpeakers tells the model who begins to speak, where that changes: it hears all of them as one.
 func (t *conversation) nameSpeakers(ctx context.Context, item string) {
 	who := t.speakersOf(item)
-	if t.session.on.Name == nil || len(who) == 0 || slices.Equal(who, t.named) {
+	if len(who) == 0 || slices.Equal(who, t.named) {
 		return
 	}
 	t.named = who

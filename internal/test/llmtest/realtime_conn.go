@@ -19,6 +19,8 @@ const realtimeTimeout = 20 * time.Second
 // RealtimeConn is one connection, for the function that leads it. What goes wrong in it is noted with the server, and
 // ends the function.
 type RealtimeConn struct {
+	Ignore func(RealtimeEvent) bool // says which events [RealtimeConn.Expect] passes over; nil: none
+
 	server *RealtimeServer
 	ws     *websocket.Conn
 	ctx    func() context.Context
@@ -71,23 +73,27 @@ func (c *RealtimeConn) Audio() []byte {
 	return append([]byte(nil), c.audio...)
 }
 
-// Expect returns the next event other than sound, which must be of a type.
+// Expect returns the next event other than sound, and than those that Ignore takes, which must be of a type.
 func (c *RealtimeConn) Expect(kind string) RealtimeEvent {
 	timer := time.NewTimer(realtimeTimeout)
 	defer timer.Stop()
-	select {
-	case e, ok := <-c.events:
-		if !ok {
-			c.fail("the client has gone; expected %s", kind)
+	for {
+		select {
+		case e, ok := <-c.events:
+			if !ok {
+				c.fail("the client has gone; expected %s", kind)
+			}
+			if c.Ignore != nil && c.Ignore(e) {
+				continue
+			}
+			if e.Type() != kind {
+				c.fail("got %v, expected %s", e, kind)
+			}
+			return e
+		case <-timer.C:
+			c.fail("nothing came; expected %s", kind)
 		}
-		if e.Type() != kind {
-			c.fail("got %v, expected %s", e, kind)
-		}
-		return e
-	case <-timer.C:
-		c.fail("nothing came; expected %s", kind)
 	}
-	return nil
 }
 
 // AwaitClose waits until the client has closed the connection, and returns what it sent before.
