@@ -270,6 +270,7 @@ func (h *Hands) resize(ctx context.Context, tab *page.Tab, width, height int) er
 		return err
 	}
 	_, err = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: width, Height: height})
+	h.lease.casts.Refresh(tab) // a capture may tell nothing of it if the page does not change
 	return err
 }
 

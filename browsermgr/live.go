@@ -1,12 +1,6 @@
 package browsermgr
 
-import (
-	"context"
-	"fmt"
-
-	"clank/browsermgr/page"
-	"clank/browsermgr/page/screenshot"
-)
+import "clank/browsermgr/page"
 
 // LiveState is what a person who watches a window sees beside the picture.
 type LiveState struct {
@@ -56,20 +50,4 @@ func (w *Window) Observed() (*page.Tab, []page.Observer) {
 		return nil, nil
 	}
 	return current, w.browser.observers
-}
-
-// Watch begins to show the current tab to a person; the caller closes the Viewer. It opens nothing: a window without an
-// open page is an error. The id is that of the tab, which stays the one that is shown.
-func (w *Window) Watch(ctx context.Context, o screenshot.WatchOptions) (v *screenshot.Viewer, id string, err error) {
-	w.mu.Lock()
-	b, tab := w.browser, w.tabs.Current()
-	w.mu.Unlock()
-	if b == nil || tab == nil || !b.acquire() {
-		return nil, "", errNoPage
-	}
-	defer b.release()
-	if v, err = b.casts.Watch(ctx, tab, o); err != nil {
-		return nil, "", w.explain(ctx, b, fmt.Errorf("watch the page: %w", err))
-	}
-	return v, tab.ID(), nil
 }

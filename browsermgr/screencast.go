@@ -20,18 +20,23 @@ var errTabSwitched = errors.New("another tab is the current one")
 
 // Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like
 // CaptureWebP it waits for no action and starts nothing, and ends with a [*page.DialogError] when a dialog opens. While
-// a person works the pages it shows a sign that says so.
+// a person works the pages it shows a sign that says so, but to them ([Hands.Context]).
 func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture)) error {
+	return w.Film(ctx, filmed, show)
+}
+
+// Film is Screencast for who would like other pictures.
+func (w *Window) Film(ctx context.Context, o screenshot.WatchOptions, show func(videosource.Picture)) error {
 	for {
 		u, switched, err := w.filmedTab()
 		if err != nil {
 			return err
 		}
-		if name, held := w.holder(); held {
+		if name, held := w.heldFrom(ctx); held {
 			u.release()
 			err = showSign(ctx, name, switched, show)
 		} else {
-			err = film(ctx, u, switched, show)
+			err = film(ctx, u, o, switched, show)
 		}
 		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) {
 			return err
@@ -39,11 +44,11 @@ func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture))
 	}
 }
 
-// holder returns the name of the person who works the window.
-func (w *Window) holder() (name string, held bool) {
+// heldFrom returns the name of the person who works the window, unless ctx is theirs.
+func (w *Window) heldFrom(ctx context.Context) (name string, held bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.hands == nil {
+	if w.hands == nil || w.hands.hold == page.HoldOf(ctx) {
 		return "", false
 	}
 	return w.hands.name, true
@@ -65,8 +70,10 @@ func showSign(ctx context.Context, name string, switched <-chan struct{}, show f
 }
 
 // film shows one tab until ctx ends, the tab is switched, somebody begins to work it or a dialog opens. It releases u.
-func film(ctx context.Context, u tabLease, switched <-chan struct{}, show func(videosource.Picture)) error {
-	view, err := u.browser.casts.Watch(ctx, u.tab, filmed)
+func film(
+	ctx context.Context, u tabLease, o screenshot.WatchOptions, switched <-chan struct{}, show func(videosource.Picture),
+) error {
+	view, err := u.browser.casts.Watch(ctx, u.tab, o)
 	u.release() // a film keeps nobody from ending the browser
 	if err != nil {
 		return err
@@ -83,7 +90,10 @@ func film(ctx context.Context, u tabLease, switched <-chan struct{}, show func(v
 			return fmt.Errorf("film tab %s: %w", u.tab.ID(), err)
 		}
 		if f.Type == "jpeg" {
-			show(videosource.Picture{JPEG: f.Data, Width: f.Width, Height: f.Height, URL: u.tab.URL(), Drawn: f.At})
+			show(videosource.Picture{
+				JPEG: f.Data, Width: f.Width, Height: f.Height,
+				View: videosource.Size{Width: f.ViewWidth, Height: f.ViewHeight}, URL: u.tab.URL(), Drawn: f.At,
+			})
 		}
 	}
 }
@@ -103,7 +113,7 @@ func attend(ctx context.Context, u tabLease, switched <-chan struct{}) error {
 				return errNoPage
 			}
 			u.browser.release()
-			if open := u.tab.Dialogs().Pending; len(open) > 0 {
+			if open := u.tab.Dialogs().Pending; len(open) > 0 && page.HoldOf(ctx) == nil {
 				return &page.DialogError{Dialog: open[0]}
 			}
 		}

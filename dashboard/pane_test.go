@@ -12,6 +12,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -107,6 +108,7 @@ func (l *livePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			l.t.Error(err)
 		}
 		switch said["type"] {
+		case "video": // what a browser decodes
 		case "size":
 			l.sizes.Add(1)
 		case "ack":
@@ -130,8 +132,12 @@ func (l *livePage) stream(ctx context.Context, view *screenshot.Viewer) {
 
 // show sends a picture of a viewport.
 func (l *livePage) show(n, w, h int, viewW, viewH float64, picture []byte) {
-	head := fmt.Sprintf(`{"n":%d,"w":%d,"h":%d,"vw":%v,"vh":%v,"scale":1}`, n, w, h, viewW, viewH)
-	msg := binary.BigEndian.AppendUint32([]byte{1}, uint32(len(head)))
+	l.sendFrame(1, n, w, h, viewW, viewH, picture)
+}
+
+func (l *livePage) sendFrame(kind byte, n, w, h int, viewW, viewH float64, picture []byte) {
+	head := fmt.Sprintf(`{"n":%d,"w":%d,"h":%d,"vw":%v,"vh":%v}`, n, w, h, viewW, viewH)
+	msg := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head)))
 	l.send(websocket.MessageBinary, slices.Concat(msg, []byte(head), picture))
 }
 
@@ -477,6 +483,16 @@ func TestThePaneComesBackAndEnds(t *testing.T) {
 		t.Errorf("%d of 100 pictures that came at once were shown", got)
 	}
 
+	key, err := os.ReadFile("../internal/test/rtctest/testdata/blue.vp8")
+	check.Must(t, err)
+	for i, data := range [][]byte{{1}, key, key, {0}} { // it begins with one that builds on others, and ends with a broken one
+		l.sendFrame(2, 101+i, 320, 180, 1280, 800, data)
+		eventually(t, "the frame is acknowledged", func() bool { return l.acked.Load() == int64(101+i) })
+	}
+	tb.waitFor(paneShows + ` === "0,0,4"`)
+	l.hears("pictures")
+	l.show(105, 640, 400, 1280, 800, red)
+	tb.waitFor(paneShows + ` === "4,0,0"`)
 	for n := range int64(2) {
 		l.mu.Lock()
 		_ = l.conn.CloseNow()

@@ -12,12 +12,16 @@ import (
 type Picture struct {
 	JPEG          []byte
 	Width, Height int
+	View          Size
 	URL           string
 	Drawn         time.Time
 }
 
+// Size is that of the viewport which is shown, in CSS pixels; zero where that is not told.
+type Size struct{ Width, Height float64 }
+
 func (p Picture) frame() Frame {
-	return Frame{Data: p.JPEG, JPEG: true, Width: p.Width, Height: p.Height, URL: p.URL, Taken: p.Drawn}
+	return Frame{Data: p.JPEG, JPEG: true, Width: p.Width, Height: p.Height, View: p.View, URL: p.URL, Taken: p.Drawn}
 }
 
 // Screencaster is a [Screenshotter] that tells of each change of its page.
@@ -52,7 +56,7 @@ const (
 // refineAfter are the times after a frame when the same picture is encoded again: each makes it finer, and shows a lost
 // one before it to be lost. The last one holds from then on: after three seconds without a frame Chromium's receiver
 // would ask for a key frame.
-var refineAfter = [...]time.Duration{250 * time.Millisecond, 750 * time.Millisecond, 2500 * time.Millisecond}
+var refineAfter = [...]time.Duration{100 * time.Millisecond, 750 * time.Millisecond, 2500 * time.Millisecond}
 
 // runCasts keeps a screencast going while somebody watches.
 func (s *Source) runCasts(ctx context.Context, caster Screencaster, bell <-chan struct{}) {
@@ -110,7 +114,7 @@ func (s *Source) showPicture(p Picture) {
 	s.stats.Pictures++
 	var to []*Viewer
 	for v := range s.viewers {
-		if v.format == JPEG {
+		if s.takesPictures(v) {
 			to = append(to, v)
 		}
 	}
@@ -141,7 +145,7 @@ type encodeJob struct {
 	why     Reason
 }
 
-// runEncoder encodes pictures while somebody takes Video.
+// runEncoder encodes pictures while somebody takes what is encoded.
 func (s *Source) runEncoder(ctx context.Context, bell <-chan struct{}) {
 	if s.OpenEncoder == nil {
 		return
@@ -182,7 +186,7 @@ func (l *encodeLoop) next(now time.Time) (job encodeJob, wait time.Duration) {
 	var to []*Viewer
 	keyDue := now.Add(time.Hour)
 	for v := range s.viewers {
-		if v.format != Video {
+		if !v.format.encoded() {
 			continue
 		}
 		to = append(to, v)
@@ -236,7 +240,7 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 		s.mu.Lock()
 		s.streaming = true
 		for v := range s.viewers {
-			v.refreshWanted = v.refreshWanted || v.format == Video
+			v.refreshWanted = v.refreshWanted || v.format.encoded()
 		}
 		s.mu.Unlock()
 		return nil // the picture may be another one by now
@@ -262,7 +266,7 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 	case len(data) == 0:
 		return nil
 	}
-	f := Frame{Data: data, URL: job.picture.URL, Taken: job.picture.Drawn}
+	f := Frame{Data: data, View: job.picture.View, URL: job.picture.URL, Taken: job.picture.Drawn}
 	if f.Whole() {
 		if l.width, l.height, err = keyFrame(data); err != nil {
 			return fmt.Errorf("encode a frame: %w", err)
@@ -283,15 +287,21 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 	return nil
 }
 
-// close lets go of the encoder. Who took its frames gets key frames from now on.
+// close lets go of the encoder. Who took its frames gets key frames or pictures from now on.
 func (l *encodeLoop) close() {
 	if l.encoder == nil {
 		return
 	}
 	l.encoder.Close()
 	l.encoder, l.encoded = nil, 0
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	l.source.streaming = false
-	l.source.signal()
+	s := l.source
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streaming = false
+	for v := range s.viewers {
+		if v.format == VideoOrJPEG && s.casting() {
+			s.send(time.Now(), s.picture.frame(), Requested, v)
+		}
+	}
+	s.signal()
 }

@@ -285,3 +285,41 @@ func TestAScreencastThatEndsIsBegunAgain(t *testing.T) {
 		}
 	})
 }
+
+func TestPicturesComeWhileNothingIsEncoded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := newLive("a")
+		page.refused = errors.New("no browser")
+		src, viewers := page.follow(t, videosource.VideoOrJPEG)
+		shows := func(v *videosource.Viewer, jpeg, whole bool, text string) {
+			t.Helper()
+			got := takeAll(v)
+			if len(got) == 0 {
+				t.Fatalf("nothing shows %q", text)
+			}
+			f := got[len(got)-1]
+			if f.JPEG != jpeg || f.Whole() != whole || !slices.Contains(f.Data, text[0]) || f.Sequence < got[0].Sequence {
+				t.Errorf("got %+v of %q, want a picture: %v, which shows all: %v", f, text, jpeg, whole)
+			}
+		}
+		shows(viewers[0], true, true, "a")
+		page.changes <- "b"
+		shows(viewers[0], true, true, "b")
+		page.set(func(*screen) { page.refused = nil })
+		pass(31 * time.Second)
+		if got := takeAll(viewers[0]); len(got) == 0 || got[0].JPEG || !got[0].Whole() {
+			t.Error("video does not begin with a key frame")
+		}
+		page.changes <- "c"
+		shows(viewers[0], false, false, "c")
+		late := src.SubscribeTo(videosource.VideoOrJPEG)
+		defer late.Close()
+		shows(late, false, true, "c")
+		takeAll(viewers[0])
+		page.set(func(*screen) { page.refused = errors.New("it is gone") })
+		page.changes <- "d"
+		shows(viewers[0], true, true, "d")
+		shows(late, true, true, "d")
+		page.wantPictures(t, 0, 0, "screenshots were taken, want none")
+	})
+}

@@ -219,9 +219,10 @@ type Format int
 
 // The formats there are.
 const (
-	KeyFrames Format = iota // VP8 key frames: each shows all
-	Video                   // VP8: frames build on those before, so none may be left out but before a key frame
-	JPEG                    // pictures; without a screencast VP8 key frames, which as WebP are pictures, too
+	KeyFrames   Format = iota // VP8 key frames: each shows all
+	Video                     // VP8: frames build on those before, so none may be left out but before a key frame
+	JPEG                      // pictures; without a screencast VP8 key frames, which as WebP are pictures, too
+	VideoOrJPEG               // VP8 while the pictures of a screencast are encoded, and the pictures themselves while they are not
 )
 
 // Viewer is somebody who watches a [Source].
@@ -259,14 +260,22 @@ func (s *Source) SubscribeTo(format Format) *Viewer {
 	}
 	s.viewers[v] = struct{}{}
 	switch now := time.Now(); {
-	case format == JPEG && s.casting():
+	case s.takesPictures(v) && s.casting():
 		s.send(now, s.picture.frame(), Initial, v)
 	case s.takesCaptures(v) && s.lastFrame.Data != nil && now.Sub(s.lastFrame.Taken) < maxReuseAge:
 		s.send(now, s.lastFrame, Initial, v)
 	}
-	v.refreshWanted = format == Video && v.noFrameYet
+	v.refreshWanted = format.encoded() && v.noFrameYet
 	s.signal()
 	return v
+}
+
+// encoded reports whether viewers may get frames that build on others.
+func (f Format) encoded() bool { return f == Video || f == VideoOrJPEG }
+
+// takesPictures reports whether a viewer is given the pictures of a screencast as they are. s.mu is held.
+func (s *Source) takesPictures(v *Viewer) bool {
+	return v.format == JPEG || v.format == VideoOrJPEG && !s.streaming
 }
 
 // takesCaptures reports whether a viewer is served with screenshots. s.mu is held.
@@ -298,7 +307,7 @@ func (v *Viewer) Refresh() {
 		s.send(now, s.lastFrame, Requested, v)
 		return
 	}
-	if v.format == JPEG && s.casting() {
+	if s.takesPictures(v) && s.casting() {
 		s.send(time.Now(), s.picture.frame(), Requested, v)
 		return
 	}
@@ -374,6 +383,7 @@ type Frame struct {
 	Data          []byte
 	JPEG          bool // it is a picture
 	Width, Height int
+	View          Size
 	URL           string
 	Reason        Reason
 	Sequence      uint64    // counts what the source has sent, from 1; a viewer that is slow sees gaps

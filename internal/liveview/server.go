@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr"
 	"clank/cancel"
 	"clank/sessions"
+	"clank/videosource"
 
 	"github.com/coder/websocket"
 )
@@ -36,10 +37,13 @@ type Server struct {
 	Scopes   *cancel.Scopes // those of the Manager
 	// Window returns the window of a session. It is opened if open is set; otherwise it is nil where none is.
 	Window func(ctx context.Context, s sessions.Session, open bool) (*browsermgr.Window, error)
+	// OpenEncoder opens what encodes pictures for narrow lines. May be nil.
+	OpenEncoder func(ctx context.Context) (videosource.Encoder, error)
 
 	mu      sync.Mutex
 	viewers map[string][]*viewing // by session
-	changed chan struct{}         // closed and replaced when viewers come and go
+	streams map[streamKey]*stream
+	changed chan struct{} // closed and replaced when viewers come and go
 	closed  bool
 	wg      sync.WaitGroup
 	enders  map[*viewing]context.CancelCauseFunc

@@ -23,6 +23,7 @@ import (
 	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
+	"clank/videosource"
 
 	"github.com/coder/websocket"
 )
@@ -98,12 +99,13 @@ func (v viewer) next(what string, is func(m map[string]any) bool) map[string]any
 		if err != nil {
 			v.t.Fatalf("before %s: %v", what, err)
 		}
+		m := map[string]any{}
 		if kind == websocket.MessageBinary {
 			*v.frames++
+			m["kind"] = data[0]
 			length := binary.BigEndian.Uint32(data[1:])
 			data = data[5 : 5+length]
 		}
-		var m map[string]any
 		check.Must(v.t, json.Unmarshal(data, &m))
 		if (kind == websocket.MessageBinary) == (is == nil) && (is == nil || is(m)) {
 			return m
@@ -222,8 +224,17 @@ func TestWhoClosesASessionEndsItsViews(t *testing.T) {
 	check.Contains(t, end["reason"].(string), "closed")
 }
 
+// keyFrames is an encoder whose frames show all.
+type keyFrames struct{}
+
+func (keyFrames) Encode(context.Context, []byte, bool, int) ([]byte, error) {
+	return []byte{0x10, 0, 0, 0x9d, 0x01, 0x2a, 64, 0, 48, 0}, nil
+}
+
+func (keyFrames) Close() {}
+
 // TestSlowViewersGetTheLatestFrame tests that frames wait for a viewer nowhere, that the shown tab follows the window,
-// and that nothing is captured without viewers.
+// that video is sent where pictures come late, and that nothing is captured without viewers.
 func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	t.Parallel()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
@@ -255,6 +266,7 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 		w, _ := m.Lookup(s.ID)
 		return w, nil
 	})
+	r.OpenEncoder = func(context.Context) (videosource.Encoder, error) { return keyFrames{}, nil }
 	id := r.session(discord("ada", false))
 	v := r.join(id, liveview.Viewer{Name: "ada", From: discord("ada", false), May: liveview.Rights{Control: true}})
 	v.next("the empty state", func(m map[string]any) bool { return m["type"] == "state" })
@@ -289,7 +301,23 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	for size := 0.0; size != 400; size = v.next("a picture of another size", nil)["vw"].(float64) {
 		v.send(map[string]any{"type": "ack", "n": 0})
 	}
-	check.Must(t, v.conn.Close(websocket.StatusNormalClosure, ""))
+	v.send(map[string]any{"type": "give"})
 	browsertest.Eventually(t, "the end of the hold", func() bool { return r.Sessions.Control(id).Holder == "" })
+	const later = `() => new Promise((then) => setTimeout(() => { // than pictures are shown on a good line
+		document.body.style.background = 'hsl(' + performance.now() / 10 + ' 90% 50%)';
+		then();
+	}, 150))`
+	for _, tc := range []struct {
+		says string
+		want byte
+	}{{"video", 2}, {"pictures", 1}} {
+		v.send(map[string]any{"type": tc.says})
+		for kind := byte(0); kind != tc.want; {
+			kind, _ = v.next("a frame of another kind", nil)["kind"].(byte)
+			check.Must(t, check.Err(w.Act(t.Context(), "evaluate", map[string]any{"fn": later})))
+			v.send(map[string]any{"type": "ack", "n": 0})
+		}
+	}
+	check.Must(t, v.conn.Close(websocket.StatusNormalClosure, ""))
 	browsertest.Eventually(t, "the end of the capture", func() bool { return casts.Load() == 0 })
 }

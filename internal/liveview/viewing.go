@@ -12,8 +12,8 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/browsermgr/page/screenshot"
 	"clank/sessions"
+	"clank/videosource"
 
 	"github.com/coder/websocket"
 )
@@ -33,12 +33,16 @@ const (
 	maxCommands   = 16
 	maxMessage    = 64 << 10
 	maxUpload     = 28 << 20 // of a message with files, in base64
-	maxFPS        = 20
+	// A line is narrow on which so many frames in a row were shown so late.
+	lateAfter  = 120 * time.Millisecond
+	lateFrames = 3
+	// Bounds of how large pictures may be.
+	minSize, maxSize = 64, 4096
 )
 
 // message is what a viewer says. Type is take, give (it back), offer (it to whoever wants it), input, do, stop, note,
-// size (of the picture that is wanted), or ack (of a frame). Input and do have the fields of [page.PersonInput] and
-// [browsermgr.Command].
+// ack (of a frame), size (that pictures are shown at), video (its browser decodes VP8), or pictures (it does not). Input
+// and do have the fields of [page.PersonInput] and [browsermgr.Command].
 type message struct {
 	Type string `json:"type"`
 	Text string `json:"text"` // of a note
@@ -99,25 +103,29 @@ type viewing struct {
 	viewer   Viewer
 	session  sessions.Session
 	acks     chan struct{}
-	turned   chan struct{} // another tab or another size of picture is to be shown
+	turned   chan struct{} // frames of another stream, or others of it, are to be shown
 	commands chan func(context.Context)
 	open     bool // the session was when its state was last read; for showStates
+	number   int  // of frames that were sent; for showFrames
 
-	mu       sync.Mutex
-	shown    string // id of the tab that is shown
-	options  screenshot.WatchOptions
-	size     Size
-	inFlight int
-	control  *sessions.Control
-	hands    *browsermgr.Hands
-	taking   bool
-	task     *TaskState
+	mu      sync.Mutex
+	size    Size
+	sent    []time.Time // when the frames were sent that are on their way
+	late    int         // how many frames in a row were
+	decodes bool        // the viewer does VP8
+	video   bool        // is sent
+	width   int         // that pictures have at most
+	height  int
+	control *sessions.Control
+	hands   *browsermgr.Hands
+	taking  bool
+	task    *TaskState
 }
 
 // run serves the viewer and returns why that has ended.
 func (c *viewing) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c.options = screenshot.WatchOptions{FPS: maxFPS}
+	c.width, c.height = maxSize, maxSize
 	c.conn.SetReadLimit(maxMessage)
 	var work sync.WaitGroup
 	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed
@@ -196,15 +204,16 @@ var errNotHeld = errors.New("take over first: you do not work this page")
 func (c *viewing) take(ctx context.Context, m message) error {
 	switch m.Type {
 	case "ack":
-		c.mu.Lock()
-		c.inFlight = max(c.inFlight-1, 0)
-		c.mu.Unlock()
-		signal(c.acks)
+		c.noteShown()
+	case "video", "pictures":
+		c.setDecodes(m.Type == "video")
 	case "size":
 		c.mu.Lock()
-		c.options.MaxWidth, c.options.MaxHeight = min(max(m.W, 64), 4096), min(max(m.H, 64), 4096)
-		c.mu.Unlock()
-		signal(c.turned)
+		defer c.mu.Unlock()
+		c.width, c.height = min(max(m.W, minSize), maxSize), min(max(m.H, minSize), maxSize)
+		if !c.video {
+			signal(c.turned)
+		}
 	case "take":
 		return c.beginTaking(ctx)
 	case "give":
@@ -344,7 +353,6 @@ func (c *viewing) do(ctx context.Context, command browsermgr.Command) {
 	case command.What == "copy":
 		c.tell(ctx, map[string]string{"type": "clipboard", "text": copied})
 	}
-	signal(c.turned)
 }
 
 // stop stops the session's tasks.
@@ -358,84 +366,34 @@ func (c *viewing) stop(ctx context.Context) error {
 	return err
 }
 
-// showFrames sends pictures of the current tab, the latest each time, as fast as the viewer shows them.
+// showFrames sends what the page shows as fast as the viewer shows it.
 func (c *viewing) showFrames(ctx context.Context) error {
-	var last *screenshot.Viewer // closed once there is the next, so that the capture goes on
-	next := func(view *screenshot.Viewer) {
-		if last != nil {
-			last.Close()
-		}
-		last = view
-	}
-	defer func() { next(nil) }()
+	leaveLast := func() {} // called once there is the next, so that the capture goes on
+	defer func() { leaveLast() }()
 	for {
-		window, err := c.server.Window(ctx, c.session, false)
-		var view *screenshot.Viewer
-		id := ""
-		if err == nil && window != nil {
-			c.mu.Lock()
-			options, sees := c.options, ctx
-			if c.hands != nil {
-				sees = c.hands.Context(ctx)
-			}
-			c.mu.Unlock()
-			view, id, err = window.Watch(sees, options)
-		}
 		c.mu.Lock()
-		c.shown = id
+		key := streamKey{session: c.session.ID, hands: c.hands}
+		if !c.video {
+			key.width, key.height = c.width, c.height
+		}
 		c.mu.Unlock()
-		if view != nil && last != nil {
-			view.Refresh() // a capture that goes on may tell nothing of a new size if the page does not change
-		}
-		next(view)
-		if err == nil && view != nil {
-			err = c.showView(ctx, view)
-		} else {
-			err = c.awaitTurn(ctx) // showStates says when there is something to see
-		}
-		if err != nil {
+		view, leave := c.server.subscribe(key, c.session)
+		leaveLast()
+		leaveLast = leave
+		if err := c.showView(ctx, view.Frames()); err != nil {
 			return err
 		}
 	}
 }
 
-func (c *viewing) awaitTurn(ctx context.Context) error {
-	select {
-	case <-c.turned:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// showView sends the frames of one view until something else is to be shown. Its error is that of the viewer.
-func (c *viewing) showView(ctx context.Context, view *screenshot.Viewer) error {
-	watching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	frames := make(chan screenshot.Frame)
-	var work sync.WaitGroup
-	defer work.Wait()
-	defer cancel()
-	work.Go(func() {
-		defer close(frames)
-		for {
-			f, err := view.Next(watching)
-			if err != nil {
-				return
-			}
-			select {
-			case frames <- f:
-			case <-watching.Done():
-				return
-			}
-		}
-	})
+// showView sends frames until others are to be shown. Its error is that of the viewer.
+func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame) error {
 	unread := time.NewTimer(unreadTimeout)
 	defer unread.Stop()
 	for {
 		next := frames
 		c.mu.Lock()
-		if c.inFlight >= maxInFlight {
+		if len(c.sent) >= maxInFlight {
 			next = nil
 		} else {
 			unread.Reset(unreadTimeout)
@@ -450,11 +408,8 @@ func (c *viewing) showView(ctx context.Context, view *screenshot.Viewer) error {
 		case <-unread.C:
 			return errors.New("the viewer does not show what it is sent")
 		case f, ok := <-next:
-			if !ok { // the tab is gone
-				c.mu.Lock()
-				c.shown = ""
-				c.mu.Unlock()
-				return c.awaitTurn(ctx)
+			if !ok {
+				return errClosing
 			}
 			if err := c.sendFrame(ctx, f); err != nil {
 				return err
@@ -463,26 +418,67 @@ func (c *viewing) showView(ctx context.Context, view *screenshot.Viewer) error {
 	}
 }
 
-// frameHeader says what a frame shows.
-type frameHeader struct {
-	N     int     `json:"n"`
-	W     int     `json:"w"` // of the picture
-	H     int     `json:"h"`
-	VW    float64 `json:"vw"` // of the viewport, in CSS pixels
-	VH    float64 `json:"vh"`
-	Scale float64 `json:"scale"` // of pinching
+// noteShown notes that the viewer has shown the frame that was sent first. Where pictures come late, video is sent from
+// then on: it has a hundredth of their bits, but needs a browser that encodes it.
+func (c *viewing) noteShown() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.sent) == 0 {
+		return
+	}
+	if time.Since(c.sent[0]) > lateAfter {
+		c.late++
+	} else {
+		c.late = 0
+	}
+	c.sent = c.sent[1:]
+	signal(c.acks)
+	if c.late >= lateFrames && c.decodes && !c.video {
+		c.video = true
+		signal(c.turned)
+	}
 }
 
-func (c *viewing) sendFrame(ctx context.Context, f screenshot.Frame) error {
-	head, err := json.Marshal(frameHeader{f.Number, f.Width, f.Height, f.ViewWidth, f.ViewHeight, f.Scale})
+// setDecodes notes whether the viewer's browser decodes video.
+func (c *viewing) setDecodes(decodes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decodes = decodes
+	if !decodes && c.video {
+		c.video = false
+		signal(c.turned)
+	}
+}
+
+// frameHeader says what a frame shows.
+type frameHeader struct {
+	N  int     `json:"n"`
+	W  int     `json:"w"` // of the picture
+	H  int     `json:"h"`
+	VW float64 `json:"vw"` // of the viewport, in CSS pixels
+	VH float64 `json:"vh"`
+}
+
+// The kinds of frames.
+const (
+	kindJPEG byte = 1
+	kindVP8  byte = 2
+)
+
+func (c *viewing) sendFrame(ctx context.Context, f videosource.Frame) error {
+	c.number++
+	head, err := json.Marshal(frameHeader{c.number, f.Width, f.Height, f.View.Width, f.View.Height})
 	if err != nil {
 		return err
 	}
-	kind := map[string]byte{"jpeg": 1, "webp": 2, "png": 3}[f.Type]
+	kind := kindVP8
+	if f.JPEG {
+		kind = kindJPEG
+	}
 	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // it is short
 	c.mu.Lock()
-	c.inFlight++
-	c.size = Size{f.ViewWidth, f.ViewHeight}
+	c.sent = append(c.sent, time.Now())
+	c.size = Size{f.View.Width, f.View.Height}
 	c.mu.Unlock()
 	ctx, cancel := writing(ctx)
 	defer cancel()
@@ -608,20 +604,11 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 	}
 	s.Viewers, changed[0] = c.server.names(c.session.ID)
 	changed[1] = held.Changed
-	current := ""
-	for _, tab := range live.Tabs {
-		if tab.Current {
-			current = tab.ID
-		}
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.Control.Mine, s.Task, s.Size = c.hands != nil, c.task, c.size
 	if held.Holder != "" && c.hands == nil {
 		s.conceal()
-	}
-	if current != c.shown {
-		signal(c.turned)
 	}
 	return s, changed, nil
 }

@@ -20,7 +20,7 @@ import (
 
 // openLive makes who shows pages to people.
 func (a *Server) openLive() {
-	a.Live = &liveview.Server{Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow}
+	a.Live = &liveview.Server{Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow, OpenEncoder: a.Browsers.OpenEncoder}
 	a.onClose(a.Live.Close)
 	// Who watches a page sees there that they are asked to take over.
 	watched := a.Approver.Approvals.Follow(func(q approval.Question) bool {

@@ -1,6 +1,6 @@
 // Package assets holds the scripts and the style sheets of the live pane, which pages of ours put where it is wanted:
-// pane.js makes it, hands.js tells what is done with mouse, fingers and keys, elements.js makes elements, for those pages,
-// too. They load only each other. page.css is the style of pages that show little else. [Site] serves such a page.
+// pane.js makes it, hands.js tells what is done with mouse, fingers and keys, frames.js draws video and elements.js makes
+// elements, for those pages, too. They load only each other. page.css is the style of pages that show little else. [Site] serves such a page.
 package assets
 
 import (

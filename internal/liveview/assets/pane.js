@@ -1,10 +1,12 @@
 // The live pane: what the page of a session shows, and the means to work it. It speaks to clank over one WebSocket,
 // over which pictures and the state come and wishes go. Text is always set as text.
 import { draw, el } from "./elements.js";
+import { decoder } from "./frames.js";
 import { Hands } from "./hands.js";
 
 const firstWait = 500, longestWait = 15_000; // milliseconds before the connection is tried again
 const maxUpload = 20 << 20;
+const vp8 = 2; // the kind of a frame
 
 const shapes = {
   back: "m14.5 5-7 7 7 7",
@@ -81,6 +83,7 @@ export class Pane {
     const { socket } = this;
     clearTimeout(this.retrying);
     Object.assign(this, { path: "", socket: null, live: false, state: nothing, frame: null, message: "" });
+    this.endVideo();
     end(socket);
     this.canvas.hidden = true;
     this.draw();
@@ -91,9 +94,14 @@ export class Pane {
     const to = Object.assign(new URL(this.path, location), { protocol: location.protocol.replace("http", "ws") });
     const socket = new WebSocket(to, ["clank.live", `key.${this.secret}`]);
     socket.binaryType = "arraybuffer";
-    this.socket = socket;
+    Object.assign(this, { socket, painted: 0 });
     const mine = (handle) => (event) => { if (this.socket === socket) handle(event); };
-    socket.addEventListener("open", mine(() => { this.live = true; this.wanted = ""; this.wantSize(); this.draw(); }));
+    socket.addEventListener("open", mine(() => {
+      Object.assign(this, { live: true, wanted: "" });
+      this.wantSize();
+      if (globalThis.VideoDecoder) this.send({ type: "video" });
+      this.draw();
+    }));
     socket.addEventListener("message", mine(({ data }) => {
       if (typeof data === "string") this.hear(JSON.parse(data));
       else this.onFrame(data);
@@ -102,6 +110,7 @@ export class Pane {
   }
 
   onClose() {
+    this.endVideo();
     const state = this.state === nothing ? nothing : { ...this.state, control: {}, dialog: null, chooser: false };
     this.change({ socket: null, live: false, wish: false, state });
     if (!this.path || this.over || document.hidden) return;
@@ -169,9 +178,33 @@ export class Pane {
   onFrame(data) {
     const view = new DataView(data), length = view.getUint32(1);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 5, length)));
-    const type = { 1: "image/jpeg", 2: "image/webp", 3: "image/png" }[view.getUint8(0)];
-    this.frame = { ...header, blob: new Blob([new Uint8Array(data, 5 + length)], { type }) };
+    const picture = new Uint8Array(data, 5 + length);
+    if (view.getUint8(0) === vp8) return this.showVideo(header, picture);
+    this.frame = { ...header, blob: new Blob([picture], { type: "image/jpeg" }) };
     if (!this.decoding) this.showFrames();
+  }
+
+  // showVideo shows a frame of video, which comes on narrow lines.
+  showVideo(header, data) {
+    this.video ??= this.openVideo();
+    this.video.heads.push(header);
+    this.video.draw(data, header.w, header.h, header.n);
+  }
+
+  openVideo() {
+    const heads = [], ack = () => this.send({ type: "ack", n: heads.shift().n });
+    const failed = () => {
+      this.endVideo();
+      this.send({ type: "pictures" });
+      while (heads.length) ack();
+    };
+    const shown = (frame) => { this.paint(frame, heads[0]); ack(); };
+    return Object.assign(decoder(shown, ack, failed), { heads });
+  }
+
+  endVideo() {
+    this.video?.close();
+    this.video = null;
   }
 
   // showFrames shows the latest picture, as long as there are later ones. What came before it is not shown.
@@ -191,8 +224,10 @@ export class Pane {
     this.decoding = false;
   }
 
-  paint(bitmap, { vw, vh }) {
-    const { canvas } = this, { width, height } = bitmap;
+  paint(bitmap, { n, w: width, h: height, vw, vh }) {
+    const { canvas } = this;
+    if (n < this.painted) return bitmap.close(); // a picture that was decoded for longer than the video after it
+    this.painted = n;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     const fresh = canvas.hidden || vw !== this.size.vw || vh !== this.size.vh;
     canvas.getContext("2d").drawImage(bitmap, 0, 0);

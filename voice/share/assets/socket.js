@@ -1,4 +1,6 @@
 // Watches over a WebSocket: each message is a frame of VP8, or a JPEG where video cannot be decoded, with a header of 16 bytes.
+import { decoder } from "./frames.js";
+
 const header = 16;
 const gone = 4404;
 const vp8 = 0x56503801, jpeg = 0x4a504701;
@@ -48,33 +50,6 @@ export function watchSocket(canvas, link, live, over) {
     over(event.code === gone, event.reason);
   });
   return { close };
-}
-
-// A VP8 frame builds on those before, or shows all by itself.
-const whole = (data) => (data[0] & 1) === 0;
-
-// decoder draws with WebCodecs; null where there are none (they need https, or this machine itself).
-function decoder(shown, skipped, failed) {
-  if (!globalThis.VideoDecoder) return null;
-  const video = new VideoDecoder({
-    output: (frame) => shown(frame, frame.displayWidth, frame.displayHeight),
-    error: failed,
-  });
-  video.configure({ codec: "vp8", optimizeForLatency: true });
-  let begun = false;
-  return {
-    name: "webcodecs",
-    draw(data, width, height, timestamp) {
-      begun ||= whole(data);
-      if (!begun) return skipped();
-      try {
-        video.decode(new EncodedVideoChunk({ type: whole(data) ? "key" : "delta", timestamp, data }));
-      } catch {
-        failed();
-      }
-    },
-    close: () => video.state !== "closed" && video.close(),
-  };
 }
 
 // still draws each frame as a picture: put into a RIFF container, a VP8 key frame is a WebP.
