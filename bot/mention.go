@@ -181,15 +181,16 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message) []assistan
 	before = slices.DeleteFunc(before, func(e *discordgo.Message) bool {
 		return e == nil || m.Timestamp.Sub(e.Timestamp) > historyAge
 	})
-	known := slices.ContainsFunc(before, func(e *discordgo.Message) bool {
-		return m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID
-	})
-	var lines []assistant.ChatLine
-	if m.ReferencedMessage != nil && !known {
-		lines = b.appendLine(lines, m.ReferencedMessage)
+	about := func(e *discordgo.Message) bool { return m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID }
+	if m.ReferencedMessage != nil && !slices.ContainsFunc(before, about) {
+		before = slices.Insert(before, 0, m.ReferencedMessage)
 	}
+	var lines []assistant.ChatLine
 	for _, e := range before {
-		lines = b.appendLine(lines, e)
+		n := len(lines)
+		if lines = b.appendLine(lines, e); len(lines) > n {
+			lines[n].Subject = about(e) && !lines[n].FromAssistant
+		}
 	}
 	return lines
 }

@@ -186,7 +186,9 @@ func (b *Bot) askAbout(ctx context.Context, i *discordgo.Interaction, id, questi
 		ctx context.Context, from sessions.Origin,
 	) ([]assistant.ChatLine, []sessions.File, error) {
 		files, notes, err := b.messageFiles(ctx, from.Locale, &discordgo.Message{ReferencedMessage: m})
-		line := assistant.ChatLine{Speaker: "somebody", Text: quotedText(m), Images: b.pictures(files), Notes: notes}
+		line := assistant.ChatLine{
+			Speaker: "somebody", Text: quotedText(m), Images: b.pictures(files), Notes: notes, Subject: true,
+		}
 		if m.Author != nil {
 			line.Speaker = personFrom(m.Author, "").name
 		}

@@ -106,7 +106,7 @@ func TestAQuestionAboutAMessageQuotesIt(t *testing.T) {
 		t.Fatalf("got %+v", turn)
 	}
 	quoted, asked := turn.Lines[0], turn.Lines[1]
-	if quoted.Speaker != "bob" || quoted.SpeakerID != "" || quoted.Text != "lamps are cheap" || len(quoted.Images) != 1 {
+	if quoted.Speaker != "bob" || quoted.SpeakerID != "" || quoted.Text != "lamps are cheap" || len(quoted.Images) != 1 || !quoted.Subject {
 		t.Errorf("quoted: %+v", quoted)
 	}
 	if diff := cmp.Diff(assistant.ChatLine{Speaker: "ada", SpeakerID: s.ada.ID, Text: "is this true?"}, asked); diff != "" {

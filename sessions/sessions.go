@@ -80,6 +80,9 @@ type Task struct {
 	// that took it from them sets it. What a model, a program, a script or a voice asks for is not typed. It is
 	// neither stored nor sent with a Task.
 	Typed bool `json:"-"`
+	// Quoted is what somebody has said that Prompt is about, who need not be who asks: models get it marked as data.
+	// It is neither stored nor sent with a Task, and a model that does what Prompt says word for word does not see it.
+	Quoted string `json:"-"`
 	// Inbox is what people say to the task while it runs, see [Manager.SendNote]. The
 	// Manager gives one to the Backend; it is not stored and no [Record] has it.
 	Inbox *Inbox `json:"-"`

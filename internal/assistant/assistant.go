@@ -121,6 +121,7 @@ type ChatLine struct {
 	Text          string
 	Images        []llm.Image
 	Notes         []string // about what cannot be shown: "a.pdf is not a picture"
+	Subject       bool     // the last line is about it: a browse without a model to talk with is told it, too
 }
 
 // Progress is news of a browse that a reply has begun. Call counts the browses

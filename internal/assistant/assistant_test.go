@@ -619,6 +619,26 @@ func TestWithoutAModelWhatIsSaidIsTheTask(t *testing.T) {
 	}
 }
 
+func TestWithoutAModelABrowseIsToldWhatAQuestionIsAbout(t *testing.T) {
+	about := turn("is this true?")
+	about.Lines = append([]assistant.ChatLine{
+		{Speaker: "eve", Text: "good morning"},
+		{Speaker: "bob", Text: "lamps are cheap at https://shop.example", Notes: []string{"a.pdf is gone"}, Subject: true},
+	}, about.Lines...)
+	want := "bob: lamps are cheap at https://shop.example\na.pdf is gone"
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "It is."})
+	ts.hearing(new([]string)) // the task that runs is not told: it would lose what the question is about
+	reply(t, newBrain(nil, ts), about)
+	if len(ts.ran) != 1 || ts.ran[0].Prompt != "is this true?" || ts.ran[0].Quoted != want {
+		t.Errorf("without a model: ran %+v", ts.ran)
+	}
+	ts = answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "It is."})
+	reply(t, newBrain(&scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"lamps"}`), says("Yes.")}}, ts), about)
+	if len(ts.ran) != 1 || ts.ran[0].Quoted != "" {
+		t.Errorf("with a model, which says what matters: ran %+v", ts.ran)
+	}
+}
+
 func TestWithoutAModelFailuresAreTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		rec  sessions.TaskRecord
@@ -627,7 +647,7 @@ func TestWithoutAModelFailuresAreTold(t *testing.T) {
 	}{
 		"nothing asked": {text: " ", want: "Tell me what to do"},
 		"failed":        {rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "no such host"}, text: "x", want: "No such host."},
-		"limited":       {rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "half", Reason: "step limit of 3"}, text: "x", want: "half\n\n(Ended early: step limit of 3.)"},
+		"limited":       {rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "half", Reason: "step limit of 3"}, text: "x", want: "half\n\n(Ended early: Step limit of 3.)"},
 		"nothing found": {rec: sessions.TaskRecord{State: sessions.TaskDone}, text: "x", want: "nothing to report"},
 	} {
 		t.Run(name, func(t *testing.T) {

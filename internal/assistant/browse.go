@@ -101,6 +101,9 @@ func (r *replyRun) runBrowse(ctx context.Context, n int, q browseInput) (rec ses
 	task := sessions.Task{
 		Prompt: q.Query, SessionID: q.SessionID, Origin: r.turn.Origin, Files: r.turn.Files, Typed: r.turn.Typed && r.model == nil,
 	}
+	if r.model == nil { // a model says in its query what matters
+		task.Quoted = r.turn.subject()
+	}
 	rec, err = r.assistant.Tasks.Run(ctx, task, func(e sessions.Event) {
 		if e.Step != nil && e.Step.View != nil {
 			view = e.Step.View

@@ -41,7 +41,7 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 	q = browseInput{Query: prompt}
 	wanted, rest := AsksToContinue(prompt)
 	s, ok := r.assistant.lastSession(ctx, r.turn.Origin)
-	if ok && s.State == sessions.SessionRunning && len(r.turn.Files) == 0 {
+	if ok && s.State == sessions.SessionRunning && len(r.turn.Files) == 0 && r.turn.subject() == "" {
 		_, err := r.assistant.Tasks.SendNote(ctx, s.ID, r.turn.Origin, prompt)
 		switch {
 		case err == nil:

@@ -135,6 +135,17 @@ func messagesOf(lines []ChatLine, asker string, caps llm.Caps) []llm.Message {
 	return msgs
 }
 
+// subject returns what the last line of the turn is about, with who has said it.
+func (t Turn) subject() string {
+	var said []string
+	for _, l := range t.Lines[:max(0, len(t.Lines)-1)] {
+		if l.Subject {
+			said = append(said, strings.Join(append([]string{displayName(l.Speaker) + ": " + l.Text}, l.Notes...), "\n"))
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
 // withFiles returns lines with a note on the last one about the files that came with it.
 func withFiles(lines []ChatLine, files []sessions.File) []ChatLine {
 	if len(lines) == 0 || len(files) == 0 {
