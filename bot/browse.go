@@ -140,7 +140,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		where.interaction = nil
 	}
 	if why := b.Host.Disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(from.Locale.Text(why))})
+		b.conclude(ctx, where, finalMessage{text: from.Locale.Sentence(why)})
 		return
 	}
 	b.Host.HandleRequest(ctx, from)

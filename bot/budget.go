@@ -31,7 +31,7 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 		return who.locale.T("There is no budget here.")
 	}
 	if why := b.Host.Disabled(ctx, b.completeOrigin(ctx, from)); why != "" {
-		return discord.AsSentence(who.locale.Text(why))
+		return who.locale.Sentence(why)
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()

@@ -255,7 +255,7 @@ func (b *Bot) answerCall(
 
 func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(context.Context, sessions.Origin) (string, error)) string {
 	if why := b.Host.Disabled(ctx, from); why != "" {
-		return discord.AsSentence(from.Locale.Text(why))
+		return from.Locale.Sentence(why)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("it took longer than %s", callTimeout))
 	defer cancel()

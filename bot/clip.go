@@ -20,7 +20,7 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 		why = b.Host.Disabled(ctx, from)
 	}
 	if why != "" {
-		b.editAnswer(ctx, i, discord.AsSentence(loc.Text(why)))
+		b.editAnswer(ctx, i, loc.Sentence(why))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)

@@ -194,7 +194,7 @@ func filesRefused(loc i18n.Locale, err error, task string) string {
 	if c, stopped := errors.AsType[*cancel.Cause](err); stopped {
 		return sentence(loc, c.Error(), 500)
 	}
-	return discord.AsSentence(err.Error()) + " " + loc.T("Nothing was done. You asked:") + "\n> " + discord.EscapeLine(task, 1500)
+	return loc.Sentence(err.Error()) + " " + loc.T("Nothing was done. You asked:") + "\n> " + discord.EscapeLine(task, 1500)
 }
 
 // pictures returns those of the files that the brain looks at.

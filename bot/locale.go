@@ -37,7 +37,7 @@ func (b *Bot) localeOf(i *discordgo.Interaction, who person, private bool) i18n.
 
 // sentence returns an English reason as a sentence of the language that shows as it is, cut to at most n characters.
 func sentence(loc i18n.Locale, reason string, n int) string {
-	return discord.EscapeLine(discord.AsSentence(loc.Text(reason)), n)
+	return discord.EscapeLine(loc.Sentence(reason), n)
 }
 
 // timestamp returns t as Discord's apps write it in the language of each reader: 'R' is how long until then, 'D' a date,

@@ -83,7 +83,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		Private: m.GuildID == "" || where.private, Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.Host.Disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(who.locale.Text(why))})
+		b.conclude(ctx, where, finalMessage{text: who.locale.Sentence(why)})
 		return
 	}
 	b.Host.HandleRequest(ctx, from)

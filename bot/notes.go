@@ -142,7 +142,7 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 		Private: m.GuildID == "" || b.isPrivate(m.GuildID), Roles: who.roles, Locale: who.locale,
 	})
 	if why := b.Host.Disabled(ctx, from); why != "" {
-		return discord.AsSentence(who.locale.Text(why))
+		return who.locale.Sentence(why)
 	}
 	if text == "" {
 		return who.locale.T("Discord hides from me what a reply says that does not mention me. " +

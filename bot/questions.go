@@ -191,7 +191,7 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	}
 	if say != answerRefuse {
 		if why := b.shutOut(ctx, i, q, who); why != "" {
-			return discord.AsSentence(who.locale.Text(why))
+			return who.locale.Sentence(why)
 		}
 	}
 	text := ""

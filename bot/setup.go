@@ -50,7 +50,7 @@ func (b *Bot) maySetUp(i *discordgo.Interaction, who person) string {
 		User: who.id, Roles: who.roles, Guild: i.GuildID, Channel: i.ChannelID, Parent: b.guilds.Parent(i.GuildID, i.ChannelID),
 	}
 	if err := st.Settings.Access.Rules().Check(p); err != nil {
-		return discord.AsSentence(who.locale.Text(err.Error()))
+		return who.locale.Sentence(err.Error())
 	}
 	if len(st.ManagerFields()) == 0 {
 		return who.locale.T("The operator of this clank sets everything for this server.")

@@ -40,7 +40,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		case sub.Name == "watches":
 			text = b.watchesCommand(ctx, from, optionText(sub.Options, "end"), who)
 		case why != "":
-			text = discord.AsSentence(from.Locale.Text(why))
+			text = from.Locale.Sentence(why)
 		default:
 			text = b.watchCommand(ctx, from, sub.Options)
 		}
@@ -55,7 +55,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) string {
 	w, err := readWatch(from, options)
 	if err != nil {
-		return discord.AsSentence(from.Locale.Text(err.Error()))
+		return from.Locale.Sentence(err.Error())
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, watchTimeout, errors.New("the page did not come in time"))
 	defer cancel()

@@ -3,6 +3,7 @@ package cancel
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Reason says why work was cancelled.
@@ -31,10 +32,13 @@ func (c *Cause) Error() string {
 	var s string
 	switch c.Reason {
 	case Stopped:
-		s = "stopped"
-		if c.By != "" {
-			s = "stopped by " + c.By
+		switch {
+		case c.By != "" && c.Detail != "":
+			return fmt.Sprintf("stopped by %s: %v", c.By, c.Detail)
+		case c.By != "":
+			return fmt.Sprintf("stopped by %s", c.By) //nolint:perfsprint // the catalogue of texts knows the format
 		}
+		s = "stopped"
 	case Superseded:
 		s = "superseded by a newer request"
 	case BudgetSpent:

@@ -4,9 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"clank/internal/untrusted"
 )
@@ -174,27 +172,6 @@ var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 func EscapeLine(s string, n int) string {
 	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(dropBidiControls(s), n), `\$0`)
 	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
-}
-
-// AsSentence makes s begin with a capital letter, unless it begins with a name such
-// as some_setting, and end with a full stop of its script.
-func AsSentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return ""
-	}
-	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
-		r, n := utf8.DecodeRuneInString(s)
-		s = strings.ToUpper(string(r)) + s[n:]
-	}
-	switch last, _ := utf8.DecodeLastRuneInString(s); {
-	case strings.ContainsRune(".!?)。！？）", last):
-	case unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana):
-		s += "。"
-	default:
-		s += "."
-	}
-	return s
 }
 
 // invitationPattern matches addresses that Discord shows as a card to click on even

@@ -88,14 +88,6 @@ func TestPlainShowsAsItIs(t *testing.T) {
 	}
 }
 
-func TestSentence(t *testing.T) {
-	for in, want := range map[string]string{"": "", "stopped": "Stopped.", "élan!": "Élan!", "  why? ": "Why?", "done (1)": "Done (1)"} {
-		if got := discord.AsSentence(in); got != want {
-			t.Errorf("markup.Sentence(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 	for in, want := range map[string]string{
 		"see [the bank](https://evil.example/a_(b)?q=1) now":   "see the bank (<https://evil.example/a_(b)?q=1>) now",

@@ -196,14 +196,14 @@ func imageNote(o callResult, first, seen int, caps llm.Caps) string {
 // model to talk with.
 func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 	if why := r.assistant.Host.Disabled(); why != "" {
-		return Answer{Text: upperFirst(strings.TrimRight(why, ".")) + "."}, nil
+		return Answer{Text: r.turn.Origin.Locale.Sentence(why)}, nil
 	}
 	prompt := ""
 	if n := len(r.turn.Lines); n > 0 {
 		prompt = strings.TrimSpace(r.turn.Lines[n-1].Text)
 	}
 	if prompt == "" {
-		return Answer{Text: noPromptText}, nil
+		return Answer{Text: r.turn.Origin.Locale.Sentence(noPromptText)}, nil
 	}
 	if a, asked, err := r.shareWithoutModel(ctx, prompt); asked {
 		return a, err
@@ -223,12 +223,13 @@ func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 	case err != nil && rec.State == "":
 		return Answer{}, err
 	case rec.State == sessions.TaskLimited:
-		text = strings.TrimSpace(fmt.Sprintf("%s\n\n(Ended early: %s.)", text, strings.TrimRight(failureReason(rec, err), ".")))
+		why := r.turn.Origin.Locale.Sentence(failureReason(rec, err))
+		text = strings.TrimSpace(text + "\n\n(" + r.turn.Origin.Locale.T("Ended early:") + " " + why + ")")
 	case rec.State != sessions.TaskDone:
-		text = strings.TrimSpace(fmt.Sprintf("%s\n\n%s.", text, upperFirst(strings.TrimRight(failureReason(rec, err), "."))))
+		text = strings.TrimSpace(text + "\n\n" + r.turn.Origin.Locale.Sentence(failureReason(rec, err)))
 	}
 	if text == "" && len(r.shown) == 0 {
-		text = "Done; there is nothing to report."
+		text = r.turn.Origin.Locale.Sentence("Done; there is nothing to report.")
 	}
 	return r.complete(text), nil
 }

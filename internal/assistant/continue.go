@@ -45,14 +45,14 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 		_, err := r.assistant.Tasks.SendNote(ctx, s.ID, r.turn.Origin, prompt)
 		switch {
 		case err == nil:
-			return q, noteSentText, nil
+			return q, r.turn.Origin.Locale.T(noteSentText), nil
 		case !errors.Is(err, sessions.ErrNotFound): // it has just ended: what was said is the next task
 			return q, "", fmt.Errorf("tell the running task: %w", err)
 		}
 	}
 	switch {
 	case wanted && !ok:
-		return q, noSessionText, nil
+		return q, r.turn.Origin.Locale.T(noSessionText), nil
 	case wanted:
 		q.SessionID, q.Query = s.ID, rest
 	case ok && r.assistant.recentlyUsed(s):

@@ -54,7 +54,7 @@ func (r *replyRun) shareWithoutModel(ctx context.Context, prompt string) (a Answ
 	if tool == shareTool {
 		s, ok := r.assistant.lastSession(ctx, r.turn.Origin)
 		if !ok || s.State == sessions.SessionClosed {
-			return Answer{Text: nothingToShare}, true, nil
+			return Answer{Text: r.turn.Origin.Locale.T(nothingToShare)}, true, nil
 		}
 		input["session_id"] = s.ID
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/i18n"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
@@ -142,9 +143,9 @@ func (r *replyRun) endSegment() {
 func (r *replyRun) answer(got llm.Reply) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := strings.TrimSpace(got.Text())
+	text, loc := strings.TrimSpace(got.Text()), r.turn.Origin.Locale
 	if text != "" {
-		rest := stopNote(text, got.Stop)
+		rest := stopNote(loc, text, got.Stop)
 		a := r.complete(text + rest)
 		if r.textSent {
 			a.Remainder, a.Truncated = rest, rest != ""
@@ -153,28 +154,28 @@ func (r *replyRun) answer(got llm.Reply) Answer {
 	}
 	switch {
 	case r.stopped != "":
-		text = upperFirst(r.stopped) + "."
+		text = loc.Sentence(r.stopped)
 	case r.lastText != "":
 		text = r.lastText
 	case got.Stop == llm.StopRefused || got.Stop == llm.StopFilter:
-		text = "The model declined to answer that."
+		text = loc.T("The model declined to answer that.")
 	case len(r.shown) == 0 && len(got.Calls()) > 0:
-		text = "The model gave no answer, only calls that could not be followed. Please try again, or choose another model."
+		text = loc.T("The model gave no answer, only calls that could not be followed. Please try again, or choose another model.")
 	case len(r.shown) == 0:
-		text = "The model had nothing to say. Please put it another way."
+		text = loc.T("The model had nothing to say. Please put it another way.")
 	}
 	return r.complete(text)
 }
 
 // stopNote says why an answer is not whole; empty if it is.
-func stopNote(text string, why llm.StopReason) string {
+func stopNote(loc i18n.Locale, text string, why llm.StopReason) string {
 	switch {
 	case why == llm.StopLength:
-		return "\n\n(The answer grew too long and ends here.)"
+		return "\n\n" + loc.T("(The answer grew too long and ends here.)")
 	case why == llm.StopFilter:
-		return "\n\n(The rest was withheld by the provider of the model.)"
+		return "\n\n" + loc.T("(The rest was withheld by the provider of the model.)")
 	case why == llm.StopRefused && !strings.ContainsAny(text[len(text)-1:], ".!?)"): // in the midst of a sentence
-		return "\n\n(The model declined to go on.)"
+		return "\n\n" + loc.T("(The model declined to go on.)")
 	}
 	return ""
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -23,6 +25,15 @@ type Locale string
 
 // Languages are those that are spoken, English first.
 func Languages() []Locale { return []Locale{"en", "de", "fr", "es", "pt-BR", "ja"} }
+
+// Spoken returns which of [Languages] is spoken to those of l.
+func (l Locale) Spoken() Locale {
+	if tag, err := language.Parse(string(l)); err == nil {
+		_, at, _ := matcher().Match(tag)
+		return Languages()[at]
+	}
+	return Languages()[0]
+}
 
 // T returns a text in the language of l. args are as for [fmt.Sprintf].
 func (l Locale) T(english string, args ...any) string {
@@ -44,7 +55,32 @@ func (l Locale) Text(english string) string {
 			return d.printer.Sprintf(f.key, f.args(l, got[1:])...)
 		}
 	}
+	// An error often wraps what is known in words that are known: "stopped: the session was closed".
+	if act, why, wraps := strings.Cut(english, ": "); wraps && d.known[act] {
+		return d.printer.Sprintf(act) + ": " + l.Text(why)
+	}
 	return english
+}
+
+// Sentence returns what Text does as a sentence: with a capital letter, unless it begins with a name such as
+// some_setting, and with a full stop of its script.
+func (l Locale) Sentence(english string) string {
+	s := strings.TrimSpace(l.Text(english))
+	if s == "" {
+		return ""
+	}
+	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
+		r, n := utf8.DecodeRuneInString(s)
+		s = strings.ToUpper(string(r)) + s[n:]
+	}
+	switch last, _ := utf8.DecodeLastRuneInString(s); {
+	case strings.ContainsRune(".!?)。！？）", last):
+	case unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		s += "。"
+	default:
+		s += "."
+	}
+	return s
 }
 
 // Translations returns a text without verbs in the languages other than English that have it.
@@ -70,12 +106,7 @@ func (l Locale) dictionary() *dictionary {
 	if d, ok := dictionaries()[l]; ok {
 		return d()
 	}
-	tag, err := language.Parse(string(l))
-	if err != nil {
-		return dictionaries()["en"]()
-	}
-	_, at, _ := matcher().Match(tag)
-	return dictionaries()[Languages()[at]]()
+	return dictionaries()[l.Spoken()]()
 }
 
 var matcher = sync.OnceValue(func() language.Matcher {

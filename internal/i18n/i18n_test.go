@@ -280,6 +280,10 @@ func TestErrorsAreTranslatedAsAWholeOrByTheirFormat(t *testing.T) {
 		"refused: nobody answered within 1 minute":                 "abgelehnt: niemand hat innerhalb von 1 Minute geantwortet",
 		"you have asked for as many tasks within an hour as one person may (1200); the next one can start in 50 minutes": "du hast in " +
 			"einer Stunde so viele Aufgaben gestellt, wie eine Person darf (1.200); die nächste kann in 50 Minuten beginnen",
+		"Ada shares a browser page. It cannot be shown by Go Live: its account is not connected to Discord yet. " +
+			"It is shown behind a link, for 30 minutes at most: whoever has it can watch.": "Ada teilt eine Browser-Seite. " +
+			"Über Go Live geht es nicht: das Konto dafür ist noch nicht mit Discord verbunden. Man sieht sie hinter einem Link, " +
+			"höchstens 30 Minuten lang: wer ihn hat, kann zusehen.",
 		"in 3 hours":                    "in 3 hours",
 		"something that nobody foresaw": "something that nobody foresaw",
 		"":                              "",
@@ -289,6 +293,26 @@ func TestErrorsAreTranslatedAsAWholeOrByTheirFormat(t *testing.T) {
 		}
 		if got := i18n.Locale("en").Text(english); got != english {
 			t.Errorf("%q: in English %q", english, got)
+		}
+	}
+}
+
+func TestReasonsBecomeSentences(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "élan!": "Élan!", "  why? ": "Why?", "done (1)": "Done (1)", "some_setting is off": "some_setting is off.",
+	} {
+		if got := i18n.Locale("").Sentence(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	for reason, want := range map[string]string{
+		"stopped by Ada":                             "Ada が停止しました。",
+		"stopped: the session was closed":            "停止しました: セッションが閉じられました。",
+		"stopped by Ada: the session was closed":     "Ada が停止しました: セッションが閉じられました。",
+		"ran out of time: nobody can translate this": "時間切れです: nobody can translate this.",
+	} {
+		if got := i18n.Locale("ja").Sentence(reason); got != want {
+			t.Errorf("%q: got %q, want %q", reason, got, want)
 		}
 	}
 }

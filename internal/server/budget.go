@@ -10,6 +10,7 @@ import (
 	"clank/bot"
 	"clank/internal/assistant"
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
@@ -119,7 +120,9 @@ func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Trans
 
 // budgetedSynthesizer returns s limited by the budget. Once that is spent, the local voice of this machine
 // speaks, which is announced once.
-func (x *CallService) budgetedSynthesizer(s voice.Synthesizer, v settings.Speech, chat conversation.Chat) voice.Synthesizer {
+func (x *CallService) budgetedSynthesizer(
+	s voice.Synthesizer, v settings.Speech, chat conversation.Chat, loc i18n.Locale,
+) voice.Synthesizer {
 	if _, free := s.(*speech.ESpeak); free || x.Budget == nil {
 		return s
 	}
@@ -134,7 +137,8 @@ func (x *CallService) budgetedSynthesizer(s voice.Synthesizer, v settings.Speech
 			x.background.Go(func() {
 				ctx, done := context.WithTimeout(x.callsContext, noticeTimeout)
 				defer done()
-				text := "I may not spend more on my voice, so I speak with that of the machine I run on. " + conversation.AsSentence(err.Error())
+				text := loc.T("I may not spend more on my voice, so I speak with that of the machine I run on.") + " " +
+					loc.Sentence(err.Error())
 				if err := chat.Write(ctx, conversation.Message{Text: text}); err != nil {
 					x.Logger.Warn("spent budget not told", "error", err)
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,12 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 			RequireEncryption: v.RequireEncryption,
 		},
 	}
+	if place.Guild != "" {
+		t.Locale = x.locale(place.Guild)
+	}
+	t.VoiceLocale = t.Locale // servers and realtime models speak any language
+	var localLocale i18n.Locale
+	v.Speech.LocalVoice, localLocale = localVoice(v.Speech.LocalVoice, t.Locale)
 	listens := &vad.Detector{
 		Rate: voice.RateSpeech, Logger: x.Logger,
 		Ignore: func(id string) bool { return x.privacy.OptedOut(place.Guild, id) },
@@ -57,16 +64,25 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	if s, err := x.synthesizer(v.Speech); err != nil {
 		x.Logger.Info("words are not spoken", "error", err)
 	} else if s != nil {
-		says.Synthesizer = x.budgetedSynthesizer(s, v.Speech, chat)
+		says.Synthesizer = x.budgetedSynthesizer(s, v.Speech, chat, t.Locale)
+		if _, local := s.(*speech.ESpeak); local {
+			t.VoiceLocale = localLocale
+		}
 	}
 	if says.Synthesizer != nil || t.Native != nil { // which brings a voice of its own
 		t.Player = says
 	}
 	if place.Guild != "" {
-		t.Locale = x.locale(place.Guild)
 		t.Privacy = x.privacy
 	}
 	return recordedConversation{t, x}
+}
+
+// localVoice returns which voice of espeak-ng speaks, the set one or one for those of loc, and its language.
+func localVoice(set string, loc i18n.Locale) (name string, speaks i18n.Locale) {
+	name = cmp.Or(set, strings.ToLower(string(loc.Spoken())))
+	language, _, _ := strings.Cut(name, "+")
+	return name, i18n.Locale(language).Spoken()
 }
 
 // locale returns the language of what everybody reads on a server.
@@ -92,6 +108,7 @@ func (h callHost) Origin(p voice.Person) sessions.Origin {
 	return sessions.Origin{
 		Kind: h.place.Kind, Guild: h.place.Guild, Channel: h.place.Channel, User: p.ID, UserName: cmp.Or(p.Name, "somebody"),
 		Roles: h.service.joiner.Roles(h.place.Guild, p.ID), Private: h.service.isPrivate(h.place.Guild),
+		Locale: h.service.locale(h.place.Guild),
 	}
 }
 
@@ -126,7 +143,7 @@ func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string 
 	var spent *llm.Error
 	switch err := h.bill.Check(llm.WithAccount(ctx, agent.PersonAccount(o, "talk"))); {
 	case errors.As(err, &spent):
-		return "I may not spend more today: " + spent.Error()
+		return fmt.Sprintf("I may not spend more today: %v", spent)
 	case err != nil:
 		h.service.Logger.Error("what may be spent is not known", "error", err)
 		return "I do not know what I may spend at the moment"
@@ -269,7 +286,7 @@ func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool)
 			do = func(ctx context.Context, o sessions.Origin) (string, error) { return x.Share(ctx, o, "") }
 		}
 		if _, err := do(ctx, pageOrigin); err != nil {
-			c.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: conversation.AsSentence(err.Error())})
+			c.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: i18n.Locale("").Sentence(err.Error())})
 			return
 		}
 		c.Write(webrtc.Note{Kind: webrtc.StatusNote})

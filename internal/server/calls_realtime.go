@@ -11,6 +11,7 @@ import (
 
 	"clank/internal/assistant"
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
@@ -38,7 +39,7 @@ func (x *CallService) realtimeProblem(v settings.Voice) string {
 		return ""
 	}
 	if _, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY"); err != nil {
-		return conversation.AsSentence(noRealtimeKeyText)
+		return i18n.Locale("").Sentence(noRealtimeKeyText)
 	}
 	return ""
 }

@@ -152,16 +152,18 @@ func (x *CallService) Link(ctx context.Context, o sessions.Origin, in bot.LinkRe
 	if err != nil {
 		return "", err
 	}
-	right := "watch the page"
+	right := o.Locale.T("watch the page")
 	if v.Control {
-		right = "watch the page, and work it"
+		right = o.Locale.T("watch the page, and work it")
 	}
+	until := fmt.Sprintf("<t:%d:t>", v.Until.Unix())
+	text := o.Locale.T("Whoever opens this link first can %s, until %s: open it yourself, or give it to one person. "+
+		"`/clank unlink` makes it void.", right, until)
 	if v.User != "" {
-		return fmt.Sprintf("With this link <@%s> can %s, once they have signed in with Discord, until <t:%d:t>. "+
-			"`/clank unlink` makes it void.\n%s", v.User, right, v.Until.Unix(), v.URL), nil
+		text = o.Locale.T("With this link <@%s> can %s, once they have signed in with Discord, until %s. "+
+			"`/clank unlink` makes it void.", v.User, right, until)
 	}
-	return fmt.Sprintf("Whoever opens this link first can %s, until <t:%d:t>: open it yourself, or give it to one "+
-		"person. `/clank unlink` makes it void.\n%s", right, v.Until.Unix(), v.URL), nil
+	return text + "\n" + v.URL, nil
 }
 
 // Unlink implements bot.Links.
@@ -170,9 +172,9 @@ func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session str
 	case 0:
 		return "", errors.New("there is no link of yours that still works")
 	case 1:
-		return "The link does not work any more.", nil
+		return o.Locale.T("The link does not work any more."), nil
 	default:
-		return fmt.Sprintf("%d links do not work any more.", n), nil
+		return o.Locale.T("%d links do not work any more.", n), nil
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"clank/browseagent"
 	"clank/browsermgr/profile"
 	"clank/internal/budget"
+	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
@@ -60,6 +61,27 @@ const (
 // onGuild is somebody with the role of helpers in a room of a server.
 func onGuild(guild string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: roomOne, User: "42", Roles: []string{helperRole}}
+}
+
+func TestTheLocalVoiceSpeaksTheLanguageOfTheServer(t *testing.T) {
+	for _, tt := range []struct {
+		set    string
+		loc    i18n.Locale
+		name   string
+		speaks i18n.Locale
+	}{
+		{"", "", "en", "en"},
+		{"", "en-GB", "en", "en"},
+		{"", "pt-BR", "pt-br", "pt-BR"},
+		{"", "es-419", "es", "es"},
+		{"", "nl", "en", "en"},
+		{"de+f3", "en-US", "de+f3", "de"},
+		{"en-gb", "ja", "en-gb", "en"},
+	} {
+		if name, speaks := localVoice(tt.set, tt.loc); name != tt.name || speaks != tt.speaks {
+			t.Errorf("%q on a server with %q: voice %q speaks %q, want %q and %q", tt.set, tt.loc, name, speaks, tt.name, tt.speaks)
+		}
+	}
 }
 
 func TestWhatIsSetForAServerHoldsForAllThatIsAskedThere(t *testing.T) {

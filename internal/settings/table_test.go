@@ -58,7 +58,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Transcription: settings.Transcription{Model: "gpt-transcribe"},
 		Speech: settings.Speech{
 			Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy",
-			Format: settings.SpeechOpus, LocalVoice: "en",
+			Format: settings.SpeechOpus,
 		},
 		Realtime: settings.RealtimeModel{Model: "gpt-realtime-2.1", Voice: "marin"},
 	}

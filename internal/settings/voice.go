@@ -142,8 +142,8 @@ var voiceFields = inGroup(groupCalls,
 	choice(callKeys+"speech.format", "Speech format", "The format requested from the server. Opus is forwarded as "+
 		"is; choose another for servers without Opus.", SpeechOpus, &at.Voice.Speech.Format, Option{SpeechOpus, "Opus"},
 		Option{SpeechWAV, "WAV"}, Option{SpeechPCM, "PCM of 24 kHz, 16 bits, mono"}),
-	text(callKeys+"speech.localVoice", "espeak-ng voice", "A language (en, de, fr) or the name of an espeak-ng voice.",
-		"en", 40, &at.Voice.Speech.LocalVoice),
+	text(callKeys+"speech.localVoice", "espeak-ng voice", "A language (en, de, fr) or the name of an espeak-ng voice. "+
+		"Leave empty for the language of the server.", "", 40, &at.Voice.Speech.LocalVoice),
 	address(callKeys+"realtime.baseUrl", "Realtime server", "Base URL of a server with OpenAI's Realtime API. Leave "+
 		"empty for OpenAI.", &at.Voice.Realtime.URL),
 	text(callKeys+"realtime.model", "Realtime model", "The model of the realtime engine.", "gpt-realtime-2.1",

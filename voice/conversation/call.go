@@ -153,7 +153,7 @@ func (c *call) tick(ctx context.Context) {
 	c.reportProgress(now)
 	c.resumeInterrupted(now)
 	if c.trouble != "" && now.Sub(c.troubleSince) >= troubleGrace {
-		why := AsSentence(c.Locale.Text(c.trouble))
+		why := c.Locale.Sentence(c.trouble)
 		c.reportOnce("line", c.Locale.T("I cannot be heard in the call at the moment: %s", why))
 		c.trouble = ""
 	}

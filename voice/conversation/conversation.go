@@ -81,8 +81,8 @@ type Conversation struct {
 	// Recorder keeps what was said; nil: nothing is kept.
 	Recorder Recorder
 
-	// Locale is the language of what is written in the chat. What is spoken is in that of the voice.
-	Locale i18n.Locale
+	Locale      i18n.Locale // of what is written in the chat
+	VoiceLocale i18n.Locale // of sentences of our own that are spoken: what the voice speaks
 
 	Options Options
 	Logger  *slog.Logger

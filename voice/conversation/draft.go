@@ -19,8 +19,8 @@ type draft struct {
 	item   *speechItem
 }
 
-func newDraft(to *person) *draft {
-	return &draft{item: &speechItem{to: to, answer: true, writing: true}}
+func (c *call) newDraft(to *person) *draft {
+	return &draft{item: &speechItem{to: to, answer: true, writing: true}, reader: SentenceReader{Locale: c.own()}}
 }
 
 // hasSpeech reports whether there was anything to say in it.
@@ -33,7 +33,7 @@ func (c *call) handlePiece(j *job, piece assistant.TextChunk) {
 	}
 	if piece.Text != "" {
 		if j.draft == nil {
-			j.draft = newDraft(j.by)
+			j.draft = c.newDraft(j.by)
 		}
 		c.appendToDraft(j.draft, piece.Text)
 		if j.draft.hasSpeech() {
@@ -110,17 +110,18 @@ func (c *call) discardDraft(d *draft, cause error) {
 	c.dropWhere(func(x *speechItem) bool { return x == p }, cause)
 }
 
-// answerFailure tells whom a job is for that it has failed: shortly, if they have heard the beginning of an answer already.
+// answerFailure tells whom a job is for that it has failed, in English texts that are translated: shortly, if they have
+// heard the beginning of an answer already.
 func (c *call) answerFailure(j *job, aloud, text string) {
 	if !j.draft.hasSpeech() {
 		c.answerText(j.by, text)
 		return
 	}
 	if aloud != text {
-		c.write(Message{Text: text})
+		c.write(Message{Text: c.Locale.Sentence(text)})
 	}
 	j.draft.reader.DropRest()
-	c.appendToDraft(j.draft, "\n\n"+aloud)
+	c.appendToDraft(j.draft, "\n\n"+c.own().Sentence(aloud))
 	c.finishDraft(j.draft, assistant.Answer{})
 }
 

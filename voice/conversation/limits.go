@@ -104,7 +104,7 @@ func (c *call) checkLimits(now time.Time) {
 	for _, w := range c.limits.Check(now, c.room.humans()) {
 		c.write(Message{Text: c.Locale.Text(w.Text)})
 		if w.Aloud && c.Player != nil {
-			c.say(&speechItem{sentences: []string{w.Text}})
+			c.say(&speechItem{sentences: []string{c.VoiceLocale.Text(w.Text)}})
 		}
 		if w.End != nil {
 			c.leave(w.End)

@@ -138,8 +138,8 @@ func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
 	told := p.refused
 	p.checkedAt, p.refused = now, why != ""
 	if p.refused && !told {
-		c.write(Message{Text: escapeName(p.name()) + ": " + AsSentence(c.Locale.Text(why))})
-		c.acknowledge(AsSentence(why))
+		c.write(Message{Text: escapeName(p.name()) + ": " + c.Locale.Sentence(why)})
+		c.acknowledge(why)
 	}
 	return !p.refused
 }

@@ -20,7 +20,7 @@ func (c *call) capabilities() Capabilities {
 	return Capabilities{
 		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
 		OptOut: c.Privacy != nil, Records: c.Recorder != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
-		Locale: c.Locale,
+		Locale: c.Locale, Voice: c.own(),
 	}
 }
 

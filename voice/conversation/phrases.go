@@ -40,6 +40,7 @@ type Capabilities struct {
 	OnPage         bool // it is on a page of ours, not in Discord
 
 	Locale i18n.Locale // of what is written
+	Voice  i18n.Locale // of what is spoken
 }
 
 // optOutHint returns how to be left out. Saying so helps only where something hears it.
@@ -70,7 +71,7 @@ func (a Capabilities) ListeningNotice() (written string, spoken []string) {
 		out = "The chat says how to be left out."
 	}
 	written = a.Locale.T(joinedText) + " " + a.optOutHint() + " " + a.Locale.Text(kept)
-	return written, []string{aloud, out}
+	return written, []string{a.Voice.Text(aloud), a.Voice.Text(out)}
 }
 
 // joinedText is the beginning of the notice that we listen.
@@ -117,10 +118,10 @@ func (a Capabilities) SpotterFailedText(why error) string {
 
 // BudgetSpentTexts returns the texts that no more may be spent, and why.
 func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
-	spoken = budgetSpentText
+	spoken = a.Voice.T(budgetSpentText)
 	written = a.Locale.T(budgetSpentText) + " " + a.reason(why) + a.FallbackHint()
 	if a.Spots {
-		spoken += " Stop still works."
+		spoken += " " + a.Voice.T("Stop still works.")
 	}
 	return written, spoken
 }
@@ -156,4 +157,4 @@ func (a Capabilities) ModelGoneText(why string) string {
 }
 
 // reason returns an error as a sentence for people.
-func (a Capabilities) reason(err error) string { return AsSentence(a.Locale.Text(err.Error())) }
+func (a Capabilities) reason(err error) string { return a.Locale.Sentence(err.Error()) }

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/i18n"
 	"clank/llm"
 )
 
@@ -50,7 +52,7 @@ func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 		return
 	}
 	if why := c.Host.DisabledReason(ctx, c.origin(p)); why != "" {
-		c.answerText(p, AsSentence(why))
+		c.answerText(p, why)
 		return
 	}
 	r := request{by: p, text: text}
@@ -183,7 +185,7 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 		c.cutDraft(j.draft, why)
 		c.history.Add(assistant.ChatLine{FromAssistant: true, Text: "(" + why.Error() + ")"}, time.Now())
 	case why != nil:
-		c.answerFailure(j, AsSentence(why.Error()), AsSentence(why.Error()))
+		c.answerFailure(j, why.Error(), why.Error())
 	case err != nil:
 		c.log.Error("reply in a call failed", "error", err)
 		c.answerFailure(j, answerCutText, failureText(err))
@@ -201,9 +203,9 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 // failureText returns what is said of a reply that failed.
 func failureText(err error) string {
 	if e := new(llm.Error); errors.As(err, &e) {
-		return "I could not think of an answer. " + AsSentence(e.Error())
+		return fmt.Sprintf("I could not think of an answer. %v", i18n.Locale("").Sentence(e.Error()))
 	}
-	return "That did not work. " + AsSentence(err.Error())
+	return fmt.Sprintf("That did not work. %v", i18n.Locale("").Sentence(err.Error()))
 }
 
 // startNextWaiting begins the next reply that waits and may run.

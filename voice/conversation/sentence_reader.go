@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"clank/internal/i18n"
 )
 
 const (
@@ -18,6 +20,8 @@ const (
 // comes changes nothing. What can only be read (links, code, tables, data) is left out, and so are the thoughts and calls of
 // tools that some models write into their answers. The zero value is ready.
 type SentenceReader struct {
+	Locale i18n.Locale // of what is added to it
+
 	rest        string  // is not settled yet
 	midLine     bool    // of a line, where no list, table or heading begins
 	skipping    skipper // what rest begins inside of; nil: nothing
@@ -46,9 +50,9 @@ func (r *SentenceReader) End(more bool) []string {
 	r.more = r.more || more || r.hidden && r.spokenChars == 0
 	switch {
 	case r.full:
-		return append(out, RestInChat)
+		return append(out, r.Locale.T(RestInChat))
 	case r.more:
-		return append(out, AnswerInChat)
+		return append(out, r.Locale.T(AnswerInChat))
 	}
 	return out
 }
@@ -358,20 +362,6 @@ func endsWithAbbreviation(s string) bool {
 		}
 	}
 	return false
-}
-
-// AsSentence makes an error or a reason a sentence.
-func AsSentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return ""
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	s = string(unicode.ToUpper(r)) + s[n:]
-	if strings.ContainsAny(s[len(s)-1:], ".!?)") {
-		return s
-	}
-	return s + "."
 }
 
 // escapeName returns a name that changes nothing in the Markdown around it, and calls nobody.

@@ -9,6 +9,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/internal/i18n"
 	"clank/voice/speech/playout"
 )
 
@@ -97,14 +98,24 @@ func (c *call) writeInstead(p *speechItem) {
 	c.addToHistory(p)
 }
 
-// acknowledge acknowledges something.
+// own is the language of sentences of ours: of the voice, or of the chat where there is none.
+func (c *call) own() i18n.Locale {
+	if c.Player == nil {
+		return c.Locale
+	}
+	return c.VoiceLocale
+}
+
+// acknowledge acknowledges something, in an English text that is translated.
 func (c *call) acknowledge(text string) {
+	text = c.own().Text(text)
 	c.showOwnLine(text)
 	c.say(&speechItem{sentences: []string{text}, acknowledgement: true, text: text})
 }
 
-// sayFor says news of a job, which is dropped with the job.
+// sayFor says news of a job, in an English text that is translated. It is dropped with the job.
 func (c *call) sayFor(j *job, text string) {
+	text = c.own().Text(text)
 	c.showOwnLine(text)
 	c.say(&speechItem{to: j.by, job: j, sentences: []string{text}})
 }
@@ -119,14 +130,14 @@ func (c *call) showOwnLine(text string) {
 	}
 }
 
-// answerText answers with words of our own.
+// answerText answers with words of our own, an English text that is translated.
 func (c *call) answerText(p *person, text string) {
-	c.answer(p, assistant.Answer{Text: text})
+	c.answer(p, assistant.Answer{Text: c.own().Sentence(text)})
 }
 
 // answer says what can be said, and writes what can only be read.
 func (c *call) answer(p *person, a assistant.Answer) {
-	d := newDraft(p)
+	d := c.newDraft(p)
 	c.appendToDraft(d, a.Text)
 	c.finishDraft(d, a)
 }

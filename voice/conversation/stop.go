@@ -50,7 +50,7 @@ func (c *call) stop(p *person, named bool) bool {
 		return true
 	}
 	if c.Player != nil {
-		c.say(&speechItem{sentences: []string{"Stopped."}, acknowledgement: true})
+		c.say(&speechItem{sentences: []string{c.VoiceLocale.T("Stopped.")}, acknowledgement: true})
 	}
 	if stopped > 0 {
 		c.write(Message{Text: c.Locale.T("Stopped, as %s said.", escapeName(p.name()))})

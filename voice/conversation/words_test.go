@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/assistant"
+	"clank/llm"
 	"clank/voice/conversation"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +152,30 @@ func TestWhatIsWrittenIsInTheLanguageOfTheServer(t *testing.T) {
 		p.begin("ada")
 		p.wait(time.Second)
 		p.wantIn(p.chat.text(), "Ich bin im Anruf und höre zu", "Nichts von dem, was gesagt wird, wird gespeichert.")
+	})
+}
+
+func TestWhatIsSpokenIsInTheLanguageOfTheVoice(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.brain.reply = browsing
+		p.VoiceLocale = "de"
+		p.begin("ada")
+		p.wantIn(p.chat.text(), "I have joined the call and listen")
+		p.says("ada", "find a lamp")
+		p.wait(time.Minute)
+		p.spots("ada", "stop")
+		p.wait(10 * time.Second)
+		p.says("ada", "clank")
+		p.wait(10 * time.Second)
+		p.wantIn(p.mouth.words(), "Hallo, ich bin clank und höre zu.", "Sag „clank privacy“", "Ich sehe nach.", "Ich sehe noch nach.",
+			"Gestoppt.", "Ja?")
+		p.brain.reply = answer(assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused"})
+		p.says("ada", "clank, find a lamp")
+		p.wait(20 * time.Second)
+		p.wantIn(p.mouth.words(), "Mir ist keine Antwort eingefallen.")
+		if strings.Contains(p.mouth.words(), "I am looking") {
+			t.Errorf("said in English: %q", p.mouth.words())
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,8 +86,19 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 	return sh
 }
 
-// findTarget shows a share on the first stage of the ladder that will have it. The text says which stages would not, and why.
-func (m *Manager) findTarget(ctx context.Context, sh *share) (refused string, err error) {
+// refusedTargets are stages that would not show a share, with why.
+type refusedTargets []targetLoss
+
+// before returns what people are told of them, and then text. The catalogue of texts knows the formats.
+func (r refusedTargets) before(text string) string {
+	for _, l := range slices.Backward(r) {
+		text = fmt.Sprintf("It cannot be shown by %v: %v. %v", l.target.Name(), l.err, text)
+	}
+	return text
+}
+
+// findTarget shows a share on the first stage of the ladder that will have it. It returns those that would not.
+func (m *Manager) findTarget(ctx context.Context, sh *share) (refused refusedTargets, err error) {
 	late := false
 	for len(sh.remaining) > 0 {
 		stage := sh.remaining[0]
@@ -115,12 +127,13 @@ func (m *Manager) findTarget(ctx context.Context, sh *share) (refused string, er
 			return refused, context.Cause(ctx)
 		}
 		m.logger().Info("a way to share was refused", "call", sh.call.ID, "stage", stage.Name(), "error", err)
-		refused += fmt.Sprintf("It cannot be shown by %s: %v. ", stage.Name(), err)
+		refused = append(refused, targetLoss{stage, err})
 	}
+	code := NoTarget
 	if late {
-		return refused, newRefusal(NotReady, "%sThere is no other way to show it to this call", refused)
+		code = NotReady
 	}
-	return refused, newRefusal(NoTarget, "%sThere is no other way to show it to this call", refused)
+	return refused, newRefusal(code, "%s", refused.before("There is no other way to show it to this call"))
 }
 
 // unwind ends what begin and climb have begun, and waits for it.
@@ -270,10 +283,13 @@ func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error
 	refused, err := m.findTarget(looking, sh)
 	found()
 	if err != nil {
-		return fmt.Errorf("%s has ended: %w", l.target.Name(), l.err)
+		return fmt.Errorf("%v has ended: %w", l.target.Name(), l.err)
 	}
 	place := sh.state().Location
-	m.notify(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
+	m.notify(Notice{
+		Call: sh.call, Link: place.Link,
+		Text: fmt.Sprintf("%v has ended: %v. %v", l.target.Name(), l.err, refused.before(place.Text)),
+	})
 	return nil
 }
 
@@ -321,28 +337,29 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
 	m.notify(Notice{
 		Call: c, Link: st.Location.Link,
-		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %sIt is shown by %s now. %s", displayName(st.RequestedBy), refused, st.Target, st.Location.Text),
+		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %v", displayName(st.RequestedBy),
+			refused.before(fmt.Sprintf("It is shown by %v now. %v", st.Target, st.Location.Text))),
 	})
 	return nil
 }
 
 // restartFor begins a share that has ended, for another call.
-func (m *Manager) restartFor(ctx context.Context, c CallRef, old *share) (sh *share, refused string, err error) {
+func (m *Manager) restartFor(ctx context.Context, c CallRef, old *share) (sh *share, refused refusedTargets, err error) {
 	session, err := m.Sessions.Session(ctx, old.session.ID)
 	if err != nil {
-		return nil, "", fmt.Errorf("look up session %s: %w", old.session.ID, err)
+		return nil, nil, fmt.Errorf("look up session %s: %w", old.session.ID, err)
 	}
 	screen, err := m.Host.Screenshotter(ctx, session)
 	if err != nil {
-		return nil, "", fmt.Errorf("session %s has no page that could be shown: %w", session.ID, err)
+		return nil, nil, fmt.Errorf("session %s has no page that could be shown: %w", session.ID, err)
 	}
 	if err := m.Sessions.SetShared(ctx, session.ID, true); err != nil {
-		return nil, "", fmt.Errorf("keep the session open: %w", err)
+		return nil, nil, fmt.Errorf("keep the session open: %w", err)
 	}
 	sh = m.newShare(context.WithoutCancel(ctx), c, session, old.requestedBy, screen)
 	if refused, err = m.findTarget(ctx, sh); err != nil {
 		m.unwind(ctx, sh, err)
-		return nil, "", err
+		return nil, nil, err
 	}
 	return sh, refused, nil
 }

@@ -45,7 +45,7 @@ func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.O
 	}
 	if s.share != nil && s.share.session.ID == session.ID {
 		st := s.share.state()
-		return Result{OK: true, AlreadyShared: true, SessionID: session.ID, Message: "It is shared already. " + st.Location.Text}, nil
+		return Result{OK: true, AlreadyShared: true, SessionID: session.ID, Message: fmt.Sprintf("It is shared already. %v", st.Location.Text)}, nil
 	}
 	message, err := m.start(ctx, s, c, session, by)
 	if err != nil {
@@ -130,7 +130,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	m.work.Go(sh.watch)
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
-	text := refused + st.Location.Text
+	text := refused.before(st.Location.Text)
 	notice := fmt.Sprintf("%s shares a browser page. %v", displayName(by), text)
 	m.notify(Notice{Call: c, Text: notice, Link: st.Location.Link})
 	return text, nil

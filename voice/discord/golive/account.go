@@ -141,7 +141,7 @@ func (s *Target) Begin(ctx context.Context, show share.Presentation) (share.View
 	s.streams[show.ID] = stream
 	text := "Open the stream in the voice channel to watch."
 	if st := stream.State(); st.FallbackReason != "" {
-		text += fmt.Sprintf(" It goes over %s, as %s.", st.Transport, st.FallbackReason)
+		text = fmt.Sprintf("Open the stream in the voice channel to watch. It goes over %s, as %v.", st.Transport, st.FallbackReason)
 	}
 	return share.ViewLocation{Text: text}, nil
 }
