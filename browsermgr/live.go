@@ -20,6 +20,25 @@ type LiveTab struct {
 	Current bool   `json:"current"`
 }
 
+// Tabs lists the tabs of a profile's browser by its windows' keys; those of "" are nobody's. It asks no browser.
+func (m *Manager) Tabs(name string) map[string][]LiveTab {
+	p, err := m.FindProfile(name)
+	if err != nil {
+		return nil
+	}
+	b := p.state.current()
+	if b == nil || !b.acquire() {
+		return nil
+	}
+	defer b.uses.ReleaseUnused()
+	tabs := map[string][]LiveTab{}
+	for _, tab := range b.conn.Tabs() {
+		key, _ := m.TabOwner(tab.TargetID())
+		tabs[key] = append(tabs[key], LiveTab{ID: tab.ID(), Title: tab.Title(), URL: tab.URL()})
+	}
+	return tabs
+}
+
 // Live returns what is to be seen of the window now. It asks neither the browser nor the page.
 func (w *Window) Live() LiveState {
 	w.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"clank/browsermgr/chrome"
@@ -90,6 +91,67 @@ func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool,
 		return false, fmt.Errorf("delete profile %q: %w", name, err)
 	}
 	return moved.Moved, m.store.Delete(name)
+}
+
+// RenameProfile gives a profile another name, and with its data that of its places. It is refused ([ErrUnavailable])
+// while a browser of it runs or a window is kept for somebody, who would look for it by the old name. Other errors wrap
+// [ErrInvalid], [profile.ErrExists] or [profile.ErrNotFound].
+func (m *Manager) RenameProfile(ctx context.Context, name, to string) (err error) {
+	if err := m.checkOpen(); err != nil {
+		return err
+	}
+	names := append([]string{name}, m.placesWithState(name+"@*")...)
+	for _, one := range names {
+		p := m.profileState(one)
+		if err := acquireTurn(ctx, p.startTurn); err != nil {
+			return err
+		}
+		defer releaseTurn(p.startTurn)
+		if b := p.current(); b != nil && !b.isGone() || m.hasWindow(one) {
+			return fmt.Errorf("%w: profile %q is in use: stop its browser and close its sessions first", ErrUnavailable, one)
+		}
+		if err := chrome.Reap(ctx, m.userDataDir(one)); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	if err := m.store.Rename(name, to); err != nil {
+		return fmt.Errorf("rename profile: %w", err)
+	}
+	for i, one := range names {
+		err := m.moveData(one, to+strings.TrimPrefix(one, name))
+		if err == nil {
+			continue
+		}
+		for _, moved := range names[:i] {
+			err = errors.Join(err, m.moveData(to+strings.TrimPrefix(moved, name), moved))
+		}
+		return fmt.Errorf("rename profile: %w", errors.Join(err, m.store.Rename(to, name)))
+	}
+	return nil
+}
+
+// moveData moves the folder of a profile, if there is one, to where that of another name lies.
+func (m *Manager) moveData(name, to string) error {
+	from, target := filepath.Dir(m.userDataDir(name)), filepath.Dir(m.userDataDir(to))
+	if _, err := os.Stat(target); err == nil {
+		return fmt.Errorf("the folder %s is there already", target)
+	}
+	if err := os.Rename(from, target); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// hasWindow reports whether somebody has a window in a profile, open or not.
+func (m *Manager) hasWindow(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.windows {
+		if w.profile == name {
+			return true
+		}
+	}
+	return false
 }
 
 // TrashResult says what became of a folder.

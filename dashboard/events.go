@@ -11,16 +11,20 @@ import (
 
 // pageEvents streams what happens and is not private: the event "snapshot" where a reader begins or has
 // missed something, then "task" and "step" for each change. With ?all=1 that of private tasks is among it, as far as it
-// may be told; its reader has the state from elsewhere, and does not answer questions.
+// may be told; its reader has the state from elsewhere, and does not answer questions. With ?questions=1 there is
+// nothing but questions.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
-	all := r.URL.Query().Get("all") == "1"
+	all, asked := r.URL.Query().Get("all") == "1", r.URL.Query().Get("questions") == "1"
 	if !all {
 		defer s.presence.addPage()()
 	}
 	var snap api.PageSnapshot
-	if !whole && !all {
+	switch {
+	case asked:
+		snap.Questions = s.pending("")
+	case !whole && !all:
 		var err error
 		if snap, err = s.snapshot(r.Context()); err != nil {
 			return failed("read the state of the page", err)
@@ -28,7 +32,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	st, ok := openStream(w)
 	if ok && (whole || st.sendJSON(at, "snapshot", snap)) {
-		ours := func(f feedEvent) bool { return all || !f.private }
+		ours := func(f feedEvent) bool { return (all || !f.private) && (!asked || f.event == "question") }
 		sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
 	}
 	return nil

@@ -13,6 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/profile"
 	"clank/cancel"
 	"clank/dashboard"
 	"clank/dashboard/api"
@@ -36,6 +40,8 @@ type rig struct {
 	store   *sqlite.DB
 	scopes  *cancel.Scopes
 	desk    *approval.Queue
+	mgr     *browsermgr.Manager
+	gate    *egress.Proxy
 	log     *safeBuffer
 	token   string
 	dir     string
@@ -81,10 +87,18 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	check.Must(t, r.manager.Open(t.Context()))
 	given, err := access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
 	check.Must(t, err)
+	r.gate = &egress.Proxy{Rules: func() policy.Rules {
+		return policy.Rules{AllowedHosts: settings.SplitHosts(live.Current().NetworkAccess.AllowedHosts)}
+	}, Logger: logger}
+	check.Must(t, r.gate.Open(t.Context()))
+	r.mgr = &browsermgr.Manager{
+		Home: dir, Config: func() profile.Config { return profile.Config{NoSandbox: true, Headless: new(true)} },
+	}
+	check.Must(t, r.mgr.Open(t.Context()))
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
-		Runs:  new(records), Watches: watching(store),
+		Runs:  new(records), Watches: watching(store), Browsers: r.mgr, Gate: r.gate,
 		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
 		Telemetry:    &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
 		Ready:        func(context.Context) error { return nil },
@@ -114,6 +128,12 @@ func (r *rig) close() {
 	}
 	if err := r.manager.Close(ctx); err != nil {
 		r.t.Errorf("close the manager: %v", err)
+	}
+	if err := r.mgr.Close(ctx); err != nil {
+		r.t.Errorf("close the browsers: %v", err)
+	}
+	if err := r.gate.Close(ctx); err != nil {
+		r.t.Errorf("close the proxy: %v", err)
 	}
 	if err := r.store.Close(); err != nil {
 		r.t.Errorf("close the database: %v", err)

@@ -76,6 +76,28 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsOnEveryPageUntilOneAnswersIt(t *testing.T) {
+	r, c, chat := arrive(t, 1280, 860, "light")
+	narrow := c.open(r.server.URL()+"/watches", 360, 740, "dark")
+	pages := []*tab{chat, narrow, c.open(r.server.URL()+"/budget", 1280, 860, "light")}
+	got := r.question(question())
+	for _, tb := range pages {
+		tb.waitFor(`document.title.startsWith("(1) ") && document.querySelector("#questions .question .primary")`)
+	}
+	const shape = `document.querySelectorAll(".question img").length + " " + document.documentElement.scrollWidth`
+	if n := narrow.Eval(shape); n != "0 360" {
+		t.Errorf("pictures out of a text, and the width of the page: %v", n)
+	}
+	pages[2].click("#questions .question .primary")
+	if a := <-got; a.err != nil || !a.answer.Allowed {
+		t.Errorf("asked: %+v", a)
+	}
+	for _, tb := range pages {
+		tb.waitFor(`!document.title.startsWith("(") && document.getElementById("questions").hidden`)
+	}
+	c.clean()
+}
+
 func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 	r := start(t)
 	r.read("/api/events", "").want("snapshot")

@@ -7,9 +7,13 @@ import (
 	"io"
 	"net/http"
 
+	"clank/browsermgr"
+	"clank/browsermgr/profile"
 	"clank/dashboard/api"
+	"clank/internal/settings"
 	"clank/internal/watches"
 	"clank/sessions"
+	"clank/sessions/access"
 	"clank/sessions/approval"
 )
 
@@ -64,6 +68,15 @@ func writeResult(w http.ResponseWriter, status int, act string, v any, err error
 	return writeJSON(w, status, v)
 }
 
+// writeDone answers that act was done, of which there is no more to tell, or why not.
+func writeDone(w http.ResponseWriter, act string, err error) error {
+	if err != nil {
+		return failed(act, err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // refusal is an answer that says no, in words for people.
 type refusal struct {
 	status int
@@ -114,6 +127,14 @@ var statuses = []struct {
 	{watches.ErrNotFound, http.StatusNotFound},
 	{watches.ErrAlreadyEnded, http.StatusConflict},
 	{approval.ErrNotPending, http.StatusConflict},
+	{settings.ErrConflict, http.StatusConflict},
+	{access.ErrTokenNotFound, http.StatusNotFound},
+	{browsermgr.ErrInvalid, http.StatusBadRequest},
+	{browsermgr.ErrUnavailable, http.StatusConflict},
+	{browsermgr.ErrDisabled, http.StatusForbidden},
+	{profile.ErrNotFound, http.StatusNotFound},
+	{profile.ErrExists, http.StatusConflict},
+	{profile.ErrNoPort, http.StatusConflict},
 }
 
 // writeFailure answers with an error, and logs what is not for people.

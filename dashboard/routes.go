@@ -98,6 +98,23 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /api/servers/{id}/settings", accessSignedIn, s.getGuildSettings},
 		{"PUT /api/servers/{id}/settings", accessSignedIn, s.putGuildSettings},
 
+		{"GET /browsers", accessSignedIn, s.browsersPage},
+		{"GET /browsers/{name}/doctor", accessSignedIn, s.doctorPage},
+		{"GET /api/browsers", accessSignedIn, s.listBrowsers},
+		{"POST /api/browsers", accessSignedIn, s.createBrowser},
+		{"POST /api/browsers/{name}/start", accessSignedIn, s.startBrowser},
+		{"POST /api/browsers/{name}/stop", accessSignedIn, s.stopBrowser},
+		{"POST /api/browsers/{name}/open", accessSignedIn, s.openBrowser},
+		{"POST /api/browsers/{name}/rename", accessSignedIn, s.renameBrowser},
+		{"POST /api/browsers/{name}/reset", accessSignedIn, s.resetBrowser},
+		{"POST /api/browsers/{name}/delete", accessSignedIn, s.deleteBrowser},
+
+		{"GET /safety", accessSignedIn, s.safetyPage},
+		{"GET /api/refusals", accessSignedIn, s.listRefusals},
+		{"POST /api/refusals/allow", accessSignedIn, s.allowRefused},
+		{"POST /api/tokens/remove", accessSignedIn, s.removeToken},
+		{"POST /api/sign-ins/end", accessSignedIn, s.endSignIn},
+
 		{"GET /watches", accessSignedIn, s.watchesPage},
 		{"GET /api/watches", accessSignedIn, s.listWatches},
 		{"POST /api/watches", accessSignedIn, s.addWatch},

@@ -12,11 +12,14 @@ import (
 	"syscall"
 	"time"
 
+	"clank/browsermgr"
+	"clank/browsermgr/egress"
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
+	"clank/internal/vault"
 	"clank/internal/watches"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -41,6 +44,9 @@ type Server struct {
 	Watches     *watches.Runner  // the pages that are watched for people
 	Budgets     *budget.Enforcer // what is spent
 	Settings    *settings.Manager
+	Browsers    *browsermgr.Manager
+	Gate        *egress.Proxy // that the browsers go through
+	Vault       *vault.Vault  // nil if it cannot be opened
 	Links       Links
 	Setup       Setup
 	Tools       TaskTools

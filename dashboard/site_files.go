@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -49,6 +50,41 @@ type pageData struct {
 	Data    any
 }
 
+// pageLink leads to a page.
+type pageLink struct {
+	Path, Label string
+	Current     bool
+}
+
+// links returns the ways to pages, given by name, path and label.
+func (p pageData) links(pages [][3]string) (links []pageLink) {
+	for _, to := range pages {
+		links = append(links, pageLink{to[1], to[2], to[0] == p.Name})
+	}
+	return links
+}
+
+// Pages returns the ways to the pages that are always in sight.
+func (p pageData) Pages() []pageLink {
+	return p.links([][3]string{
+		{"chat", "/", "Chat"},
+		{"activity", "/activity", "Activity"},
+		{"watches", "/watches", "Watches"},
+		{"budget", "/budget", "Costs"},
+		{"settings", "/settings", "Settings"},
+	})
+}
+
+// MorePages returns the ways to the others.
+func (p pageData) MorePages() []pageLink {
+	return p.links([][3]string{
+		{"call", "/call", "Call"},
+		{"browsers", "/browsers", "Browsers"},
+		{"safety", "/safety", "Safety"},
+		{"setup", "/setup", "Set-up"},
+	})
+}
+
 func loadSiteFiles() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
 	sum := sha256.New()
@@ -72,8 +108,12 @@ func loadSiteFiles() (*siteFiles, error) {
 		}
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "activity", "task", "setup", "settings", "watches", "budget", "call", "login", "open"} {
-		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
+	for _, name := range []string{
+		"chat", "activity", "task", "setup", "settings", "watches", "browsers", "doctor", "safety", "budget", "call", "login",
+		"open",
+	} {
+		t := template.New("layout.html").Funcs(template.FuncMap{"body": requestBody})
+		t, err := t.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
 		}
@@ -85,6 +125,16 @@ func loadSiteFiles() (*siteFiles, error) {
 	}
 	st.pages["report"] = report
 	return st, nil
+}
+
+// requestBody returns what a button sends, as JSON: names, each with its value.
+func requestBody(namesAndValues ...any) (string, error) {
+	fields := map[string]any{}
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		fields[fmt.Sprint(pair[0])] = pair[1]
+	}
+	data, err := json.Marshal(fields)
+	return string(data), err
 }
 
 // page writes the page with the given name.

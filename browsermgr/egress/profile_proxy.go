@@ -253,7 +253,7 @@ func (d *profileProxy) recordRefusal(ctx context.Context, address string, t poli
 	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
-		r.Host = cmp.Or(r.Host, refusal.Host)
+		r.Host, r.Named = cmp.Or(r.Host, refusal.Host), refusal.Named
 		if refusal.Addr.IsValid() {
 			r.Address = refusal.Addr.String()
 		}

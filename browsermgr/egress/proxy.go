@@ -267,6 +267,15 @@ func (g *Proxy) Refusals(profile string) []RefusalRecord {
 	return d.refusals.Refusals()
 }
 
+// AllRefusals returns the last refusals of all profiles, newest first.
+func (g *Proxy) AllRefusals() (all []RefusalRecord) {
+	for _, d := range g.profileProxies() {
+		all = append(all, d.refusals.Refusals()...)
+	}
+	slices.SortStableFunc(all, func(a, b RefusalRecord) int { return b.At.Compare(a.At) })
+	return all
+}
+
 // RefusalCount returns how many requests of a profile were refused since Open.
 func (g *Proxy) RefusalCount(profile string) uint64 {
 	d, err := g.profileProxy(profile)

@@ -25,6 +25,8 @@ type RefusalRecord struct {
 	Host, Address string
 	// Rule is a stable id, Text a sentence for a person.
 	Rule, Text string
+	// Named says that "Allowed hosts" has the host, and the address has to be there as well.
+	Named bool
 	// Document says that a page or frame was to be loaded from there. An entry that says so from the beginning is of
 	// somebody who asked before loading it, and belongs to no tab.
 	Document bool

@@ -253,6 +253,27 @@ func (f *Store) Delete(name string) error {
 	})
 }
 
+// Rename gives a profile another name. The error is as that of [Store.CheckDeletable] or [Store.Create].
+func (f *Store) Rename(name, to string) error {
+	if err := CheckName(to); err != nil {
+		return err
+	}
+	return f.update(func(c storedProfiles) error {
+		if _, stored := c.Profiles[name]; !stored || name == f.defaultName() {
+			if _, err := f.Find(name); err != nil {
+				return err
+			}
+			return fault.Invalidf("profile %q is built in, or the default one, and keeps its name", name)
+		}
+		if slices.ContainsFunc(f.withBuiltIn(c), func(p Profile) bool { return p.Name == to }) || to == defaultAlias {
+			return fmt.Errorf("profile %q %w", to, ErrExists)
+		}
+		c.Profiles[to] = c.Profiles[name]
+		delete(c.Profiles, name)
+		return nil
+	})
+}
+
 // Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, otherwise every
 // unassigned one. The error wraps [ErrNoPort].
 func (f *Store) Ports(p Profile) ([]int, error) {

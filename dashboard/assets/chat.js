@@ -5,7 +5,7 @@ import { putBack, takeAttached, takeFiles, whenSent } from "./attach.js";
 import { retryPictures } from "./dom.js";
 import { showLinks } from "./links.js";
 import { renew, takeOver, watch } from "./live.js";
-import { answered, ask, askAll, onTakeOver } from "./questions.js";
+import { answered, ask, askAll, entitle, onTakeOver } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
@@ -36,7 +36,7 @@ function keeping(change) {
 function draw() {
   const session = sessions.find((s) => s.id === current);
   $("title").textContent = session ? nameOf(session) : turns.size ? [...turns.values()][0].task.prompt : "New session";
-  document.title = session || turns.size ? `${$("title").textContent} · clank` : "clank";
+  entitle(session || turns.size ? `${$("title").textContent} · clank` : "clank");
   drawWhere(session);
   watch(session);
   $("share").hidden = $("close-session").hidden = !session || session.state === "closed";

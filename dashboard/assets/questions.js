@@ -1,5 +1,5 @@
-// Questions that people are asked before something is done: one card for each,
-// above the message box, until it is answered here or elsewhere, or its time is over.
+// Questions that people are asked before something is done: one card for each, until it is answered here or elsewhere,
+// or its time is over. Meanwhile the title of the page counts them.
 import { api } from "./api.js";
 import { el } from "./dom.js";
 
@@ -13,6 +13,18 @@ let takesOver = () => {};
 // onTakeOver sets what is done when somebody here says that they will work the page of a session themselves.
 export const onTakeOver = (handle) => { takesOver = handle; };
 
+// entitle sets the title of the page, behind how many questions wait.
+export function entitle(text = document.title.replace(/^\(\d+\) /, "")) {
+  document.title = cards.size ? `(${cards.size}) ${text}` : text;
+}
+
+// notify tells of a question on the desktop, where the page is out of sight and may do so.
+function notify({ id, text }) {
+  if (!document.hidden || globalThis.Notification?.permission !== "granted") return;
+  const note = new Notification("clank asks", { body: `${text}?`, tag: id }); // one, however many pages are open
+  note.addEventListener("click", () => { focus(); note.close(); });
+}
+
 function leave(id) {
   const card = cards.get(id);
   if (!card) return;
@@ -21,7 +33,8 @@ function leave(id) {
   const had = card.answering || card.root.contains(document.activeElement); // a button that is switched off has lost it
   card.root.remove();
   box.hidden = cards.size === 0;
-  if (had) (box.querySelector("button") ?? document.getElementById("prompt")).focus();
+  entitle();
+  if (had) (box.querySelector("button") ?? document.getElementById("prompt"))?.focus();
 }
 
 // askAll shows the questions that wait, and no others.
@@ -72,6 +85,8 @@ export function ask(question) {
   tick();
   box.append(root);
   box.hidden = false;
+  entitle();
+  notify(question);
   live.textContent = `${question.text}? Without an answer it is not done.`;
 }
 

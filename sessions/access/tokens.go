@@ -148,6 +148,20 @@ func (s *TokenStore) List() ([]Token, error) {
 	return slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool { return t.Scope == ScopeSignIn || t.expired(now) }), nil
 }
 
+// SignIns returns the browsers that are signed in, the last first.
+func (s *TokenStore) SignIns() ([]Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.reload(); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	other := func(t Token) bool { return t.Scope != ScopeSignIn || t.expired(now) }
+	list := slices.DeleteFunc(slices.Clone(s.list), other)
+	slices.Reverse(list)
+	return list, nil
+}
+
 // Remove ends the token of that name. The error wraps [ErrTokenNotFound].
 func (s *TokenStore) Remove(name string) error {
 	return s.remove(func(t Token) bool { return t.Name == name && t.Scope != ScopeSignIn }, fmt.Errorf("%w: %s", ErrTokenNotFound, name))
@@ -157,6 +171,16 @@ func (s *TokenStore) Remove(name string) error {
 func (s *TokenStore) SignOut(secret string) error {
 	gone := secretDigest(secret)
 	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && t.Digest == gone }, nil)
+}
+
+// EndSignIn ends the sign-in whose secret has that digest. The error wraps [ErrTokenNotFound].
+func (s *TokenStore) EndSignIn(digest string) error {
+	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && t.Digest == digest }, ErrTokenNotFound)
+}
+
+// Is reports whether a secret is the token's.
+func (t Token) Is(secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(secretDigest(secret)), []byte(t.Digest)) == 1
 }
 
 func (s *TokenStore) remove(which func(Token) bool, none error) error {

@@ -1,0 +1,216 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/profile"
+	"clank/dashboard/api"
+	"clank/internal/settings"
+	"clank/internal/vault"
+	"clank/sessions"
+	"clank/sessions/access"
+)
+
+// safetyData is what the page of safety is made from.
+type safetyData struct {
+	Refusals     []api.RefusalView
+	Logins       []vaultLogin
+	VaultProblem string
+	Tokens       []access.Token
+	SignIns      []signIn
+}
+
+// vaultLogin is an entry of the vault, as people read it.
+type vaultLogin struct {
+	vault.Entry
+
+	For string // the pages that it is for
+}
+
+// signIn is a browser that is signed in.
+type signIn struct {
+	access.Token
+
+	Own bool // it is the one that asks
+}
+
+func (s *Server) safetyPage(w http.ResponseWriter, r *http.Request) error {
+	var data safetyData
+	var err error
+	if data.Refusals, err = s.refusals(r.Context()); err != nil {
+		return err
+	}
+	if data.Tokens, err = s.Tokens.List(); err != nil {
+		return failed("list the tokens", err)
+	}
+	ins, err := s.Tokens.SignIns()
+	if err != nil {
+		return failed("list who is signed in", err)
+	}
+	for _, t := range ins {
+		data.SignIns = append(data.SignIns, signIn{t, t.Is(bearer(r))})
+	}
+	if s.Vault == nil {
+		data.VaultProblem = "The vault cannot be opened; clank's log says why."
+	} else {
+		entries, err := s.Vault.Entries(r.Context())
+		if err != nil {
+			data.VaultProblem = "The vault cannot be read: " + err.Error()
+		}
+		for _, e := range entries {
+			data.Logins = append(data.Logins, vaultLogin{e, strings.Join(vault.DisplayOrigins(e.Origins), ", ")})
+		}
+	}
+	return s.page(w, "safety", pageData{Title: "Safety · clank", Data: data})
+}
+
+func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.refusals(r.Context())
+	return writeResult(w, http.StatusOK, "list what was refused", list, err)
+}
+
+// refusals returns what pages were refused, each host once, the last first. Of what was asked privately there is only
+// that it was.
+func (s *Server) refusals(ctx context.Context) ([]api.RefusalView, error) {
+	names, err := s.placeNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []api.RefusalView{}
+	at := map[string]int{}
+	for _, rec := range s.Gate.AllRefusals() {
+		v := api.RefusalView{Rule: rec.Rule, Host: rec.Host, Address: rec.Address, Text: rec.Text, URL: rec.URL, At: rec.At, Named: rec.Named, Count: 1}
+		_, place := sessions.SplitProfile(rec.Profile)
+		v.Owner = names.of(place)
+		key, _ := s.Browsers.TabOwner(rec.Tab)
+		if se, err := s.Manager.Session(ctx, key); err == nil {
+			v.Session, v.Title = se.ID, cmp.Or(se.Title, "A session")
+			v.Private = se.Origin.Private
+		}
+		if v.Private = v.Private || profile.IsPersons(rec.Profile); v.Private {
+			v = api.RefusalView{Text: "What was asked privately was refused an address.", At: v.At, Count: 1, Owner: v.Owner, Private: true}
+		}
+		id := strings.Join([]string{v.Rule, v.Host, v.Address, v.Owner}, " ")
+		if i, known := at[id]; known {
+			list[i].Count++
+			continue
+		}
+		at[id] = len(list)
+		if c, err := s.allowance(v); err == nil {
+			v.Allowable, v.Allowed = true, c.holds
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// allowance is the change of a setting that lets pages reach what they were refused.
+type allowance struct {
+	key    string
+	with   []string // the list's entries with it
+	before []string // and without it
+	holds  bool     // it is made already
+}
+
+const reachKeys = "agentStack.runtimeConfig.browser.ssrfPolicy."
+
+var errNotAllowable = errors.New("no single entry of the settings allows it")
+
+// allowance returns how a refusal can be lifted. What tells secrets of a cloud, and what is clank's own, takes more than
+// a click, or is never allowed.
+func (s *Server) allowance(v api.RefusalView) (allowance, error) {
+	reach := s.Settings.Current().NetworkAccess
+	add := func(key, list, entry string) (allowance, error) {
+		without := settings.SplitHosts(list)
+		holds := slices.Contains(without, entry)
+		without = slices.DeleteFunc(without, func(e string) bool { return e == entry })
+		return allowance{key, append(slices.Clone(without), entry), without, holds}, nil
+	}
+	switch v.Rule {
+	case policy.RuleNotOnList:
+		return add("hostnameAllowlist", reach.HostAllowlist, v.Host)
+	case policy.RulePort:
+		if at, err := url.Parse(v.URL); err == nil && at.Port() != "" {
+			return add("allowedHostnames", reach.AllowedHosts, net.JoinHostPort(v.Host, at.Port()))
+		}
+	case policy.RulePrivate, policy.RuleLocalName, policy.RuleStrict, egress.RuleNotApproved:
+		entry := v.Host
+		if v.Named { // the name is listed, and it takes the address as well
+			entry = v.Address
+		}
+		return add("allowedHostnames", reach.AllowedHosts, entry)
+	case policy.RuleBlocked:
+		c, err := add("blockedHostnames", reach.BlockedHosts, v.Host)
+		c.with, c.before, c.holds = c.before, c.with, !c.holds
+		return c, err
+	}
+	return allowance{}, errNotAllowable
+}
+
+// allowRefused lets pages reach a host that they were refused, or no more.
+func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
+	var in api.Allowance
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	list, err := s.refusals(r.Context())
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(v api.RefusalView) bool {
+		return !v.Private && v.Rule == in.Rule && v.Host == in.Host && v.Address == in.Address
+	})
+	if i < 0 {
+		return refuse(http.StatusNotFound, "nothing of the kind was refused lately")
+	}
+	c, err := s.allowance(list[i])
+	if err != nil {
+		return refuse(http.StatusConflict, "%v: %s", err, list[i].Text)
+	}
+	entries := c.with
+	if in.Undo {
+		entries = c.before
+	}
+	value, err := json.Marshal(strings.Join(entries, "\n"))
+	if err != nil {
+		return failed("change the settings", err)
+	}
+	_, _, err = s.Settings.Update(r.Context(), map[string]json.RawMessage{reachKeys + c.key: value}, s.Settings.State().Version)
+	if invalid, ok := errors.AsType[*settings.InvalidError](err); ok {
+		return refuse(http.StatusUnprocessableEntity, "%v", invalid)
+	}
+	return writeDone(w, "change the settings", err)
+}
+
+// removeToken makes a program's token void.
+func (s *Server) removeToken(w http.ResponseWriter, r *http.Request) error {
+	var in api.TokenName
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	return writeDone(w, "remove the token", s.Tokens.Remove(in.Name))
+}
+
+// endSignIn signs a browser out.
+func (s *Server) endSignIn(w http.ResponseWriter, r *http.Request) error {
+	var in api.SignInID
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	if err := s.Tokens.EndSignIn(in.ID); err != nil {
+		return refuse(http.StatusNotFound, "%v", fmt.Errorf("it is signed out already: %w", err))
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
