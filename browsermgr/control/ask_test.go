@@ -387,9 +387,18 @@ func TestItIsKnownWhichModelWorksATab(t *testing.T) {
 	}
 }
 
+// fullDisk has no room.
+type fullDisk struct {
+	control.FileHost
+
+	why error
+}
+
+func (d fullDisk) Room(int64) error { return d.why }
+
 func TestPicturesAreNotKeptWithoutRoom(t *testing.T) {
 	full := errors.New("the disk is nearly full")
-	f := &control.Features{Dir: t.TempDir(), Room: func(int64) error { return full }}
+	f := &control.Features{Dir: t.TempDir(), Host: fullDisk{why: full}}
 	_, err := f.SaveFile("pictures", "browser-", ".png", []byte("x"))
 	status, refused := errors.AsType[*control.StatusError](err)
 	if !refused || status.Status != http.StatusInsufficientStorage || !errors.Is(err, full) {

@@ -24,25 +24,25 @@ import (
 	"clank/browsermgr/record"
 )
 
+// FileHost decides about the files of browsers.
+type FileHost interface {
+	files.Host
+	// Inbound returns the folder with the files that people sent with the tasks of a session; see [files.UploadPolicy].
+	Inbound(session string) string
+	// Limits returns how many bytes downloads and uploads may have; 0 is the usual limit. It is asked at each connection.
+	Limits() (download, upload int64)
+}
+
 // Features makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
 // browsermgr.Manager before that is opened. Its fields are set before.
 type Features struct {
 	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
 	Dir string
-	// Inbound and Saved are those of [files.UploadPolicy] and [files.Options]; they may be nil.
-	Inbound func(session string) string
-	Saved   func(d files.Download)
+	// Host decides about files; nil allows all that there is room for by default.
+	Host FileHost
 	// Held says that the requests of browsers that we did not start are held by somebody who judges them; see
 	// emulate.Emulator.RequestsIntercepted.
 	Held bool
-	// Allowed, if set, says whether an address may be downloaded from. It must not block.
-	Allowed func(url string) error
-	// Approve, if set, is asked before a download is kept; see files.Options.Approve.
-	Approve func(ctx context.Context, d files.Download) error
-	// Room, if set, says why so many bytes may not be written below Dir.
-	Room func(bytes int64) error
-	// MaxDownload and MaxUpload, if set, are asked at each connection how many bytes files may have.
-	MaxDownload, MaxUpload func() int64
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
 }
@@ -57,21 +57,18 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	world.RequestsIntercepted = f.Held && !local
 	out := []page.Observer{recorder, tracer, world}
 	downloads := f.folder("downloads")
-	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound}
+	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}}
 	if _, _, ok := profile.SplitInstance(name); ok { // whose tasks find what they have downloaded, and nobody else's
 		uploads.Others = downloads
 		downloads = f.folder(filepath.Join("downloads", name))
 		uploads.Folders = append(uploads.Folders, downloads)
 	}
 	options := files.Options{
-		Downloads: downloads, Uploads: uploads,
-		CheckURL: f.Allowed, Approve: f.Approve, Saved: f.Saved, Room: f.Room, ForeignBrowser: !local, Logger: log,
+		Downloads: downloads, Uploads: uploads, ForeignBrowser: !local, Logger: log,
 	}
-	if f.MaxDownload != nil {
-		options.MaxBytes = f.MaxDownload()
-	}
-	if f.MaxUpload != nil {
-		options.MaxUpload = f.MaxUpload()
+	if f.Host != nil {
+		options.Host, options.Uploads.Inbound = f.Host, f.Host.Inbound
+		options.MaxBytes, options.MaxUpload = f.Host.Limits()
 	}
 	files, err := files.NewTransfers(options)
 	if err != nil {
@@ -159,10 +156,10 @@ func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string,
 }
 
 func (f *Features) checkRoom(bytes int64) error {
-	if f == nil || f.Room == nil {
+	if f == nil || f.Host == nil {
 		return nil
 	}
-	if err := f.Room(bytes); err != nil {
+	if err := f.Host.Room(bytes); err != nil {
 		return &StatusError{Status: http.StatusInsufficientStorage, Err: err}
 	}
 	return nil

@@ -47,12 +47,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "these tests need Chromium:", err)
 		return 1
 	}
-	features = &control.Features{Dir: home, Approve: func(_ context.Context, d files.Download) error {
-		if !strings.HasSuffix(d.SuggestedFilename, ".exe") {
-			return nil
-		}
-		return fmt.Errorf("keep it: %w", &approval.DeniedError{By: "@ada"})
-	}}
+	features = &control.Features{Dir: home, Host: noPrograms{}}
 	shared = &browsermgr.Manager{
 		NewObservers: features.Observe,
 		Home:         home, FirstPort: 18820, LastPort: 18849,
@@ -265,3 +260,17 @@ func (c *client) ref(target, name string) string {
 
 // eventually waits for what the browser brings about by itself.
 var eventually = browsertest.Eventually
+
+// noPrograms lets no program be downloaded.
+type noPrograms struct{ files.AllowAll }
+
+func (noPrograms) Approve(_ context.Context, d files.Download) error {
+	if !strings.HasSuffix(d.SuggestedFilename, ".exe") {
+		return nil
+	}
+	return fmt.Errorf("keep it: %w", &approval.DeniedError{By: "@ada"})
+}
+
+func (noPrograms) Inbound(string) string { return "" }
+
+func (noPrograms) Limits() (download, upload int64) { return 0, 0 }

@@ -19,7 +19,6 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/egress"
-	"clank/browsermgr/page/files"
 	"clank/browsermgr/page/login"
 	"clank/browsermgr/profile"
 	"clank/cancel"
@@ -280,27 +279,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		Dir: filepath.Join(a.StateDir, inboundFolder), Keep: a.disk.Keep, Room: func(bytes int64) error { return a.disk.Room("", "", bytes) },
 		MaxBytes: func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
 	}
-	a.features = &control.Features{
-		Dir: a.StateDir, Held: true, Allowed: a.CheckDownloadSource, Logger: a.logger,
-		Approve: func(ctx context.Context, d files.Download) error {
-			if err := a.downloads.ApproveDownload(ctx, d); err != nil {
-				return err
-			}
-			session, name := a.Browsers.TabOwner(d.Target)
-			_, place := sessions.SplitProfile(name)
-			return a.disk.Keep(session, place, d.Size)
-		},
-		Inbound: a.Inbox.Folder,
-		Saved: func(d files.Download) {
-			session, _ := a.Browsers.TabOwner(d.Target)
-			a.Sessions.AddDownload(session, sessions.File{
-				Name: d.SuggestedFilename, Type: d.Type, Size: d.Size, Executable: d.Executable, Path: d.Path,
-			})
-		},
-		Room:        a.Inbox.Room,
-		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
-		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
-	}
+	a.features = &control.Features{Dir: a.StateDir, Held: true, Host: fileHost{a}, Logger: a.logger}
 	first := a.Settings.Current().Browser.FirstPort
 	a.Browsers = &browsermgr.Manager{
 		Home:           a.StateDir,

@@ -321,12 +321,12 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 	refused := errors.New("browser navigation blocked by policy")
 	b, s := open(t, func(o *files.Options) {
 		o.MaxBytes = 50_000
-		o.CheckURL = func(url string) error {
+		o.Host = host{checkURL: func(url string) error {
 			if strings.Contains(url, "data:") {
 				return refused
 			}
 			return nil
-		}
+		}}
 	}), openShop(t)
 	tab := b.tab(t, s.URL)
 	for name, want := range map[string]string{"Cut": "larger than allowed", "Slow": "larger than allowed", "Download data": "blocked by policy"} {
@@ -339,12 +339,12 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 		refused)
 	b.empty(t)
 	full := open(t, func(o *files.Options) {
-		o.Room = func(staged int64) error {
+		o.Host = host{room: func(staged int64) error {
 			if staged > 50_000 {
 				return errors.New("the disk is nearly full")
 			}
 			return nil
-		}
+		}}
 	})
 	if got := full.press(t, full.tab(t, s.URL), "Slow"); len(got) != 1 || !strings.Contains(got[0].Error, "nearly full") || got[0].Path != "" {
 		t.Errorf("got %+v with a full disk", got)
@@ -536,7 +536,7 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 	var mu sync.Mutex
 	refusal := errors.New("programs are not saved here")
 	b, site := open(t, func(o *files.Options) {
-		o.Approve = func(_ context.Context, d files.Download) error {
+		o.Host = host{approve: func(_ context.Context, d files.Download) error {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, d)
@@ -544,7 +544,7 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 				return refusal
 			}
 			return nil
-		}
+		}}
 	}), serveUnsafeFiles(t)
 	tab := b.tab(t, site)
 	if got := b.press(t, tab, "Invoice"); len(got) != 1 || !strings.Contains(got[0].Error, refusal.Error()) || got[0].Path != "" {
@@ -567,12 +567,12 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 func TestTheQuestionEndsWhenNobodyWaitsForTheFile(t *testing.T) {
 	asked, ended := make(chan struct{}), make(chan struct{})
 	b, site := open(t, func(o *files.Options) {
-		o.Approve = func(ctx context.Context, _ files.Download) error {
+		o.Host = host{approve: func(ctx context.Context, _ files.Download) error {
 			close(asked)
 			<-ctx.Done()
 			close(ended)
 			return nil // too late
-		}
+		}}
 	}), serveUnsafeFiles(t)
 	tab := b.tab(t, site)
 	ctx, cancel := context.WithCancelCause(t.Context())

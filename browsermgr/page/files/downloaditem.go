@@ -95,10 +95,8 @@ func (d *Transfers) handleBegin(t *page.Tab, ev cdp.Event) {
 		it.Target = it.owner.tab.TargetID()
 		d.assignToTab(it)
 	}
-	if d.opts.CheckURL != nil {
-		if err := d.opts.CheckURL(p.URL); err != nil {
-			d.endDownload(it, err)
-		}
+	if err := d.opts.Host.CheckURL(p.URL); err != nil {
+		d.endDownload(it, err)
 	}
 	if !it.ended {
 		d.wg.Go(func() { d.watchSize(it) })
@@ -270,8 +268,8 @@ func (d *Transfers) saveDownload(it *downloadItem) {
 	}
 	saved := it.Download
 	d.mu.Unlock()
-	if err == nil && d.opts.Saved != nil {
-		d.opts.Saved(saved)
+	if err == nil {
+		d.opts.Host.Saved(saved)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -306,9 +304,6 @@ func (d *Transfers) inspectAndMove(it *downloadItem, rel string) (err error) {
 
 // askApproval asks whether a complete download may be kept.
 func (d *Transfers) askApproval(it *downloadItem) error {
-	if d.opts.Approve == nil {
-		return nil
-	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	d.mu.Lock()
@@ -319,7 +314,7 @@ func (d *Transfers) askApproval(it *downloadItem) error {
 	it.cancelApproval = cancel
 	asked := it.toDownload()
 	d.mu.Unlock()
-	err := d.opts.Approve(ctx, asked)
+	err := d.opts.Host.Approve(ctx, asked)
 	d.mu.Lock()
 	it.cancelApproval = nil
 	d.mu.Unlock()
@@ -361,8 +356,8 @@ func (d *Transfers) watchSize(it *downloadItem) {
 		var err error
 		if staged := stagedBytes(d.staging); staged > d.opts.MaxBytes {
 			err = d.tooLargeError()
-		} else if d.opts.Room != nil {
-			err = d.opts.Room(staged)
+		} else {
+			err = d.opts.Host.Room(staged)
 		}
 		if err == nil {
 			continue

@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,36 @@ type transferFixture struct {
 	browser   *page.Browser
 	downloads string
 	uploads   string
+}
+
+// host decides about what the test names, and allows the rest.
+type host struct {
+	files.AllowAll
+
+	approve  func(ctx context.Context, d files.Download) error
+	room     func(staged int64) error
+	checkURL func(url string) error
+}
+
+func (h host) Approve(ctx context.Context, d files.Download) error {
+	if h.approve == nil {
+		return nil
+	}
+	return h.approve(ctx, d)
+}
+
+func (h host) Room(staged int64) error {
+	if h.room == nil {
+		return nil
+	}
+	return h.room(staged)
+}
+
+func (h host) CheckURL(url string) error {
+	if h.checkURL == nil {
+		return nil
+	}
+	return h.checkURL(url)
 }
 
 // open connects a desk, and closes both at the end.

@@ -47,6 +47,35 @@ var (
 	ErrClosed = errors.New("the browser is no longer served")
 )
 
+// Host decides about downloads, and is told of them. Its methods are safe for concurrent use.
+type Host interface {
+	// Approve is asked before a complete download is put into its place; its error is why it is not, and the file is
+	// removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
+	Approve(ctx context.Context, d Download) error
+	// Saved is told of each download that is in its place, before anybody who waits for it. It must not block.
+	Saved(d Download)
+	// Room says why a download may not go on, given how many bytes are under way. It is asked often.
+	Room(bytes int64) error
+	// CheckURL says why an address may not be downloaded from. It is called on the goroutine that reads the connection, so
+	// it must not block.
+	CheckURL(url string) error
+}
+
+// AllowAll is a [Host] that allows every download, and keeps no record.
+type AllowAll struct{}
+
+// Approve implements [Host].
+func (AllowAll) Approve(context.Context, Download) error { return nil }
+
+// Saved implements [Host].
+func (AllowAll) Saved(Download) {}
+
+// Room implements [Host].
+func (AllowAll) Room(int64) error { return nil }
+
+// CheckURL implements [Host].
+func (AllowAll) CheckURL(string) error { return nil }
+
 // Options say how a [Transfers] works. Downloads is required unless External.
 type Options struct {
 	// Downloads is the folder that downloads are saved in; it is made if it is missing.
@@ -58,16 +87,8 @@ type Options struct {
 	MaxBytes int64
 	// MaxUpload bounds the files of one upload together; 0 means [DefaultMaxUpload].
 	MaxUpload int64
-	// Approve, if set, is asked before a complete download is put into its place; its error is why it is not, and the
-	// file is removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
-	Approve func(ctx context.Context, d Download) error
-	// Saved, if set, is told of each download that is in its place, before anybody who waits for it. It must not block.
-	Saved func(d Download)
-	// Room, if set, says why a download may not go on, given how many bytes are under way. It is asked often.
-	Room func(staged int64) error
-	// CheckURL, if set, says whether an address may be downloaded from. It is called on the goroutine that reads the
-	// connection, so it must not block.
-	CheckURL func(url string) error
+	// Host decides about downloads; nil is [AllowAll].
+	Host Host
 	// ForeignBrowser says that the browser is not ours: its downloads are left alone.
 	ForeignBrowser bool
 	// Logger receives what happens out of sight; nil discards it.
@@ -96,6 +117,9 @@ type Transfers struct {
 func NewTransfers(opts Options) (*Transfers, error) {
 	d := &Transfers{
 		opts: opts, log: opts.Logger, contexts: map[string]struct{}{}, downloads: map[string]*downloadItem{}, tabs: map[*page.Tab]*tabTransfers{},
+	}
+	if opts.Host == nil {
+		d.opts.Host = AllowAll{}
 	}
 	if opts.MaxBytes <= 0 {
 		d.opts.MaxBytes = DefaultMaxBytes
