@@ -62,7 +62,7 @@ fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 	@TESTFLAGS="$(QUICK) $(TESTFLAGS)" scripts/fuzz "$(or $(FUZZTIME),5s)"
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord, with a line for what people can do there
-	@$(GO) test ./cmd/clank -count=1 -run '^TestTheFirstTry$$' -v -program $(abspath $(BIN)) \
+	@$(GO) test ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
 		| awk '/^ *--- |_test.go:[0-9]+: |^(ok|FAIL|panic)/ {print} /^(FAIL|panic)/ {bad=1} END {exit bad}'
 
 deploy: chromium build ## the alerts, the scrape and the dashboard of deploy/ with the Prometheus of Debian

@@ -30,6 +30,8 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /setup", accessSignedIn, s.setupPage},
 		{"GET /api/setup", accessSignedIn, s.setup},
 		{"POST /api/setup/model", accessSignedIn, s.testModel},
+		{"POST /api/setup/key", accessSignedIn, s.saveKey},
+		{"GET /api/setup/models", accessSignedIn, s.listModels},
 		{"GET /settings", accessSignedIn, s.settingsPage},
 		{"GET /settings/servers/{id}", accessSignedIn, s.guildSettingsPage},
 		{"GET /budget", accessSignedIn, s.budgetPage},

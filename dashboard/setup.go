@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"clank/dashboard/api"
+	"clank/internal/telemetry"
 )
 
 // Setup checks how clank is set up.
@@ -12,10 +13,63 @@ type Setup interface {
 	SetupChecks(ctx context.Context) []api.SetupCheck
 	// TestModel asks the model of tasks for a word. What it returns is for people, and so is its error.
 	TestModel(ctx context.Context) (string, error)
+	// SaveKey keeps the key of a service, once the service has taken it. Its error is for people.
+	SaveKey(ctx context.Context, name, value string) error
+	// Models returns the names of the models of a provider. Its error is for people.
+	Models(ctx context.Context, provider string) ([]string, error)
 }
 
 func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
-	return s.page(w, "setup", pageData{Title: "Set-up · clank", Data: s.Setup.SetupChecks(r.Context())})
+	data := setupData{Checks: s.Setup.SetupChecks(r.Context()), Address: s.Settings.Current().CompatibleURL, First: examplePrompts[0].Prompt}
+	for _, p := range modelProviders {
+		p.Present = p.Key != "" && s.Secret(p.Key)
+		data.Providers = append(data.Providers, p)
+	}
+	return s.page(w, "setup", pageData{Title: "Set-up · clank", Data: data})
+}
+
+// setupData is what the page is made from.
+type setupData struct {
+	Checks    []api.SetupCheck
+	Providers []modelProvider
+	Address   string // of one's own server
+	First     string // a first task
+}
+
+// modelProvider is who models come from.
+type modelProvider struct {
+	Value, Name, Key string
+	Present          bool // its key is there
+}
+
+var modelProviders = []modelProvider{
+	{Value: "openai", Name: "OpenAI", Key: "OPENAI_API_KEY"},
+	{Value: "anthropic", Name: "Anthropic", Key: "ANTHROPIC_API_KEY"},
+	{Value: "gemini", Name: "Google Gemini", Key: "GEMINI_API_KEY"},
+	{Value: "compatible", Name: "OpenAI-compatible server", Key: "COMPATIBLE_API_KEY"},
+}
+
+// saveKey keeps the key of a service.
+func (s *Server) saveKey(w http.ResponseWriter, r *http.Request) error {
+	var in api.ServiceKey
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	if err := s.Setup.SaveKey(r.Context(), in.Name, in.Value); err != nil {
+		return refuse(http.StatusUnprocessableEntity, "%v", err)
+	}
+	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindKey}, map[string]any{"name": in.Name, "forgotten": in.Value == ""})
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// listModels tells which models a provider offers.
+func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
+	names, err := s.Setup.Models(r.Context(), r.URL.Query().Get("provider"))
+	if err != nil {
+		return refuse(http.StatusBadGateway, "%v", err)
+	}
+	return writeJSON(w, http.StatusOK, names)
 }
 
 func (s *Server) setup(w http.ResponseWriter, r *http.Request) error {

@@ -206,14 +206,15 @@ func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) erro
 		if err := live.Open(ctx); err != nil {
 			return err
 		}
+		getenv := e.getenvWithKeys(ctx)
 		here := &server.ModelFinder{
 			CompatibleURL: func() string { return live.Current().CompatibleURL },
-			Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) },
+			Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, getenv) },
 			VendorURL:     e.Getenv,
 		}
 		return do(settingsView{
 			live, false, func() []settings.RuntimeBinding { return settings.RuntimeBindings(live.Current(), here.Ability) },
-			func(key string) bool { return server.SecretPresent(e.Getenv, key) },
+			func(key string) bool { return server.SecretPresent(getenv, key) },
 		})
 	})
 }

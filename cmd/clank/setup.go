@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/server"
 	"clank/internal/untrusted"
+	"clank/internal/vault"
 
 	"github.com/spf13/cobra"
 )
@@ -18,6 +20,13 @@ address. What is missing comes with what to do about it. The dashboard shows the
 under /setup, and can test the model there.
 
 Exit codes: 0 tasks can be done, 1 something is missing for them.`
+
+const setupKeyHelp = `Keeps a key for a service in the vault, once the service has taken it. The name is that of
+the environment variable: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY,
+COMPATIBLE_API_KEY or DISCORD_TOKEN. What the environment says goes before the vault. An
+empty line forgets the key.
+
+  clank setup key OPENAI_API_KEY < key.txt`
 
 const setupDiscordHelp = `Prints what to do in Discord's developer portal, and a link that invites the bot to a
 server with the permissions that the settings ask for. With DISCORD_TOKEN or
@@ -35,10 +44,12 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 		}
 		return err
 	})
+	c.AddCommand(newCommand("key <name>", "keep a key in the vault, read from stdin or the terminal", setupKeyHelp,
+		func(ctx context.Context, args []string) error { return keepServiceKey(ctx, e, args[0]) }))
 	c.AddCommand(newCommand("discord", "print the steps in Discord's developer portal, and a link to invite the bot", setupDiscordHelp,
 		func(ctx context.Context, _ []string) error {
 			return withSettings(ctx, e, func(v settingsView) error {
-				app, err := server.DiscordApplication(ctx, e.Getenv)
+				app, err := server.DiscordApplication(ctx, e.getenvWithKeys(ctx))
 				if err != nil {
 					return fmt.Errorf("ask Discord for the application: %w", err)
 				}
@@ -63,6 +74,41 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
+// getenvWithKeys returns the environment with the keys of the vault behind it.
+func (e *commandEnv) getenvWithKeys(ctx context.Context) func(string) string {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return e.Getenv
+	}
+	return server.WithServiceKeys(ctx, e.Getenv, h)
+}
+
+// keepServiceKey keeps a key where the server that runs, or the next one, finds it.
+func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
+	h, running, err := findServer(e)
+	if err != nil {
+		return err
+	}
+	value, err := readSecret(e, bufio.NewReader(e.Stdin), name+": ")
+	if err != nil {
+		return err
+	}
+	if running != nil {
+		err = running.SaveServiceKey(ctx, name, value)
+	} else {
+		err = withVault(ctx, e, func(v *vault.Vault) error {
+			return withSettings(ctx, e, func(s settingsView) error {
+				finder := &server.ModelFinder{VendorURL: e.Getenv, CompatibleURL: func() string { return s.Live.Current().CompatibleURL }}
+				return server.SaveServiceKey(ctx, v, e.Getenv, name, value, finder)
+			})
+		})
+	}
+	if err == nil {
+		fmt.Fprintf(e.Stderr, "%s is kept in the vault of %s\n", name, h.Dir)
+	}
+	return err
+}
+
 // findSetupChecks asks the server that runs, or looks here.
 func findSetupChecks(ctx context.Context, e *commandEnv) (list []api.SetupCheck, err error) {
 	h, running, err := findServer(e)
@@ -75,7 +121,7 @@ func findSetupChecks(ctx context.Context, e *commandEnv) (list []api.SetupCheck,
 	err = withSettings(ctx, e, func(v settingsView) error {
 		s := v.Live.Current()
 		list = server.SetupSubject{
-			Settings: s, Bindings: v.Bindings(), Getenv: e.Getenv, Present: v.Present, DataDir: h.Dir,
+			Settings: s, Bindings: v.Bindings(), Getenv: e.getenvWithKeys(ctx), Present: v.Present, DataDir: h.Dir,
 			NoSandbox: s.Browser.NoSandbox || e.Getenv(server.NoSandboxEnv) == "1",
 		}.Checks(ctx)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 )
 
 // TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the
@@ -68,4 +69,45 @@ func TestTheFirstTry(t *testing.T) {
 	check.Must(t, err)
 	onePicture(t, *it.Original)
 	smokeInDiscord(t, &smokeRoom{Server: d, bot: bot, room: room, ada: ada})
+}
+
+// TestFromNothingThroughTheSetUpPage gives a program that was built and knows nothing a model and Discord on its set-up
+// page, and has a task done in both.
+func TestFromNothingThroughTheSetUpPage(t *testing.T) {
+	if *builtProgram == "" {
+		t.Skip("needs a program that was built: make smoke")
+	}
+	const answer = "The ferry leaves at nine."
+	model := llmtest.NewServer(t)
+	model.SetFallback(llmtest.Say(answer))
+	d, err := discordtest.Start(discordtest.Config{})
+	check.Must(t, err)
+	t.Cleanup(func() { d.Close() })
+	bot, ada := d.CreateBot("clank", "secret"), d.CreateUser("ada")
+	guild := d.CreateGuild("home", ada)
+	d.AddMember(guild, bot.User)
+	room := d.CreateChannel(guild, "general")
+	home, environ := newTestHome(t)
+	server := startServer(t, home, append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "CLANK_DISCORD_API="+d.URL, "CLANK_VAULT_KEYRING=off"))
+	link := strings.TrimPrefix(awaitOutput(t, server.stdout, "clank is ready: "), "clank is ready: ")
+	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
+	browsertest.Navigate(t, tab, link)
+	awaitAfterNavigation(t, tab, `document.getElementById("prompt")`)
+	browsertest.Navigate(t, tab, strings.Split(link, "/login")[0]+"/setup")
+	// press fills in a form and presses its button, once the page can be worked, until something is there.
+	press := func(button, fill, until string) {
+		t.Helper()
+		awaitAfterNavigation(t, tab, `Boolean(`+until+`) || ((button) => { if (button && !button.disabled) { `+fill+`; button.click(); } })(document.querySelector("`+button+`"))`)
+	}
+	press("#list-models", `document.querySelector("#model-form [name=key]").value = "sk-0123456789"`, `document.querySelector("#models option[value='gpt-6-sol']")`)
+	press("#model-form [type=submit]", "", `document.getElementById("model-result")?.textContent.startsWith("openai:gpt-6-sol answered")`)
+	press("#discord-form button", `document.querySelector("#discord-form input").value = "`+bot.Token+`"`,
+		`!document.getElementById("discord-form") && document.querySelector(".checks").innerText.includes("The token is for")`)
+	check.Must(t, d.WaitConnected(testDeadline(t), bot))
+	press("#first button", `document.getElementById("first-task").value = "when does the ferry leave?"`, `document.querySelector(".turn")?.innerText.includes("`+answer+`")`)
+	it, err := d.SlashCommand(room, ada, "clank browse", discordtest.Args{"task": "when does the ferry leave?"})
+	if err == nil {
+		_, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), answer) })
+	}
+	check.Must(t, err)
 }

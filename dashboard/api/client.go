@@ -173,6 +173,12 @@ func (c *Client) Setup(ctx context.Context) ([]SetupCheck, error) {
 	return fetch[[]SetupCheck](ctx, c, http.MethodGet, "/api/setup", nil)
 }
 
+// SaveServiceKey keeps the key of a service in the vault of the server.
+func (c *Client) SaveServiceKey(ctx context.Context, name, value string) error {
+	_, err := fetch[struct{}](ctx, c, http.MethodPost, "/api/setup/key", ServiceKey{Name: name, Value: value})
+	return err
+}
+
 // LoginLink returns a new address that opens the page signed in, once.
 func (c *Client) LoginLink(ctx context.Context) (LoginLink, error) {
 	return fetch[LoginLink](ctx, c, http.MethodPost, "/api/login-link", struct{}{})

@@ -32,8 +32,7 @@ type discordConnector struct {
 
 // openDiscord begins to connect, if there is a token. It tries again until ctx ends, unless Discord refuses the bot.
 func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
-	token, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv)
-	if err != nil {
+	if _, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv); err != nil {
 		return nil, err
 	}
 	d := &discordConnector{states: make(chan string, 1), done: make(chan struct{})}
@@ -51,7 +50,8 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 			case <-ctx.Done():
 			}
 		}
-		for {
+		for ctx.Err() == nil {
+			token, _ := settings.ReadSecret("DISCORD_TOKEN", a.getenv) // it was read before, or comes from the vault
 			how, again := a.ConnectBot(ctx, token)
 			tell(how)
 			if b := a.Web.bot.Load(); b != nil && !again {
@@ -59,13 +59,15 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 					tell(how)
 				}
 			}
+			later := time.After(discordRetryDelay)
 			if !again {
-				return
+				later = nil
 			}
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(discordRetryDelay):
+			case <-a.Web.newToken:
+			case <-later:
 			}
 		}
 	}()

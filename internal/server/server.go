@@ -75,7 +75,9 @@ type Server struct {
 	boardURL     atomic.Pointer[string] // of the dashboard; nil while there is none
 	Live         *liveview.Server
 
-	getenv    func(string) string
+	keys      serviceKeys
+	getenv    func(string) string // the environment, with keys of the vault
+	environ   func(string) string // the environment alone
 	version   string
 	StateDir  string // directory in which the state lies
 	Ephemeral bool   // keep nothing: another process owns the home
@@ -101,7 +103,8 @@ type Options struct {
 // Open opens the parts in the order in which they need each other. What was
 // opened is closed again if a later part fails.
 func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
-	a := &Server{Home: h, logger: opts.Logger, getenv: opts.Getenv, version: opts.Version, Ephemeral: opts.Ephemeral}
+	a := &Server{Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, Ephemeral: opts.Ephemeral}
+	a.getenv = a.keys.behind(opts.Getenv)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close(opts.AbortContext))

@@ -70,7 +70,7 @@ func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 func (in SetupSubject) modelCheck() api.SetupCheck {
 	c := api.SetupCheck{
 		Name: "Model", State: api.SetupMissing, Detail: "No model is chosen.",
-		Fix: "Choose a preset in the settings under Runtime.",
+		Fix: "Choose one on the dashboard's page Set-up, or a preset in the settings under Runtime.", Asks: api.AsksModel,
 	}
 	for _, b := range in.Bindings {
 		switch {
@@ -79,10 +79,10 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 			c.Detail = sentence(b.Problem)
 		case b.Model == plain.ModelName:
 			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click \"Chairs\", read."
-			c.Fix = "For a model that thinks, start clank with OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and choose a preset " +
-				"in the settings under Runtime."
+			c.Fix = "For a model that thinks, choose one on the dashboard's page Set-up, which also keeps its key. \"clank setup key\" " +
+				"keeps a key, too."
 		default:
-			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Testable: true}
+			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Testable: true, Asks: api.AsksModel}
 		}
 	}
 	return c
@@ -91,15 +91,16 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	c := api.SetupCheck{Name: "Discord", State: api.SetupOptional, Detail: "No bot token is set."}
 	if !in.Present("DISCORD_TOKEN") {
-		c.Fix = "Make an application at https://discord.com/developers/applications, copy the token under Bot, and start clank " +
-			"with it as DISCORD_TOKEN. \"clank setup discord\" lists the steps."
+		c.Fix = "Make an application at https://discord.com/developers/applications, and copy the token under Bot to the dashboard's " +
+			"page Set-up, or give it to \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
+		c.Asks = api.AsksDiscord
 		return c
 	}
 	app, err := DiscordApplication(ctx, in.Getenv)
 	switch {
 	case err != nil:
 		c.State, c.Detail = api.SetupMissing, sentence("Discord does not accept the token: "+err.Error())
-		c.Fix = "Copy the token once more, from Bot in the developer portal, and start clank with it as DISCORD_TOKEN."
+		c.Fix, c.Asks = "Copy the token once more, from Bot in the developer portal.", api.AsksDiscord
 		return c
 	case app.ID == "": // it is set for the server that runs, not here
 		c.State, c.Detail = api.SetupReady, "The bot token is set."
@@ -165,6 +166,34 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 		}
 	}
 	return list
+}
+
+// SaveKey keeps the key of a service in the vault, and uses it from now on.
+func (a setup) SaveKey(ctx context.Context, name, value string) error {
+	ctx, done := context.WithTimeoutCause(ctx, modelTestTime, fmt.Errorf("no answer within %s", modelTestTime))
+	defer done()
+	if err := SaveServiceKey(ctx, a.Vault, a.environ, name, value, a.models); err != nil {
+		return err
+	}
+	kept, err := a.Vault.ServiceKeys(ctx)
+	if err != nil {
+		return err
+	}
+	a.keys.set(kept)
+	if name == "DISCORD_TOKEN" {
+		select {
+		case a.Web.newToken <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	return nil
+}
+
+// Models returns the names of the models that a provider offers.
+func (a setup) Models(ctx context.Context, provider string) ([]string, error) {
+	ctx, done := context.WithTimeoutCause(ctx, modelTestTime, fmt.Errorf("no answer within %s", modelTestTime))
+	defer done()
+	return a.models.Models(ctx, provider)
 }
 
 // modelTestTime bounds the test of a model.

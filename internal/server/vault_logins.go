@@ -179,9 +179,12 @@ func (k VaultLogins) FillCode(ctx context.Context, s sessions.Session, t session
 
 // openVault opens the vault of the home. One that cannot be opened is said, and leaves the rest as it is.
 func (a *Server) openVault(ctx context.Context) {
-	opts, err := VaultOptions(a.getenv, a.Home)
+	v, err := OpenVault(ctx, a.getenv, a.Home)
 	if err == nil {
-		a.Vault, err = vault.Open(ctx, opts)
+		a.Vault = v
+		var kept map[string]string
+		kept, err = v.ServiceKeys(ctx)
+		a.keys.set(kept)
 	}
 	if err == nil {
 		var before []vault.Secret

@@ -30,11 +30,12 @@ type WebServices struct {
 	Watches  *watches.Runner
 	bot      atomic.Pointer[bot.Bot] // nil until it is connected
 	discord  atomic.Pointer[string]  // how it stands with Discord; nil before that is known
+	newToken chan struct{}           // a token for Discord was kept
 }
 
 // OpenWeb makes the parts ready. No page is looked at by itself before [app.watch].
 func (a *Server) OpenWeb() *WebServices {
-	w := &WebServices{Reader: web.NewReader(a.gate, readerProxyProfile)}
+	w := &WebServices{Reader: web.NewReader(a.gate, readerProxyProfile), newToken: make(chan struct{}, 1)}
 	w.searcher = &web.Searcher{
 		Engine: func() web.SearchEngine { return SearchEngine(a.Settings.Current().Web, a.getenv) },
 		PerHour: func() (person, server int) {

@@ -23,6 +23,7 @@ const (
 	KindSessionTurn  Kind = "browser_agent_session_turn" // the local agent began with a task
 
 	KindSettings Kind = "settings_changed" // data: changes, by key from and to; made by the store of settings
+	KindKey      Kind = "key_kept"         // data: name, forgotten
 	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
 	KindSignIn   Kind = "signed_in"        // data: with ("link" or "token"), from (an address)
 	KindExport   Kind = "exported"         // data: what ("run", "download")
@@ -30,7 +31,7 @@ const (
 
 // Kinds are all of them.
 var Kinds = []Kind{
-	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindConsent, KindSignIn, KindExport,
+	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindKey, KindConsent, KindSignIn, KindExport,
 }
 
 // Record is one thing that happened. Data is a JSON object; that of a private task says nothing of pages and words.

@@ -51,7 +51,7 @@ func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
 		return nil, err
 	}
 	var all []Secret
-	for _, e := range f.Entries {
+	for _, e := range f.logins() {
 		c, err := f.decryptEntry(k, e)
 		if err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func (v *Vault) Entries(ctx context.Context) ([]Entry, error) {
 		return nil, err
 	}
 	entries := make([]Entry, 0, len(f.Entries))
-	for _, e := range f.Entries {
+	for _, e := range f.logins() {
 		c, err := f.decryptEntry(k, e)
 		if err != nil {
 			return nil, err
@@ -254,7 +254,7 @@ func Inspect(ctx context.Context, opts Options) (Status, error) {
 	if err != nil || !found {
 		return s, err
 	}
-	s.Entries = len(f.Entries)
+	s.Entries = len(f.logins())
 	k, where, err := v.findKey(ctx, f.ID, f.Key)
 	if err != nil {
 		return s, err

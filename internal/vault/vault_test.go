@@ -666,3 +666,43 @@ func TestTheKeyOfBrowserStatesIsKeptAsTheVaultsIs(t *testing.T) {
 		check.Fails(t, check.Err(vault.StateKeys(t.Context(), o)), nil, want)
 	}
 }
+
+func TestKeysForServicesAreNoLoginsAndAreKeptOutOfTexts(t *testing.T) {
+	opts := vault.Options{Path: filepath.Join(t.TempDir(), "vault.json"), KeyFile: filepath.Join(t.TempDir(), "vault.key")}
+	v, err := vault.Open(t.Context(), opts)
+	check.Must(t, err)
+	check.Must(t, v.SetServiceKey(t.Context(), "OPENAI_API_KEY", "sk-0123456789"))
+	raw, err := os.ReadFile(opts.Path)
+	if err != nil || bytes.Contains(raw, []byte("sk-0123456789")) {
+		t.Errorf("the file holds the key: %v", err)
+	}
+	check.Must(t, v.Rekey(t.Context()))
+	again, err := vault.Open(t.Context(), opts)
+	check.Must(t, err)
+	keys, err := again.ServiceKeys(t.Context())
+	if diff := cmp.Diff(map[string]string{"OPENAI_API_KEY": "sk-0123456789"}, keys); err != nil || diff != "" {
+		t.Errorf("after a restart: %v\n%s", err, diff)
+	}
+	if got := again.Scrub("it is sk-0123456789"); strings.Contains(got, "sk-") {
+		t.Errorf("told: %s", got)
+	}
+	entries, err := again.Entries(t.Context())
+	status, _ := again.Status(t.Context())
+	if err != nil || len(entries) > 0 || status.Entries > 0 {
+		t.Errorf("a key is a login: %+v %+v %v", entries, status, err)
+	}
+	if _, err := again.Reveal(t.Context(), "key OPENAI_API_KEY", ""); err == nil {
+		t.Error("a page was given a key")
+	}
+	for _, bad := range []string{"x", "two\nlines"} {
+		if err := again.SetServiceKey(t.Context(), "OPENAI_API_KEY", bad); !errors.Is(err, vault.ErrInvalidEntry) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for range 2 {
+		check.Must(t, again.SetServiceKey(t.Context(), "OPENAI_API_KEY", ""))
+	}
+	if keys, err := v.ServiceKeys(t.Context()); err != nil || len(keys) > 0 {
+		t.Errorf("after it was forgotten: %v %v", keys, err)
+	}
+}

@@ -17,6 +17,9 @@ func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, openAI{}, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
 	})
+	mux.HandleFunc("GET "+s.base+"/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"gpt-6-sol","object":"model"}]}`) // a client that went away
+	})
 	for pattern, f := range formats {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, f) })
 	}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"clank/bot/discord"
+	"clank/internal/settings"
+	"clank/internal/vault"
+	"clank/llm"
+	"clank/llm/plain"
+	"clank/llm/transport"
+)
+
+// serviceKeys are the keys that the vault keeps for services. Those of the environment go before them.
+type serviceKeys struct {
+	mu    sync.RWMutex
+	known map[string]string // by the names of the environment
+}
+
+func (k *serviceKeys) set(known map[string]string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known = known
+}
+
+// behind returns getenv with the keys for what it has neither a value nor a file for.
+func (k *serviceKeys) behind(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		if value := getenv(name); value != "" {
+			return value
+		}
+		k.mu.RLock()
+		value := k.known[name]
+		k.mu.RUnlock()
+		if value == "" || getenv(name+"_FILE") != "" {
+			return ""
+		}
+		return value
+	}
+}
+
+// WithServiceKeys returns getenv with the keys that the vault of a home keeps. Of a vault that cannot be read there are
+// none.
+func WithServiceKeys(ctx context.Context, getenv func(string) string, h *Home) func(string) string {
+	v, err := OpenVault(ctx, getenv, h)
+	if err != nil {
+		return getenv
+	}
+	var k serviceKeys
+	if k.known, err = v.ServiceKeys(ctx); err != nil {
+		return getenv
+	}
+	return k.behind(getenv)
+}
+
+// OpenVault opens the vault of a home.
+func OpenVault(ctx context.Context, getenv func(string) string, h *Home) (*vault.Vault, error) {
+	opts, err := VaultOptions(getenv, h)
+	if err != nil {
+		return nil, err
+	}
+	return vault.Open(ctx, opts)
+}
+
+// SaveServiceKey keeps a key in a vault, once the service has taken it; an empty value forgets it. getenv is the
+// environment, which goes before.
+func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) string, name, value string, m *ModelFinder) error {
+	f, ok := settings.FindField(name)
+	switch {
+	case !ok || f.Kind != settings.KindSecret:
+		return fmt.Errorf("there is no key called %s", name)
+	case getenv(name) != "" || getenv(name+"_FILE") != "":
+		return fmt.Errorf("%s comes from the environment that clank was started with: change it there", name)
+	case v == nil:
+		return errors.New(`the vault cannot be used; "clank vault status" says why`)
+	}
+	if value = strings.TrimSpace(value); value != "" {
+		if err := checkServiceKey(ctx, getenv, name, value, m); err != nil {
+			return err
+		}
+	}
+	return v.SetServiceKey(ctx, name, value)
+}
+
+// checkServiceKey asks Discord or the vendor of models whether a key is good. Others are not asked.
+func checkServiceKey(ctx context.Context, getenv func(string) string, name, value string, m *ModelFinder) error {
+	if name == "DISCORD_TOKEN" {
+		rest := discord.REST{Token: value, Base: getenv("CLANK_DISCORD_API")}
+		if _, err := rest.Application(ctx); err != nil {
+			return fmt.Errorf("Discord does not accept the token: %w", err) //nolint:staticcheck // a name
+		}
+		return nil
+	}
+	if provider, ok := strings.CutSuffix(name, "_API_KEY"); ok && name != "COMPATIBLE_API_KEY" {
+		_, err := m.listModels(ctx, strings.ToLower(provider), value)
+		return err
+	}
+	return nil
+}
+
+// Models returns the names of the models that a provider offers, those first that are known to work browsers.
+func (m *ModelFinder) Models(ctx context.Context, provider string) ([]string, error) {
+	if provider == "plain" {
+		return []string{plain.ModelName}, nil
+	}
+	key, err := m.Secret(strings.ToUpper(provider) + "_API_KEY")
+	if err != nil {
+		return nil, err
+	}
+	if !key.IsSet() && provider != "compatible" {
+		return nil, errors.New("it takes a key to ask for its models")
+	}
+	return m.listModels(ctx, provider, key.Reveal())
+}
+
+// vendors are where lists of models are, and how a key is shown there.
+var vendors = map[string]struct{ base, variable, path, header, prefix string }{
+	"openai":    {"https://api.openai.com/v1", "OPENAI_BASE_URL", "/models", "Authorization", "Bearer "},
+	"anthropic": {"https://api.anthropic.com", "ANTHROPIC_BASE_URL", "/v1/models?limit=1000", "X-Api-Key", ""},
+	"gemini":    {"https://generativelanguage.googleapis.com", "GEMINI_BASE_URL", "/v1beta/models?pageSize=1000", "X-Goog-Api-Key", ""},
+}
+
+// listModels asks a provider for its models, with a key.
+func (m *ModelFinder) listModels(ctx context.Context, provider, key string) ([]string, error) {
+	v, known := vendors[provider]
+	switch {
+	case known:
+		v.base = cmp.Or(strings.TrimSpace(m.VendorURL(v.variable)), v.base)
+	case provider == "compatible":
+		if v.base = m.CompatibleURL(); v.base == "" {
+			return nil, errors.New("the address of the OpenAI-compatible server is not set")
+		}
+		v.path, v.header, v.prefix = "/models", "Authorization", "Bearer "
+	default:
+		return nil, fmt.Errorf("there is no provider %q", provider)
+	}
+	if provider == "anthropic" {
+		v.base = strings.TrimSuffix(strings.TrimSuffix(v.base, "/"), "/v1")
+	}
+	header := make(http.Header)
+	header.Set("Anthropic-Version", "2023-06-01") // which others ignore
+	if key != "" {
+		header.Set(v.header, v.prefix+key)
+	}
+	names, err := fetchModels(ctx, strings.TrimSuffix(v.base, "/")+v.path, header)
+	if err != nil {
+		return nil, err
+	}
+	rank := func(name string) int {
+		if caps, known := llm.CapsOf(name); known && caps.Tools {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	return slices.Compact(names), nil
+}
+
+// fetchModels reads a list of models as OpenAI, Anthropic or Gemini write it.
+func fetchModels(ctx context.Context, address string, header http.Header) ([]string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = header
+	resp, err := transport.NoRedirects(nil).Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%s cannot be reached", req.URL.Host)
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		return nil, fmt.Errorf("%s does not accept the key", req.URL.Host)
+	default:
+		return nil, fmt.Errorf("%s answered with status %s", req.URL.Host, resp.Status)
+	}
+	var list struct {
+		Data   []struct{ ID string }
+		Models []struct{ Name string }
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s answered with something other than a list of models", req.URL.Host)
+	}
+	var names []string
+	for _, e := range list.Data {
+		names = append(names, e.ID)
+	}
+	for _, e := range list.Models {
+		names = append(names, strings.TrimPrefix(e.Name, "models/"))
+	}
+	return names, nil
+}
