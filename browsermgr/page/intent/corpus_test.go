@@ -148,6 +148,38 @@ var corpus = []sample{
 	{html: `<button class=t>Show phone number</button>`},
 	{html: `<article>` + filledMail + `</article><button class=t>Menu</button>`},
 	{html: `<form method=post><input name=quantity value=2><select name=color><option>red</select><button class=t>Update</button></form>`},
+	// What a control is, and what belongs to it.
+	{html: `<form method=post>` + filledMail + `<input type=submit value=Next class=t></form>`, want: "submit"},
+	{html: `<form method=post>` + filledMail + `<input type=image alt=Next src="data:," class=t></form>`, want: "submit"},
+	{html: `<form method=post>` + filledMail + `<input type=button value="Show map" class=t></form>`},
+	{html: `<form method=post><textarea autocomplete=street-address>1 Main St</textarea><button class=t>Next</button></form>`, want: "submit"},
+	{html: `<form method=post><input name=name value=Ada><button class=t>Next</button></form>`, want: "submit"},
+	{html: `<form method=post><label>Lamp <input name=name value=x></label><button class=t>Next</button></form>`},
+	{html: `<form><input type=search value=x><input name=near value=here><button class=t>Send</button></form>`},
+	{html: `<form role=search method=post><button class=t>Send</button></form>`, want: "send"},
+	{html: `<form><p><b><i><input type=search value=x></i></b></p><div><b><i><button class=t>Send</button></i></b></div></form>`},
+	{html: `<section><p><b><i><input type=search value=x></i></b></p><div><b><i><button class=t>Send</button></i></b></div></section>`, want: "send"},
+	{html: `<form method=post><input name=user value=ada><input type=password value=x><button class=t aria-label="Sign up">Go</button></form>`, want: "submit"},
+	{html: `<form method=post><button class=t>OK</button></form>`, want: "buy", at: "/checkout"},
+	{html: `<div><input name=lamp value=x><button class=t>Confirm these details</button></div>`, want: "buy", at: "/checkout"},
+	// What a question is about, and what was chosen before.
+	{html: `<div role=dialog><h2>Buy this lamp?</h2><button class=t>Yes</button></div>`, want: "buy"},
+	{html: `<div role=dialog><h2>Remove this file?</h2><button class=t>Yes</button></div>`, want: "delete"},
+	{html: `<div role=dialog><h2>Delete this file?</h2><button class=t>Keep it</button></div>`},
+	{html: `<div role=dialog><h2>We use cookies</h2><p>May we send them?</p><button class=t>Yes</button></div>`},
+	{html: `<form method=post><label><input type=radio name=a checked>Buy now</label><button class=t>Next</button></form>`, want: "buy"},
+	{html: `<form><label><input type=radio name=a checked>Buy now</label><button class=t>Next</button></form>`},
+	{html: `<form method=post><select><option>Send</select><button class=t>Next</button></form>`},
+	// What cannot be read.
+	{html: `<p lang=sw><button class=t>Fungua</button></p>`, want: "unclear"},
+	{html: `<p lang=sw><button class=t aria-expanded=false>Fungua</button></p>`},
+	{html: `<p lang=sw><a class=t role=menuitem href="/x">Fungua</a></p>`},
+	{html: `<form role=search lang=sw><input name=q value=x><button class=t>Tafuta</button></form>`},
+	{html: `<form method=post lang=sw><input name=user value=ada><input type=password value=x><button class=t>Ingia</button></form>`},
+	{html: `<form method=post><button class=t><svg></svg></button></form>`, want: "unclear"},
+	{html: `<form><button class=t><svg></svg></button></form>`},
+	{html: `<ul><li>report.pdf <button class=t><svg></svg></button></li></ul>`, want: "unclear"},
+	{html: `<ul><li><button class=t><svg></svg></button></li></ul>`},
 }
 
 // shop serves the corpus: the samples of a path stand on one page.

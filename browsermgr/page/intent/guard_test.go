@@ -611,6 +611,71 @@ func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
 	}
 }
 
+func TestKeysInListsAndFieldsAreJudged(t *testing.T) {
+	const lists = `<select id=next><option>–<option>Newest<option>Delete all messages</select>
+		<select id=first><option>Delete all messages<option>–<option selected>Newest</select>
+		<form><select id=inform><option>–<option>Delete all messages</select><button>Continue</button></form>
+		<select id=values><option value=0>–<option value=1>Delete all messages</select>
+		<form><label><input type=radio name=r>One</label><label><input id=ring type=radio name=r checked>Two</label></form>
+		<form><label><input type=radio name=r>Delete my account</label></form>
+		<label><input type=radio name=w>Delete my account</label><label><input id=wraps type=radio name=w checked>Unread</label>`
+	const fields = `<form><input id=two type=email value=a@b.c><input value=x></form>
+		<form><input id=one type=email value=a@b.c></form>
+		<section><div><button>Send</button><p><b><i><u><s><input id=deep value=x></s></u></i></b></p></div></section>
+		<div><input id=beside value=hi><button>Emoji</button><button aria-label=Send>Go</button></div>
+		<div id=card tabindex=0>photo.jpg</div><a id=link href="#top">Top</a><div id=edit contenteditable>x</div>`
+	const picked = fields + `<ul><li aria-selected=true>photo.jpg</li></ul>`
+	tabs := map[string]*page.Tab{}
+	for _, tt := range []struct {
+		page, focus, key string
+		count            int
+		want             string
+	}{
+		{lists, "next", "ArrowDown", 1, ""},
+		{lists, "next", "ArrowDown", 2, "delete"},
+		{lists, "next", "End", 1, "delete"},
+		{lists, "next", "Home", 1, ""},
+		{lists, "next", "PageDown", 1, "delete"},
+		{lists, "next", "Escape", 1, ""},
+		{lists, "first", "Home", 1, "delete"},
+		{lists, "first", "End", 1, ""},
+		{lists, "first", "ArrowDown", 1, ""},
+		{lists, "inform", "ArrowDown", 1, ""},
+		{lists, "ring", "ArrowDown", 1, ""},
+		{lists, "wraps", "ArrowDown", 1, "delete"},
+		{fields, "two", "Enter", 1, ""},
+		{fields, "one", "Enter", 1, "submit"},
+		{fields, "deep", "Enter", 1, ""},
+		{fields, "beside", "Enter", 1, "send"},
+		{fields, "card", "Delete", 1, "delete"},
+		{fields, "card", "Backspace", 1, "delete"},
+		{fields, "card", "x", 1, ""},
+		{fields, "link", "Delete", 1, ""},
+		{fields, "", "Delete", 1, ""},
+		{picked, "", "Delete", 1, "delete"},
+		{picked, "link", "Delete", 1, "delete"},
+		{picked, "beside", "Delete", 1, ""},
+		{picked, "edit", "Delete", 1, ""},
+	} {
+		tab := tabs[tt.page]
+		if tab == nil {
+			tab = openTab(t, site(t, tt.page, nil))
+			tabs[tt.page] = tab
+		}
+		value(t, tab, fmt.Sprintf("{ document.activeElement.blur(); document.getElementById(%q)?.focus() }", tt.focus))
+		press := page.Action{Kind: actiontable.KindPress, Key: tt.key, Count: tt.count}
+		if got := strings.Join(of(t, tab, press).Classes, " "); got != tt.want {
+			t.Errorf("%s %d times on #%s: %q, want %q", tt.key, tt.count, tt.focus, got, tt.want)
+		}
+	}
+	for _, wanted := range []string{"1", "Delete all messages"} {
+		choose := page.Action{Kind: actiontable.KindSelect, Selector: "#values", Values: []string{wanted}}
+		if got := of(t, tabs[lists], choose).Classes; !slices.Contains(got, intent.ClassDelete) {
+			t.Errorf("choose %s: %v", wanted, got)
+		}
+	}
+}
+
 func TestHeldControlMakesEnterAChord(t *testing.T) {
 	tab := openTab(t, site(t, `<div><textarea id=text>a@b.example</textarea><input type=email value=ada@example.org><button>Submit</button></div>`, nil))
 	value(t, tab, "void document.getElementById('text').focus()")
