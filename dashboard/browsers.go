@@ -159,7 +159,7 @@ func (s *Server) doctorPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) createBrowser(w http.ResponseWriter, r *http.Request) error {
-	var in api.BrowserName
+	var in api.NewName
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (s *Server) stopBrowser(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) renameBrowser(w http.ResponseWriter, r *http.Request) error {
-	var in api.BrowserName
+	var in api.NewName
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}

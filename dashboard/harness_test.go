@@ -21,6 +21,7 @@ import (
 	"clank/dashboard"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/recording"
 	"clank/internal/recording/video"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
@@ -42,6 +43,7 @@ type rig struct {
 	desk    *approval.Queue
 	mgr     *browsermgr.Manager
 	gate    *egress.Proxy
+	said    said
 	log     *safeBuffer
 	token   string
 	dir     string
@@ -76,7 +78,10 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
 	check.Must(t, err)
-	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), log: new(safeBuffer), dir: dir}
+	r := &rig{
+		t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), said: said{},
+		log: new(safeBuffer), dir: dir,
+	}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Manager{Store: store, Guilds: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
 	check.Must(t, live.Open(t.Context()))
@@ -99,6 +104,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
 		Runs:  new(records), Watches: watching(store), Browsers: r.mgr, Gate: r.gate,
+		Scripts: recording.ScriptStore{Dir: filepath.Join(dir, "scripts")}, Transcripts: r.said,
 		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
 		Telemetry:    &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
 		Ready:        func(context.Context) error { return nil },

@@ -117,6 +117,15 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"POST /api/tokens/remove", accessSignedIn, s.removeToken},
 		{"POST /api/sign-ins/end", accessSignedIn, s.endSignIn},
 
+		{"GET /scripts", accessSignedIn, s.scriptsPage},
+		{"POST /api/scripts/{name}/run", accessSignedIn, s.runScript},
+		{"POST /api/scripts/{name}/rename", accessSignedIn, s.renameScript},
+		{"POST /api/scripts/{name}/delete", accessSignedIn, s.deleteScript},
+		{"GET /transcripts", accessSignedIn, s.transcriptsPage},
+		{"GET /transcripts/{name}", accessSignedIn, s.transcriptPage},
+		{"GET /api/transcripts/{name}", accessSignedIn, s.exportTranscript},
+		{"POST /api/transcripts/{name}/delete", accessSignedIn, s.deleteTranscript},
+
 		{"GET /watches", accessSignedIn, s.watchesPage},
 		{"GET /api/watches", accessSignedIn, s.listWatches},
 		{"POST /api/watches", accessSignedIn, s.addWatch},

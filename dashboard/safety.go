@@ -90,7 +90,10 @@ func (s *Server) refusals(ctx context.Context) ([]api.RefusalView, error) {
 	list := []api.RefusalView{}
 	at := map[string]int{}
 	for _, rec := range s.Gate.AllRefusals() {
-		v := api.RefusalView{Rule: rec.Rule, Host: rec.Host, Address: rec.Address, Text: rec.Text, URL: rec.URL, At: rec.At, Named: rec.Named, Count: 1}
+		v := api.RefusalView{
+			At: rec.At, Count: 1, Rule: rec.Rule, Host: rec.Host, Address: rec.Address, URL: rec.URL, Text: rec.Text,
+			Named: rec.Named,
+		}
 		_, place := sessions.SplitProfile(rec.Profile)
 		v.Owner = names.of(place)
 		key, _ := s.Browsers.TabOwner(rec.Tab)
@@ -99,7 +102,8 @@ func (s *Server) refusals(ctx context.Context) ([]api.RefusalView, error) {
 			v.Private = se.Origin.Private
 		}
 		if v.Private = v.Private || profile.IsPersons(rec.Profile); v.Private {
-			v = api.RefusalView{Text: "What was asked privately was refused an address.", At: v.At, Count: 1, Owner: v.Owner, Private: true}
+			const told = "What was asked privately was refused an address."
+			v = api.RefusalView{At: v.At, Count: 1, Text: told, Owner: v.Owner, Private: true}
 		}
 		id := strings.Join([]string{v.Rule, v.Host, v.Address, v.Owner}, " ")
 		if i, known := at[id]; known {
@@ -127,8 +131,8 @@ const reachKeys = "agentStack.runtimeConfig.browser.ssrfPolicy."
 
 var errNotAllowable = errors.New("no single entry of the settings allows it")
 
-// allowance returns how a refusal can be lifted. What tells secrets of a cloud, and what is clank's own, takes more than
-// a click, or is never allowed.
+// allowance returns how a refusal can be lifted. What tells secrets of a cloud, and what is clank's own, takes more
+// than a click, or is never allowed.
 func (s *Server) allowance(v api.RefusalView) (allowance, error) {
 	reach := s.Settings.Current().NetworkAccess
 	add := func(key, list, entry string) (allowance, error) {
@@ -186,7 +190,8 @@ func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed("change the settings", err)
 	}
-	_, _, err = s.Settings.Update(r.Context(), map[string]json.RawMessage{reachKeys + c.key: value}, s.Settings.State().Version)
+	changes := map[string]json.RawMessage{reachKeys + c.key: value}
+	_, _, err = s.Settings.Update(r.Context(), changes, s.Settings.State().Version)
 	if invalid, ok := errors.AsType[*settings.InvalidError](err); ok {
 		return refuse(http.StatusUnprocessableEntity, "%v", invalid)
 	}
@@ -195,7 +200,7 @@ func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 
 // removeToken makes a program's token void.
 func (s *Server) removeToken(w http.ResponseWriter, r *http.Request) error {
-	var in api.TokenName
+	var in api.NewName
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}

@@ -32,12 +32,15 @@ func TestARefusedHostIsAllowedByOneClickAndRefusedAgain(t *testing.T) {
 	_ = r.gate.Allow(t.Context(), "clank@person-7", "http://10.9.9.9/")
 	_ = r.gate.Allow(t.Context(), "clank", "http://169.254.169.254/")
 	list, page := r.refusals()
-	if len(list) != 3 || list[0].Allowable || list[2].Host != "10.1.2.3" || list[2].Count != 2 || !list[2].Allowable || list[2].Allowed {
+	if len(list) != 3 || list[0].Allowable || list[2].Host != "10.1.2.3" || list[2].Count != 2 ||
+		!list[2].Allowable || list[2].Allowed {
 		t.Fatalf("refused: %+v", list)
 	}
-	check.Contains(t, page, "10.1.2.3", "2 times", "Let pages reach 10.1.2.3?", "What was asked privately was refused an address.")
-	if strings.Contains(page, "10.9.9.9") || strings.Contains(page, "geheim") || strings.Contains(page, "Let pages reach 169") {
-		t.Errorf("the page tells or offers too much:\n%s", page)
+	check.Contains(t, page, "10.1.2.3", "2 times", "Let pages reach 10.1.2.3?", "What was asked privately")
+	for _, much := range []string{"10.9.9.9", "geheim", "Let pages reach 169"} {
+		if strings.Contains(page, much) {
+			t.Errorf("the page tells or offers %q:\n%s", much, page)
+		}
 	}
 	allow := func(host string, undo string, want int) {
 		t.Helper()
@@ -73,16 +76,19 @@ func TestARefusedHostIsAllowedByOneClickAndRefusedAgain(t *testing.T) {
 
 func TestLoginsTokensAndSignInsAreShownWithoutSecretsAndRevoked(t *testing.T) {
 	dir := t.TempDir()
-	kept, err := vault.Open(t.Context(), vault.Options{Path: filepath.Join(dir, "vault.json"), Key: strings.Repeat("A", 43) + "="})
+	at := vault.Options{Path: filepath.Join(dir, "vault.json"), Key: strings.Repeat("A", 43) + "="}
+	kept, err := vault.Open(t.Context(), at)
 	check.Must(t, err)
-	check.Must(t, kept.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Username: "ada", Password: "correct horse"}))
+	check.Must(t, kept.Put(t.Context(), vault.NewEntry{
+		Name: "shop", Origins: []string{"https://shop.example"}, Username: "ada", Password: "correct horse",
+	}))
 	r := startIn(t, dir, "127.0.0.1:0", func(s *dashboard.Server) { s.Vault = kept })
 	program, err := r.server.Tokens.Issue("grafana", access.ScopeMetrics, 0)
 	check.Must(t, err)
 	browser, err := r.server.Tokens.Issue("a browser", access.ScopeSignIn, 0)
 	check.Must(t, err)
 	_, page := r.ask("GET", "/safety", "", header("Authorization", "Bearer "+browser))
-	check.Contains(t, page, "shop", "https://shop.example", "ada", "Password kept", "grafana", "Reads metrics", "This browser")
+	check.Contains(t, page, "https://shop.example", "ada", "Password kept", "grafana", "Reads metrics", "This browser")
 	for _, secret := range []string{"correct horse", program, browser} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page tells %q", secret)
@@ -100,7 +106,7 @@ func TestLoginsTokensAndSignInsAreShownWithoutSecretsAndRevoked(t *testing.T) {
 	end("/api/tokens/remove", `{"name":"grafana"}`, http.StatusNotFound)
 	end("/api/sign-ins/end", `{"id":"`+ins[0].Digest+`"}`, http.StatusNoContent)
 	end("/api/sign-ins/end", `{"id":"`+ins[0].Digest+`"}`, http.StatusNotFound)
-	if status, _ := r.ask("GET", "/api/me", "", header("Authorization", "Bearer "+browser)); r.server.Tokens.Valid(browser, access.ScopeSignIn) || status != 200 {
+	if r.server.Tokens.Valid(browser, access.ScopeSignIn) {
 		t.Error("the browser is still signed in")
 	}
 	if r.server.Tokens.Valid(program, access.ScopeMetrics) {

@@ -17,6 +17,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
 	"clank/internal/vault"
@@ -47,6 +48,8 @@ type Server struct {
 	Browsers    *browsermgr.Manager
 	Gate        *egress.Proxy // that the browsers go through
 	Vault       *vault.Vault  // nil if it cannot be opened
+	Scripts     recording.ScriptStore
+	Transcripts Transcripts
 	Links       Links
 	Setup       Setup
 	Tools       TaskTools

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"clank/dashboard/api"
 	"clank/internal/liveview/assets"
@@ -81,6 +82,8 @@ func (p pageData) MorePages() []pageLink {
 		{"call", "/call", "Call"},
 		{"browsers", "/browsers", "Browsers"},
 		{"safety", "/safety", "Safety"},
+		{"scripts", "/scripts", "Scripts"},
+		{"transcripts", "/transcripts", "Transcripts"},
 		{"setup", "/setup", "Set-up"},
 	})
 }
@@ -108,12 +111,17 @@ func loadSiteFiles() (*siteFiles, error) {
 		}
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{
-		"chat", "activity", "task", "setup", "settings", "watches", "browsers", "doctor", "safety", "budget", "call", "login",
-		"open",
-	} {
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("read the pages: %w", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "layout" {
+			continue
+		}
 		t := template.New("layout.html").Funcs(template.FuncMap{"body": requestBody})
-		t, err := t.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
+		t, err := t.ParseFS(templateFiles, "templates/layout.html", file)
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
 		}

@@ -289,20 +289,7 @@ func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) 
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
 	err := withScripts(e, func(store recording.ScriptStore) (err error) { t.Prompt, err = store.Steps(name, values); return err })
 	if err == nil {
-		t.MaxSteps, err = scriptStepLimit(t.Prompt, server.MaxTaskSteps)
+		t.MaxSteps, err = recording.StepLimit(t.Prompt, server.MaxTaskSteps)
 	}
 	return t, err
-}
-
-// scriptStepLimit returns how many steps the model may take for an instruction: one for each,
-// a look before each, and the answer. The most that a task may have bounds it.
-func scriptStepLimit(instruction string, most int) (int, error) {
-	n, err := plain.CheckInstruction(instruction)
-	if err != nil {
-		return 0, err
-	}
-	if n+1 > most {
-		return 0, fmt.Errorf("the script has %d steps, and a task may have %d: divide it", n, most-1)
-	}
-	return min(2*n+1, most), nil
 }

@@ -88,8 +88,15 @@ func newScriptsCommand(e *commandEnv) *cobra.Command {
 	remove := newCommand("delete <name>", "delete one", "", func(_ context.Context, args []string) error {
 		return withScripts(e, func(store recording.ScriptStore) error { return store.Delete(args[0]) })
 	})
-	show.ValidArgsFunction, remove.ValidArgsFunction = completeScripts(e), completeScripts(e)
-	c.AddCommand(newShow("list", "list them, as scripts alone does", "", list), show, remove, newRunScriptCommand(e))
+	doRename := func(_ context.Context, args []string) error {
+		return withScripts(e, func(store recording.ScriptStore) error { return store.Rename(args[0], args[1]) })
+	}
+	rename := newCommand("rename <name> <new name>", "give one another name", "", doRename)
+	for _, one := range []*cobra.Command{show, remove, rename} {
+		one.ValidArgsFunction = completeScripts(e)
+	}
+	all := newShow("list", "list them, as scripts alone does", "", list)
+	c.AddCommand(all, show, rename, remove, newRunScriptCommand(e))
 	return c
 }
 

@@ -444,11 +444,6 @@ type BrowserTab struct {
 	Session string `json:"session,omitempty"` // that works it
 }
 
-// BrowserName names a profile: a new one, or anew.
-type BrowserName struct {
-	Name string `json:"name"`
-}
-
 // BrowserStart says how a browser is to start.
 type BrowserStart struct {
 	Headed bool `json:"headed"`
@@ -485,12 +480,31 @@ type Allowance struct {
 	Undo    bool   `json:"undo"`
 }
 
-// TokenName names a token.
-type TokenName struct {
-	Name string `json:"name"`
-}
-
 // SignInID names the sign-in of a browser.
 type SignInID struct {
 	ID string `json:"id"`
+}
+
+// NewName names something: a new one, one that is there, or one anew.
+type NewName struct {
+	Name string `json:"name"`
+}
+
+// Transcript is what was said in a call.
+type Transcript struct {
+	Name    string           `json:"name"`
+	At      time.Time        `json:"at"` // it began
+	Guild   string           `json:"guild,omitempty"`
+	Channel string           `json:"channel"`
+	Place   string           `json:"place"` // where it was, for people
+	People  []string         `json:"people"`
+	Count   int              `json:"count"` // of its lines
+	Lines   []TranscriptLine `json:"lines"` // all of them, or those that a search found
+}
+
+// TranscriptLine is something that was said; By is empty where clank said it.
+type TranscriptLine struct {
+	At   time.Time `json:"at"`
+	By   string    `json:"by,omitempty"`
+	Text string    `json:"text"`
 }

@@ -1,6 +1,6 @@
 // What the buttons and forms of lists do: they ask where that is wanted, send, and load the page anew.
 import { api, readPage } from "./api.js";
-import { el } from "./dom.js";
+import { el, save } from "./dom.js";
 
 const problem = document.getElementById("problem"), done = document.getElementById("done"), list = document.getElementById("list");
 const told = "clank-done"; // what the page says once it is loaded anew
@@ -38,11 +38,14 @@ async function send(node, button, body) {
 
 document.querySelector("main").addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-send]");
+  const wanted = target.closest("button[data-save]");
+  if (wanted) save(wanted.dataset.save, wanted.dataset.as, wanted);
   if (button) send(button, button, JSON.parse(button.dataset.body ?? "{}"));
 });
 document.querySelector("main").addEventListener("submit", (event) => {
-  if (!event.target.dataset.send) return;
   event.preventDefault();
+  const { find } = event.target.dataset;
+  if (find) return location.assign(`${find}?${new URLSearchParams(new FormData(event.target))}`);
   send(event.target, event.submitter, Object.fromEntries(new FormData(event.target)));
 });
 

@@ -114,15 +114,24 @@ func (s Script) check() error {
 // Fill returns the steps with values in their places: those of given ("search =
 // desk, city = "Rome, Italy""), and for the others those of the script.
 func (s Script) Fill(given string) (string, error) {
-	values := make(map[string]string, len(s.Values))
-	for _, v := range s.Values {
-		values[v.Name] = v.Text
-	}
 	list, err := readValues(given)
 	if err != nil {
 		return "", fmt.Errorf("script %s: %w", s.Name, err)
 	}
+	return s.FillWith(list)
+}
+
+// FillWith returns the steps with those values in their places, and for the others those of the script.
+func (s Script) FillWith(list []ScriptValue) (string, error) {
+	values := make(map[string]string, len(s.Values))
+	for _, v := range s.Values {
+		values[v.Name] = v.Text
+	}
 	for _, v := range list {
+		if strings.HasSuffix(v.Text, `\`) {
+			const why = "script %s: the text of %s ends with a backslash, which no step can say"
+			return "", fmt.Errorf(why, s.Name, v.Name)
+		}
 		if _, known := values[v.Name]; !known {
 			return "", fmt.Errorf("script %s: it has no value %q (it has: %s)", s.Name, v.Name, s.names())
 		}
@@ -176,9 +185,6 @@ func readValues(given string) ([]ScriptValue, error) {
 		} else {
 			v.Text, rest, _ = strings.Cut(after, ",")
 			v.Text, rest = strings.TrimSpace(v.Text), strings.TrimSpace(rest)
-		}
-		if strings.HasSuffix(v.Text, `\`) {
-			return nil, fmt.Errorf("the text of %s ends with a backslash, which no step can say", name)
 		}
 		list = append(list, v)
 	}

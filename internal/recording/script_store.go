@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"clank/llm/plain"
+
 	"github.com/google/renameio/v2"
 )
 
@@ -108,6 +110,40 @@ func (s ScriptStore) Delete(name string) error {
 		return fmt.Errorf("delete script %s: %w", name, err)
 	}
 	return nil
+}
+
+// Rename gives a script another name, which none has.
+func (s ScriptStore) Rename(name, to string) error {
+	if err := errors.Join(CheckScriptName(name), CheckScriptName(to)); err != nil {
+		return err
+	}
+	from := filepath.Join(s.Dir, name+scriptExtension)
+	err := os.Link(from, filepath.Join(s.Dir, to+scriptExtension)) // fails if it is there
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s%s", ErrScriptNotFound, name, s.known())
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("there is a script %s already", to)
+	case err == nil:
+		err = os.Remove(from)
+	}
+	if err != nil {
+		return fmt.Errorf("rename script %s: %w", name, err)
+	}
+	return nil
+}
+
+// StepLimit returns how many steps the model may take for an instruction: one for each, a look before each, and the
+// answer. The most that a task may have bounds it.
+func StepLimit(instruction string, most int) (int, error) {
+	n, err := plain.CheckInstruction(instruction)
+	if err != nil {
+		return 0, err
+	}
+	if n+1 > most {
+		return 0, fmt.Errorf("the script has %d steps, and a task may have %d: divide it", n, most-1)
+	}
+	return min(2*n+1, most), nil
 }
 
 // Steps returns the steps of a script with values in their places, as llm/plain.Options.Scripts wants it.

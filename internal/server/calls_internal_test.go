@@ -3,9 +3,13 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -311,6 +315,51 @@ func (optOutStoreOfBob) ListOptedOut(context.Context) ([]voice.PrivacyKey, error
 }
 
 func (optOutStoreOfBob) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
+
+func TestTranscriptsAreFoundReadAndRemoved(t *testing.T) {
+	x := &CallService{Dir: t.TempDir()}
+	if list, err := x.Transcripts(""); err != nil || len(list) != 0 {
+		t.Fatalf("before the first call: %v, %v", list, err)
+	}
+	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+	for i, place := range []conversation.Location{{Guild: "5", Channel: "7"}, {Channel: "page"}} {
+		lines := make(chan transcriptLine, 10)
+		lines <- transcriptLine{At: at.Add(time.Duration(i) * time.Hour), By: "Ada", ID: "1", Text: "Find me a Lamp"}
+		lines <- transcriptLine{At: at, Text: "In " + place.Channel}
+		close(lines)
+		x.writeTranscript(place, lines)
+	}
+	list, err := x.Transcripts("")
+	if err != nil || len(list) != 2 || list[0].Channel != "page" {
+		t.Fatalf("listed: %+v, %v", list, err)
+	}
+	first := list[1]
+	if first.Guild != "5" || first.Channel != "7" || !first.At.Equal(at) || first.Count != 2 || len(first.Lines) != 0 ||
+		!slices.Equal(first.People, []string{"Ada"}) {
+		t.Errorf("the first call: %+v", first)
+	}
+	for words, want := range map[string]int{"lamp find": 2, "ada zebra": 0, "in 7": 1} {
+		if got, err := x.Transcripts(words); err != nil || len(got) != want {
+			t.Errorf("%q finds %+v, %v", words, got, err)
+		}
+	}
+	file := filepath.Join(x.Dir, transcriptDir, list[1].Name+transcriptSuffix)
+	cut, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	check.Must(t, err)
+	_, err = cut.WriteString(`{"at":"20`)
+	check.Must(t, errors.Join(err, cut.Close()))
+	if got, err := x.Transcript(list[1].Name); err != nil || len(got.Lines) != 2 {
+		t.Errorf("read: %+v, %v", got, err)
+	}
+	check.Must(t, os.WriteFile(filepath.Join(x.Dir, "up"+transcriptSuffix), nil, 0o600))
+	for _, name := range []string{"../up", "gone", ""} {
+		check.Fails(t, x.RemoveTranscript(name), sessions.ErrNotFound)
+	}
+	check.Must(t, x.RemoveTranscript(list[1].Name))
+	if got, _ := x.Transcripts(""); len(got) != 1 {
+		t.Errorf("after one was removed: %+v", got)
+	}
+}
 
 func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})

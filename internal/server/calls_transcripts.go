@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"clank/dashboard/api"
+	"clank/sessions"
 	"clank/voice/conversation"
 )
 
@@ -17,7 +20,8 @@ const (
 	transcriptDir           = "transcripts" // in the home
 	transcriptSuffix        = ".jsonl"
 	transcriptSweepInterval = time.Hour
-	maxUnwrittenLines       = 256 // lines that wait to be written
+	maxUnwrittenLines       = 256                  // lines that wait to be written
+	transcriptTime          = "2006-01-02T150405Z" // the beginning of a file's name; the server and the channel follow
 )
 
 // transcriptLine is one line of a transcript: who said what, and when. By is empty where we said it.
@@ -156,9 +160,101 @@ func (x *CallService) newTranscript(place conversation.Location, at time.Time) (
 		}
 		return -1
 	}, place.Channel)
-	f, err := os.CreateTemp(dir, at.UTC().Format("2006-01-02T150405Z")+"-"+where+"-*"+transcriptSuffix) // readable by its owner alone
+	if place.Guild != "" {
+		where = place.Guild + "-" + where
+	}
+	name := at.UTC().Format(transcriptTime) + "-" + where + "-*" + transcriptSuffix
+	f, err := os.CreateTemp(dir, name) // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("keep a transcript: %w", err)
 	}
 	return f, nil
+}
+
+// Transcripts implements [dashboard.Transcripts].
+func (x *CallService) Transcripts(words string) ([]api.Transcript, error) {
+	entries, err := os.ReadDir(filepath.Join(x.Dir, transcriptDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list the transcripts: %w", err)
+	}
+	wanted := strings.Fields(strings.ToLower(words))
+	var list []api.Transcript
+	for _, e := range slices.Backward(entries) { // their names begin with the time
+		name, ok := strings.CutSuffix(e.Name(), transcriptSuffix)
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		t, err := x.readTranscript(name)
+		if err != nil {
+			return nil, err
+		}
+		t.Lines = slices.DeleteFunc(t.Lines, func(l api.TranscriptLine) bool {
+			said := strings.ToLower(l.By + " " + l.Text)
+			missing := func(word string) bool { return !strings.Contains(said, word) }
+			return len(wanted) == 0 || slices.ContainsFunc(wanted, missing)
+		})
+		if len(wanted) == 0 || len(t.Lines) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// Transcript implements [dashboard.Transcripts].
+func (x *CallService) Transcript(name string) (api.Transcript, error) {
+	if _, err := x.transcriptFile(name); err != nil {
+		return api.Transcript{}, err
+	}
+	return x.readTranscript(name)
+}
+
+// RemoveTranscript implements [dashboard.Transcripts].
+func (x *CallService) RemoveTranscript(name string) error {
+	path, err := x.transcriptFile(name)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("delete a transcript: %w", err)
+	}
+	return nil
+}
+
+// transcriptFile returns where the transcript of that name lies. The error wraps [sessions.ErrNotFound].
+func (x *CallService) transcriptFile(name string) (string, error) {
+	path := filepath.Join(x.Dir, transcriptDir, name+transcriptSuffix)
+	info, err := os.Lstat(path)
+	if err != nil || filepath.Base(path) != name+transcriptSuffix || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("transcript: %w", sessions.ErrNotFound)
+	}
+	return path, nil
+}
+
+// readTranscript reads the file of that name. A line that is cut off, as when the machine stopped, is left out.
+func (x *CallService) readTranscript(name string) (api.Transcript, error) {
+	data, err := os.ReadFile(filepath.Join(x.Dir, transcriptDir, name+transcriptSuffix))
+	if err != nil {
+		return api.Transcript{}, fmt.Errorf("read a transcript: %w", err)
+	}
+	t := api.Transcript{Name: name}
+	if start, rest, ok := strings.Cut(name, "Z-"); ok {
+		t.At, _ = time.Parse(transcriptTime, start+"Z")
+		where := strings.Split(rest, "-")
+		if len(where) > 2 {
+			t.Guild, where = where[0], where[1:]
+		}
+		t.Channel = where[0]
+	}
+	for line := range strings.Lines(string(data)) {
+		var l transcriptLine
+		if json.Unmarshal([]byte(line), &l) != nil {
+			continue
+		}
+		t.Lines = append(t.Lines, api.TranscriptLine{At: l.At, By: l.By, Text: l.Text})
+		if l.By != "" && !slices.Contains(t.People, l.By) {
+			t.People = append(t.People, l.By)
+		}
+	}
+	t.Count = len(t.Lines)
+	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard"
 	"clank/dashboard/api"
+	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/llm/plain"
 )
@@ -87,6 +88,8 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Browsers:     a.Browsers,
 		Gate:         a.gate,
 		Vault:        a.Vault,
+		Scripts:      recording.ScriptStore{Dir: a.Home.ScriptsDir()},
+		Transcripts:  a.CallService,
 		Links:        a.CallService,
 		Setup:        setup{a},
 		Tools:        taskTools{a},

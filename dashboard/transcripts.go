@@ -1,0 +1,79 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+
+	"clank/dashboard/api"
+)
+
+// Transcripts are what was said in calls, where the settings keep that. Names are those of a list.
+type Transcripts interface {
+	// Transcripts lists them, the last call first: those in which all words are said, with the lines that say them.
+	Transcripts(words string) ([]api.Transcript, error)
+	// Transcript returns one with all its lines; the error wraps [sessions.ErrNotFound].
+	Transcript(name string) (api.Transcript, error)
+	RemoveTranscript(name string) error
+}
+
+// transcriptsData is what the page of transcripts is made from.
+type transcriptsData struct {
+	Words string
+	Kept  bool // the settings keep what is said
+	Calls []api.Transcript
+}
+
+func (s *Server) transcriptsPage(w http.ResponseWriter, r *http.Request) error {
+	words := r.URL.Query().Get("q")
+	list, err := s.Transcripts.Transcripts(words)
+	if err != nil {
+		return failed("list the transcripts", err)
+	}
+	for i := range list {
+		list[i].Place = s.callPlace(list[i])
+	}
+	data := transcriptsData{words, s.Settings.Current().Voice.KeepTranscripts, list}
+	return s.page(w, "transcripts", pageData{Title: "Transcripts · clank", Data: data})
+}
+
+func (s *Server) transcriptPage(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.Transcripts.Transcript(r.PathValue("name"))
+	if err != nil {
+		return failed("read the transcript", err)
+	}
+	t.Place = s.callPlace(t)
+	return s.page(w, "transcript", pageData{Title: "Transcript · clank", Data: t})
+}
+
+// callPlace says where a call was.
+func (s *Server) callPlace(t api.Transcript) string {
+	place := "Call page"
+	if t.Guild != "" {
+		place = cmp.Or(s.serverNames()[t.Guild], "Server "+t.Guild)
+	}
+	if s.ChannelName != nil {
+		if name := s.ChannelName(t.Guild, t.Channel); name != "" {
+			place += " · " + name
+		}
+	}
+	return place
+}
+
+// exportTranscript serves a transcript as text, for download.
+func (s *Server) exportTranscript(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.Transcripts.Transcript(r.PathValue("name"))
+	if err != nil {
+		return failed("read the transcript", err)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+t.Name+`.txt"`)
+	for _, l := range t.Lines {
+		fmt.Fprintf(w, "%s  %s: %s\n", l.At.Format("2006-01-02 15:04:05"), cmp.Or(l.By, "clank"), l.Text)
+	}
+	return nil
+}
+
+func (s *Server) deleteTranscript(w http.ResponseWriter, r *http.Request) error {
+	return writeDone(w, "delete the transcript", s.Transcripts.RemoveTranscript(r.PathValue("name")))
+}
