@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -59,6 +60,8 @@ type Server struct {
 	Live        http.Handler                    // answers the WebSocket of a session's live pane, see liveview; nil = there is none
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
+	// CheckValues says which changed settings will not work as things are; nil: none is looked at.
+	CheckValues func(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.
 	Weaknesses func(ctx context.Context) []api.Weakness
 	// Discord tells how clank stands with Discord; nil: it has nothing to do with it.

@@ -15,6 +15,7 @@ import (
 const (
 	codeVersionRequired = "settings_version_required"
 	codeConflict        = "settings_conflict"
+	codeDoubtful        = "settings_doubtful"
 )
 
 // settingsFailure is an error about settings: which values were refused, or what somebody else has saved.
@@ -37,6 +38,13 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	}
 	if in.Changes != nil && in.Intent != nil {
 		return refuse(http.StatusBadRequest, "send changes, or the whole intent, but not both")
+	}
+	if in.Check && s.CheckValues != nil {
+		if doubts := s.CheckValues(r.Context(), in.Changes); len(doubts) > 0 {
+			return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{
+				Error: "some values will not work as things are; nothing was changed", Code: codeDoubtful, Fields: doubts,
+			})
+		}
 	}
 	change, values := s.Settings.Update, in.Changes
 	if in.Intent != nil {

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -284,4 +285,50 @@ func TestSettingsAreFoundAndChangesTakenBack(t *testing.T) {
 	tb.Eval(`(() => { const find = document.getElementById("find"); find.value = ""; find.dispatchEvent(new Event("input")); })()`)
 	tb.waitFor(visible + ` > 100`)
 	c.clean()
+}
+
+func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
+		s.CheckValues = func(_ context.Context, changes map[string]json.RawMessage) (doubts []settings.FieldError) {
+			for key, value := range changes {
+				if string(value) == `"/nowhere"` {
+					doubts = append(doubts, settings.FieldError{Key: key, Why: "leads to no browser"})
+				}
+			}
+			return doubts
+		}
+	})
+	const key = "agentStack.runtimeConfig.browser.executablePath"
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"","changes":{"`+key+`":"/nowhere"}}`); got != http.StatusOK {
+		t.Errorf("a program that does not ask for the check: %d %s", got, body)
+	}
+	r.change(`{"version":"1","changes":{"` + key + `":null}}`)
+	tb := r.arrive(launch(t), 320, 640, "light")
+	tb.goTo(r.server.URL() + "/settings")
+	tb.Eval(`document.getElementById("all").click()`)
+	typeInto := `(f, value) => { f.scrollIntoView(); f.focus(); f.value = value; f.dispatchEvent(new Event("input", { bubbles: true })); }`
+	field := `document.querySelector('[data-key="` + key + `"]')`
+	tb.Eval(`(` + typeInto + `)(` + field + `.querySelector("input"), "/nowhere")`)
+	tb.click("#save")
+	tb.waitFor(`document.getElementById("save").textContent === "Save anyway" && ` + field + `.querySelector(".error").textContent === "This leads to no browser."`)
+	covered := tb.Eval(`(async () => {
+		const bar = document.getElementById("save-bar"), wrong = [];
+		for (const field of document.querySelectorAll(".field[data-key]")) {
+			if (!field.checkVisibility()) continue;
+			const input = field.querySelector("input, select, textarea");
+			input.focus();
+			await new Promise(requestAnimationFrame);
+			const { bottom } = input.getBoundingClientRect(), { top } = bar.getBoundingClientRect();
+			if (bottom > top) wrong.push(field.dataset.key + " " + bottom + " " + top);
+		}
+		return wrong.join("\n");
+	})()`)
+	if covered != "" {
+		t.Errorf("the bar covers fields:\n%v", covered)
+	}
+	tb.click("#save")
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
+	if got := r.server.Settings.Current().BrowserPath; got != "/nowhere" {
+		t.Errorf("saved anyway: %q", got)
+	}
 }

@@ -215,6 +215,8 @@ type SettingsChange struct {
 	Intent  map[string]json.RawMessage `json:"intent,omitempty"`
 	Version *string                    `json:"version,omitempty"`
 	Meta    *SettingsMeta              `json:"_meta,omitempty"`
+	// Check refuses what is possible but will not work as things are, with the code settings_doubtful.
+	Check bool `json:"check,omitempty"`
 }
 
 // SettingsReset sets settings back to what the preset says, or to their defaults: those in Keys, or, without any,

@@ -68,6 +68,7 @@ function drawBar() {
 }
 
 function onInput(f) {
+  doubt(false);
   f.error.textContent = "";
   draw();
   drawBar();
@@ -105,12 +106,19 @@ export function shown(f, value) {
   return value === "" ? "empty" : String(value);
 }
 
+// anyway says that what was doubted is to be saved all the same.
+let anyway = false;
+function doubt(yes) {
+  anyway = yes;
+  save.textContent = yes ? "Save anyway" : "Save";
+}
+
 async function submit() {
   const list = changed();
   save.disabled = true;
   tell("Saving…");
   try {
-    const now = await api("PUT", form.dataset.path, { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
+    const now = await api("PUT", form.dataset.path, { version, check: !anyway, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
     take(now);
     done(list);
   } catch (error) {
@@ -122,6 +130,7 @@ const answered = () => dispatchEvent(new Event("settings-answered"));
 
 function done(list) {
   answered();
+  doubt(false);
   drawPreset();
   if (changed().length > 0) return drawBar();
   tell(list.length === 1 ? `Saved: ${list[0].label}.` : `Saved: ${list.length} settings.`);
@@ -142,7 +151,8 @@ function refused(error) {
   }
   draw();
   answered();
-  tell(error.body?.fields ? "Nothing was saved: look at the marked fields." : error.message, true);
+  doubt(error.body?.code === "settings_doubtful");
+  tell(anyway ? "Nothing was saved yet: the marked values do not work as things are." : error.body?.fields ? "Nothing was saved: look at the marked fields." : error.message, true);
   form.querySelector(".bad :is(input, select, textarea)")?.focus();
 }
 
@@ -182,6 +192,12 @@ document.getElementById("discard").addEventListener("click", () => {
   for (const f of fields.values()) { put(f, f.saved); f.error.textContent = ""; }
   draw();
   drawBar();
+});
+// What has the focus is not below the bar, which is as high as its text is long.
+form.addEventListener("focusin", ({ target }) => {
+  if (bar.hidden || bar.contains(target)) return;
+  const below = target.getBoundingClientRect().bottom + 12 - bar.getBoundingClientRect().top;
+  if (below > 0) scrollBy({ top: below, behavior: "instant" });
 });
 form.addEventListener("submit", (event) => { event.preventDefault(); if (!save.disabled && changed().length) submit(); });
 fields.get("agentStack.preset")?.input.addEventListener("input", drawPreset);

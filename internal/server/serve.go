@@ -96,6 +96,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Telemetry:    a.telemetry,
 		Ready:        a.ready,
 		ModelAbility: a.models.Ability,
+		CheckValues:  a.CheckSettings,
 		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       a.isStop,
 		Logger:       a.logger,
