@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -85,8 +86,12 @@ func (l line) open(t *testing.T, target string) string {
 
 var (
 	offered  = regexp.MustCompile(`a=candidate:[^\\]*\\r\\n`)
-	answered = regexp.MustCompile(`(a=candidate:\S+ \d+ udp \d+) (\S+) (\d+) (typ host[^\\]*\\r\\n)`)
+	answered = map[string]*regexp.Regexp{"udp": candidateOf("udp"), "tcp": candidateOf("tcp")}
 )
+
+func candidateOf(network string) *regexp.Regexp {
+	return regexp.MustCompile(`(a=candidate:\S+ \d+ ` + network + ` \d+) (127\.0\.0\.1) (\d+) (typ host[^\\]*\\r\\n)`)
+}
 
 // answer has packets for the server go through the line.
 func (l line) answer(t *testing.T, r *http.Response) error {
@@ -98,13 +103,16 @@ func (l line) answer(t *testing.T, r *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if m := answered.FindSubmatch(body); m != nil {
-		port, _ := strconv.Atoi(string(m[3]))
-		at := l.openUDP(t, &net.UDPAddr{IP: net.ParseIP(string(m[2])), Port: port})
-		one := fmt.Appendf(nil, "%s 127.0.0.1 %d %s", m[1], at, m[4])
-		i := bytes.Index(body, m[0])
-		rest := offered.ReplaceAll(body[i:], nil)
-		body = append(append(body[:i:i], one...), rest...)
+	if at := offered.FindIndex(body); at != nil {
+		var near []byte // candidates, which lie in the line
+		for network, is := range answered {
+			if m := is.FindSubmatch(body); m != nil {
+				port, _ := strconv.Atoi(string(m[3]))
+				open := map[string]func(*testing.T, int) int{"udp": l.openUDP, "tcp": l.openTCP}[network]
+				near = fmt.Appendf(near, "%s 127.0.0.1 %d %s", m[1], open(t, port), m[4])
+			}
+		}
+		body = slices.Concat(body[:at[0]], near, offered.ReplaceAll(body[at[0]:], nil))
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
@@ -112,8 +120,9 @@ func (l line) answer(t *testing.T, r *http.Response) error {
 }
 
 // openUDP passes packets on to a server and back, and returns the port to which they come.
-func (l line) openUDP(t *testing.T, to *net.UDPAddr) int {
+func (l line) openUDP(t *testing.T, port int) int {
 	t.Helper()
+	to := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
 	near, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	check.Must(t, err)
 	far, err := net.DialUDP("udp", nil, to)
@@ -165,6 +174,35 @@ func (l line) carry(read, write func([]byte) (int, error)) {
 			_, _ = write(p.data)
 		}
 	}()
+}
+
+// openTCP passes connections on to a server, and returns the port to which they come.
+func (l line) openTCP(t *testing.T, port int) int {
+	t.Helper()
+	near, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	t.Cleanup(func() { _ = near.Close() })
+	at := &lineListener{near, l, &pacer{rate: l.rate}}
+	go func() {
+		for {
+			viewer, err := at.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
+			if err != nil {
+				_ = viewer.Close()
+				continue
+			}
+			pass := func(to, from net.Conn) {
+				_, _ = io.Copy(to, from)
+				_, _ = to.Close(), from.Close()
+			}
+			go pass(viewer, server)
+			go pass(server, viewer)
+		}
+	}()
+	return near.Addr().(*net.TCPAddr).Port
 }
 
 type lineListener struct {

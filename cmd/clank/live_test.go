@@ -405,6 +405,7 @@ func (th *theatre) badLine(kind string, open func(*theatre, *line) seat, l line)
 	if !th.settle(s) {
 		says, _ := s.view.Eval(`document.getElementById("join-error")?.textContent`).(string)
 		sayLive("kind=%s %s shown=no says=%q", kind, l.name, says)
+		th.t.Errorf("%s shows nothing with %s", kind, l.name)
 		return
 	}
 	delays, missed := th.changing(s)

@@ -150,6 +150,12 @@ func udpPortCapability(ctx context.Context, s settings.Share, try bool) Capabili
 	}
 	if err != nil {
 		a.Ready, a.Detail = false, fmt.Sprintf("%d cannot be used: %v; choose another in the settings", s.UDPPort, err)
+		return a
+	}
+	if l, err := lc.Listen(ctx, "tcp", fmt.Sprintf(":%d", s.UDPPort)); err != nil {
+		a.Detail += "; another program has it for TCP, so people without UDP cannot join calls"
+	} else {
+		_ = l.Close() // it was only tried
 	}
 	return a
 }

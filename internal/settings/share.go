@@ -108,8 +108,9 @@ var shareFields = inGroup(groupShare,
 	toggle(shareKeys+"activity", "Discord Activity", "Open shared browsers in a window of Discord's own: /clank share and "+
 		"the Live button start it. It needs DISCORD_CLIENT_SECRET and a public viewer address, and Activities enabled in the "+
 		"developer portal.", false, &at.Share.Activity),
-	number(shareKeys+"udpPort", "UDP port for audio and video", "The one UDP port of the call page and the viewer "+
-		"page, to open in a firewall. 0 uses any. Takes effect at the next start.", 0, 0, 65535, &at.Share.UDPPort),
+	number(shareKeys+"udpPort", "Port for audio and video", "The one UDP port of the call page and the viewer page, "+
+		"to open in a firewall, and the TCP port for people without UDP. 0 uses any UDP port. Takes effect at the next "+
+		"start.", 0, 0, 65535, &at.Share.UDPPort),
 	text(shareKeys+"publicAddress", "Public IP address", "The IP address at which others reach that port, if it is "+
 		"not this machine's own. Takes effect at the next start.", "", 45, &at.Share.PublicHost).checked(checkIP),
 	text(shareKeys+"stunServers", "STUN servers", "Servers that find this machine's public address, such as "+

@@ -1,6 +1,7 @@
 package webrtc_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -191,6 +192,31 @@ func TestOnePortIsEnough(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
+}
+
+func TestPagesAreReachedOverTCPWhereThereIsNoUDP(t *testing.T) {
+	for name, e := range map[string]*webrtc.Engine{"one port": {UDP: "127.0.0.1:0"}, "any": {}} {
+		t.Run(name, func(t *testing.T) {
+			conn, page := connect(t, rtctest.OpenEngine(t, e), webrtc.Handlers{}, rtctest.PageOptions{NoUDP: true})
+			screen := &rtctest.FrameSource{}
+			screen.Show(rtctest.Red())
+			conn.ShowVideo(screen.Watch())
+			if got := rtctest.Next(t, page.Frames); len(got) == 0 {
+				t.Error("the page got an empty picture")
+			}
+		})
+	}
+}
+
+// TestATakenTCPPortCostsOnlyTCP tests an engine whose port is another program's for TCP, such as 443.
+func TestATakenTCPPortCostsOnlyTCP(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	defer taken.Close()
+	var log bytes.Buffer
+	e := &webrtc.Engine{UDP: taken.Addr().String(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	connect(t, rtctest.OpenEngine(t, e), webrtc.Handlers{}, rtctest.PageOptions{})
+	check.Contains(t, log.String(), taken.Addr().String())
 }
 
 func TestOffersThatAreRefused(t *testing.T) {

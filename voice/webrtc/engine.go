@@ -17,6 +17,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
+	"golang.org/x/net/netutil"
 )
 
 // Defaults of an [Engine].
@@ -42,7 +43,9 @@ type Engine struct {
 	// credentials should be ones that expire.
 	ICEServers []ICEServer
 
-	UDP         string   // host:port of one UDP port for all connections, instead of a port for each
+	// UDP is the host:port of one UDP port for all connections, instead of a port for each. Pages whose network lets no
+	// UDP through use the TCP port of the same number if it is free. Without one, only those on this machine can.
+	UDP         string
 	PublicAddrs []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
 	Loopback    bool     // pages on this machine, also where it has no network
 
@@ -158,6 +161,7 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 			return nil, fmt.Errorf("addresses outside %v: %w", e.PublicAddrs, err)
 		}
 	}
+	tcp := "127.0.0.1:0"
 	if e.UDP != "" {
 		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", e.UDP)
 		if err != nil {
@@ -166,9 +170,35 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 		mux := ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: conn, Logger: pionLogger{e.Logger}})
 		e.sockets = append(e.sockets, conn.Close, mux.Close)
 		set.SetICEUDPMux(mux)
+		tcp = conn.LocalAddr().String()
 	}
-	set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
+	set.SetNetworkTypes([]webrtc.NetworkType{
+		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
+	})
+	e.listenTCP(ctx, &set, tcp)
 	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
+}
+
+// Bounds of what pages that come over TCP may cost.
+const (
+	tcpReads   = 16        // packets that wait to be read
+	tcpWrites  = 256 << 10 // bytes that wait to be sent; others are lost then
+	tcpTimeout = 10 * time.Second
+)
+
+// listenTCP takes connections over TCP (RFC 6544), unless the port is another program's.
+func (e *Engine) listenTCP(ctx context.Context, set *webrtc.SettingEngine, address string) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		e.Logger.Warn("pages can reach this program over UDP only", "address", address, "error", err)
+		return
+	}
+	mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
+		Listener: netutil.LimitListener(listener, 4*cmp.Or(e.MaxConns, DefaultMaxConns)), Logger: pionLogger{e.Logger}, ReadBufferSize: tcpReads, WriteBufferSize: tcpWrites,
+		FirstStunBindTimeout: tcpTimeout, AliveDurationForConnFromStun: tcpTimeout,
+	})
+	e.sockets = append(e.sockets, mux.Close)
+	set.SetICETCPMux(mux)
 }
 
 // The two codecs there are. The payload types are ours only where the page does not say others.

@@ -33,6 +33,7 @@ type Page struct {
 // PageOptions are what a page is like.
 type PageOptions struct {
 	NoMicrophone bool // it has no microphone, and only looks
+	NoUDP        bool // its network lets none through
 
 	// Relays are the servers that it may go through; it goes no other way.
 	Relays []voicewebrtc.ICEServer
@@ -44,6 +45,9 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	set := webrtc.SettingEngine{}
 	set.SetIncludeLoopbackCandidate(true)
 	set.SetRelayAcceptanceMinWait(0) // nothing better will come
+	if o.NoUDP {
+		set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
+	}
 	config := webrtc.Configuration{}
 	for _, s := range o.Relays {
 		config.ICETransportPolicy = webrtc.ICETransportPolicyRelay
