@@ -260,7 +260,8 @@ func TestConnectionsAreCappedAndThoseThatEndMakeRoom(t *testing.T) {
 }
 
 func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
-	f := open(t, func(g *egress.Proxy) { g.Limits.Idle, g.Limits.Body = 200*time.Millisecond, 1<<20 })
+	f := open(t, func(g *egress.Proxy) { g.Limits.Idle = 200 * time.Millisecond })
+	small := open(t, func(g *egress.Proxy) { g.Limits.Body = 1 << 20 })
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
@@ -279,10 +280,10 @@ func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
 	if status, _, _ := f.get(t, s.URL+"/hang"); status != http.StatusGatewayTimeout {
 		t.Errorf("a silent server: got %d", status)
 	}
-	if status, _, _ := f.get(t, s.URL+"/measured"); status != http.StatusBadGateway {
+	if status, _, _ := small.get(t, s.URL+"/measured"); status != http.StatusBadGateway {
 		t.Errorf("a large body: got %d", status)
 	}
-	if resp, err := f.client.Get(s.URL + "/chunked"); err == nil {
+	if resp, err := small.client.Get(s.URL + "/chunked"); err == nil {
 		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
 			t.Errorf("%d bytes of unknown length came through", n)
 		}
