@@ -80,7 +80,7 @@ func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
 	}
 	var sees []string
 	for g, listed := range byGuild {
-		roles, member := b.memberRoles(ctx, g, user)
+		roles, member := b.memberRoles(ctx, g, user, newcomerLife)
 		if !member {
 			continue
 		}
@@ -94,9 +94,52 @@ func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
 	return sees
 }
 
+// Membership is what somebody is on a server at this moment.
+type Membership struct {
+	Guild    string
+	Roles    []string
+	Manages  bool // may set clank up there
+	Channels []MemberChannel
+}
+
+// MemberChannel is a channel, or a thread of Parent, whose messages somebody reads, also earlier ones.
+type MemberChannel struct {
+	ID, Parent string
+	Moderates  bool
+}
+
+// Memberships returns what user is on the servers of the bot. One of which Discord does not say is left out.
+func (b *Bot) Memberships(ctx context.Context, user string) []Membership {
+	guilds := b.guilds.Guilds()
+	found := make([]Membership, len(guilds))
+	var asked sync.WaitGroup
+	turns := make(chan struct{}, maxMemberAsks)
+	for i, g := range guilds {
+		turns <- struct{}{}
+		asked.Go(func() {
+			defer func() { <-turns }()
+			roles, member := b.memberRoles(ctx, g.ID, user, strangerLife)
+			if !member {
+				return
+			}
+			readable, bits := b.guilds.Readable(g.ID, user, roles)
+			found[i] = Membership{Guild: g.ID, Roles: roles, Manages: bits&managerBits != 0}
+			for _, ch := range readable {
+				moderates := person{id: user}.actor(ch.Bits).Moderator
+				found[i].Channels = append(found[i].Channels, MemberChannel{ch.ID, ch.Parent, moderates})
+			}
+		})
+	}
+	asked.Wait()
+	return slices.DeleteFunc(found, func(m Membership) bool { return m.Guild == "" })
+}
+
 const (
-	memberLife = time.Minute // how long Discord's answer about a member holds
-	maxMembers = 1000        // answers kept
+	memberLife    = 15 * time.Second // how long Discord's answer about a member holds
+	newcomerLife  = time.Minute      // and about somebody who is none, and asks for something
+	strangerLife  = 5 * time.Minute  // or only looks
+	maxMembers    = 10_000           // answers kept
+	maxMemberAsks = 8                // servers at once
 )
 
 // memberCache is what Discord has said about members. The zero value is ready.
@@ -110,16 +153,19 @@ type memberKey struct{ guild, user string }
 type memberAnswer struct {
 	roles  []string
 	member bool
-	until  time.Time
+	at     time.Time
 }
 
-// memberRoles asks Discord whether user is a member of guild, and with which roles, unless it has answered lately.
-func (b *Bot) memberRoles(ctx context.Context, guild, user string) (roles []string, member bool) {
+// memberRoles asks Discord whether user is a member of guild, and with which roles, unless it has answered lately: that
+// somebody is none holds for noLife.
+func (b *Bot) memberRoles(
+	ctx context.Context, guild, user string, noLife time.Duration,
+) (roles []string, member bool) {
 	key := memberKey{guild, user}
 	b.members.mu.Lock()
 	known, ok := b.members.by[key]
 	b.members.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
+	if age := time.Since(known.at); ok && (age < memberLife || !known.member && age < noLife) {
 		return known.roles, known.member
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
@@ -134,7 +180,7 @@ func (b *Bot) memberRoles(ctx context.Context, guild, user string) (roles []stri
 		b.logger().Warn("membership not found out", "guild", guild, "user", user, "error", err)
 		return nil, false
 	}
-	known.until = time.Now().Add(memberLife)
+	known.at = time.Now()
 	b.members.mu.Lock()
 	defer b.members.mu.Unlock()
 	if b.members.by == nil || len(b.members.by) >= maxMembers {

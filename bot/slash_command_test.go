@@ -384,6 +384,24 @@ func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
 	}
 }
 
+func TestMembershipsAreThoseOfDiscord(t *testing.T) {
+	s, _ := watchStage(t)
+	eve := s.CreateUser("eve")
+	s.CreateGuild("elsewhere", eve) // where the bot is not
+	s.AddMember(s.guild, eve, s.CreateRole(s.guild, "staff", discordtest.ManageMessages))
+	got := s.bot.Memberships(t.Context(), eve.ID)
+	if len(got) != 1 || got[0].Guild != s.guild.ID || got[0].Manages || len(got[0].Roles) != 1 ||
+		!slices.Contains(got[0].Channels, bot.MemberChannel{ID: s.room.ID, Moderates: true}) {
+		t.Errorf("eve is %+v", got)
+	}
+	if owner := s.bot.Memberships(t.Context(), s.ada.ID); len(owner) != 1 || len(owner[0].Channels) == 0 {
+		t.Errorf("ada is %+v", owner)
+	}
+	if got := s.bot.Memberships(t.Context(), s.CreateUser("bob").ID); len(got) != 0 {
+		t.Errorf("who is on no server of the bot is %+v", got)
+	}
+}
+
 func TestWhoAskedIsLookedUpAgain(t *testing.T) {
 	s, _ := watchStage(t)
 	staff := s.CreateRole(s.guild, "staff", 0)

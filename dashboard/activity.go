@@ -103,6 +103,8 @@ type activityRow struct {
 	Step       string // what was done last
 	Picture    string // address of how the page looked last
 	Cost       string
+	MayAct     bool // steer it
+	MayStop    bool
 }
 
 func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
@@ -111,16 +113,17 @@ func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	query.SeenBy = visitorOf(r).sight()
 	tasks, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {
 		return failed("list the tasks", err)
 	}
 	data := activityData{Words: query.Words, USD: q.Get("usd"), Later: !query.Before.IsZero()}
 	servers := s.serverNames()
-	if data.Tasks, err = s.activityRows(r.Context(), tasks, servers); err != nil {
+	if data.Tasks, err = s.activityRows(r, tasks, servers); err != nil {
 		return err
 	}
-	if data.Selects, err = s.activitySelects(r.Context(), q, servers); err != nil {
+	if data.Selects, err = s.activitySelects(r.Context(), query.SeenBy, q, servers); err != nil {
 		return err
 	}
 	data.Filtered = data.USD != "" || slices.ContainsFunc(data.Selects, func(f activitySelect) bool { return f.Chosen != "" })
@@ -128,7 +131,7 @@ func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
 		q.Set("before", tasks[len(tasks)-1].Asked.Format(time.RFC3339Nano))
 		data.Older = "/activity?" + q.Encode()
 	}
-	return s.page(w, "activity", pageData{Title: "Activity · clank", Data: data})
+	return s.page(w, r, "activity", pageData{Title: "Activity · clank", Data: data})
 }
 
 // serverNames returns the names of the Discord servers by their ids.
@@ -140,12 +143,15 @@ func (s *Server) serverNames() map[string]string {
 	return names
 }
 
-func (s *Server) activityRows(ctx context.Context, tasks []sessions.TaskRecord, servers map[string]string) ([]activityRow, error) {
+func (s *Server) activityRows(
+	r *http.Request, tasks []sessions.TaskRecord, servers map[string]string,
+) ([]activityRow, error) {
+	v := visitorOf(r)
 	ids := make([]string, len(tasks))
 	for i, t := range tasks {
 		ids[i] = t.ID
 	}
-	steps, err := s.Manager.LastSteps(ctx, ids)
+	steps, err := s.Manager.LastSteps(r.Context(), ids)
 	if err != nil {
 		return nil, failed("read the last steps", err)
 	}
@@ -154,6 +160,8 @@ func (s *Server) activityRows(ctx context.Context, tasks []sessions.TaskRecord, 
 		o := t.Origin
 		row := activityRow{TaskRecord: publicRecord(t), Who: cmp.Or(o.UserName, o.User, "You"), Where: s.placeName(o, servers)}
 		row.StateName, row.Sign = stateName(t)
+		row.MayAct = v.mayAct(o)
+		row.MayStop = !t.State.Final() && (row.MayAct || o.User == v.id || s.anyoneMayStop())
 		if !o.Private {
 			last := steps[t.ID]
 			row.Step = last.Label
@@ -210,8 +218,10 @@ func stateName(t sessions.TaskRecord) (name, sign string) {
 }
 
 // activitySelects returns the filters of the page.
-func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[string]string) ([]activitySelect, error) {
-	f, err := s.Manager.TaskFacets(ctx)
+func (s *Server) activitySelects(
+	ctx context.Context, by *sessions.Sight, q url.Values, servers map[string]string,
+) ([]activitySelect, error) {
+	f, err := s.Manager.TaskFacets(ctx, by)
 	if err != nil {
 		return nil, failed("read what tasks differ in", err)
 	}
@@ -220,6 +230,9 @@ func (s *Server) activitySelects(ctx context.Context, q url.Values, servers map[
 		states = append(states, namedValue{st.value, st.name})
 	}
 	for _, kind := range doors {
+		if by != nil {
+			break // they see what was asked for on Discord
+		}
 		sources = append(sources, namedValue{string(kind), sourceNames[kind]})
 	}
 	for _, id := range f.Guilds {

@@ -21,7 +21,7 @@ func (s *Server) browsersPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.page(w, "browsers", pageData{Title: "Browsers · clank", Data: list})
+	return s.page(w, r, "browsers", pageData{Title: "Browsers · clank", Data: list})
 }
 
 func (s *Server) listBrowsers(w http.ResponseWriter, r *http.Request) error {
@@ -112,7 +112,7 @@ type placeNames struct{ servers, people map[string]string }
 
 func (s *Server) placeNames(ctx context.Context) (placeNames, error) {
 	n := placeNames{servers: s.serverNames(), people: map[string]string{}}
-	facets, err := s.Manager.TaskFacets(ctx)
+	facets, err := s.Manager.TaskFacets(ctx, nil)
 	if err != nil {
 		return n, failed("read who asks", err)
 	}
@@ -155,7 +155,7 @@ func (s *Server) doctorPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed("examine the browser", err)
 	}
-	return s.page(w, "doctor", pageData{Title: "Doctor · clank", Data: doctorData{p.Name(), report}})
+	return s.page(w, r, "doctor", pageData{Title: "Doctor · clank", Data: doctorData{p.Name(), report}})
 }
 
 func (s *Server) createBrowser(w http.ResponseWriter, r *http.Request) error {

@@ -76,7 +76,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range o.Calls {
 		data.Calls = append(data.Calls, callRowOf(c, nameOf))
 	}
-	return s.page(w, "budget", pageData{Title: "Costs · clank", Data: data})
+	return s.page(w, r, "budget", pageData{Title: "Costs · clank", Data: data})
 }
 
 // todayRows returns the ways in which a line counts, one by one.

@@ -83,7 +83,7 @@ func (s *Server) costReport(r *http.Request) (api.CostReport, error) {
 
 // accountNames returns a function that says what people call whom or what something was spent for.
 func (s *Server) accountNames(ctx context.Context) (func(by budget.CostKey, id string) string, error) {
-	f, err := s.Manager.TaskFacets(ctx)
+	f, err := s.Manager.TaskFacets(ctx, nil)
 	if err != nil {
 		return nil, failed("read who asked for tasks", err)
 	}

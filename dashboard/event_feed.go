@@ -23,12 +23,12 @@ const (
 
 // feedEvent is something that happened, ready to be sent.
 type feedEvent struct {
-	id      string // "epoch-number": where a reader that was away goes on
-	event   string // name of the server-sent event
-	task    string
-	private bool // nobody's business but that of who asked
-	final   bool // the last one of its task
-	data    []byte
+	id     string // "epoch-number": where a reader that was away goes on
+	event  string // name of the server-sent event
+	task   string
+	origin sessions.Origin // where its task was asked for
+	final  bool            // the last one of its task
+	data   []byte
 }
 
 // eventFeed passes on what happens to many readers. It never waits for one: who
@@ -92,7 +92,7 @@ func (f *eventFeed) reset() {
 
 func (f *eventFeed) publish(ev sessions.Event) {
 	rec := ev.Record
-	fr := feedEvent{event: "task", task: rec.ID, private: rec.Origin.Private, final: rec.State.Final()}
+	fr := feedEvent{event: "task", task: rec.ID, origin: rec.Origin, final: rec.State.Final()}
 	if ev.Step == nil {
 		fr.data, _ = json.Marshal(publicRecord(ev.Record)) // strings, numbers and times always marshal
 	} else {
@@ -162,9 +162,8 @@ func (f *eventFeed) since(after string) ([]feedEvent, bool) {
 }
 
 const (
-	streamWrite       = 10 * time.Second // a reader that takes no byte for so long is gone
-	keepAliveInterval = 15 * time.Second // a comment is sent so often, to notice that
-	streamRetry       = 1500             // milliseconds after which a browser comes back
+	streamWrite = 10 * time.Second // a reader that takes no byte for so long is gone
+	streamRetry = 1500             // milliseconds after which a browser comes back
 )
 
 // eventStream writes server-sent events as the HTML standard defines them.

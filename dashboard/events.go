@@ -17,23 +17,24 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
 	all, asked := r.URL.Query().Get("all") == "1", r.URL.Query().Get("questions") == "1"
-	if !all {
+	v := visitorOf(r)
+	if !all && v.role == RoleOperator {
 		defer s.presence.addPage()()
 	}
 	var snap api.PageSnapshot
 	switch {
 	case asked:
-		snap.Questions = s.pending("")
+		snap.Questions = s.pending("", v)
 	case !whole && !all:
 		var err error
-		if snap, err = s.snapshot(r.Context()); err != nil {
+		if snap, err = s.snapshot(r.Context(), v); err != nil {
 			return failed("read the state of the page", err)
 		}
 	}
 	st, ok := openStream(w)
 	if ok && (whole || st.sendJSON(at, "snapshot", snap)) {
-		ours := func(f feedEvent) bool { return (all || !f.private) && (!asked || f.event == "question") }
-		sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
+		ours := func(f feedEvent) bool { return f.event == "question" || !asked && (all || !f.origin.Private) }
+		s.sendFrames(r, RoleViewer, st, missed, ch, ours, func(feedEvent) bool { return false })
 	}
 	return nil
 }
@@ -44,16 +45,16 @@ func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
-	view, err := s.view(r.Context(), id)
+	view, err := s.seenView(r)
 	if err != nil {
-		return failed("read the task", err)
+		return err
 	}
-	view.Questions = s.pending(id)
+	view.Questions = s.pending(id, visitorOf(r))
 	final := view.Task.State.Final()
 	st, ok := openStream(w)
 	if ok && (whole && !final || st.sendJSON(at, "snapshot", view)) && !final {
 		ours := func(f feedEvent) bool { return f.task == id }
-		sendFrames(r.Context(), st, missed, ch, ours, func(f feedEvent) bool { return f.final })
+		s.sendFrames(r, RoleViewer, st, missed, ch, ours, func(f feedEvent) bool { return f.final })
 	}
 	return nil
 }
@@ -68,50 +69,59 @@ func (s *Server) questionEvents(w http.ResponseWriter, r *http.Request) error {
 		defer s.presence.addFollower(id)()
 	}
 	st, ok := openStream(w)
-	if ok && st.sendJSON(at, "snapshot", api.TaskView{Questions: s.pending(id)}) {
+	if ok && st.sendJSON(at, "snapshot", api.TaskView{Questions: s.pending(id, theOperator)}) {
 		ours := func(f feedEvent) bool { return f.event == "question" && f.task == id }
-		sendFrames(r.Context(), st, nil, ch, ours, func(feedEvent) bool { return false })
+		s.sendFrames(r, RoleOperator, st, nil, ch, ours, func(feedEvent) bool { return false })
 	}
 	return nil
 }
 
-// sendFrames sends the frames that wanted picks, first those missed, until one is
-// the last, the reader is gone, or ctx ends.
-func sendFrames(ctx context.Context, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool) {
+// sendFrames sends the frames that wanted picks and whoever asks may be told of, first those missed, until one is the
+// last, the reader is gone, has not the role any more, or the request ends.
+func (s *Server) sendFrames(
+	r *http.Request, least Role, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool,
+) {
+	v := visitorOf(r)
+	sight := v.sight()
+	send := func(f feedEvent) (goesOn bool) {
+		if !wanted(f) || !sight.Includes(f.origin) || f.event == "question" && !v.mayAct(f.origin) {
+			return true
+		}
+		return st.send(f.id, f.event, f.data) && !last(f)
+	}
 	for _, f := range missed {
-		if wanted(f) && (!st.send(f.id, f.event, f.data) || last(f)) {
+		if !send(f) {
 			return
 		}
 	}
-	beat := time.NewTicker(keepAliveInterval)
+	beat := time.NewTicker(s.Recheck)
 	defer beat.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-r.Context().Done():
 			return
 		case <-beat.C:
-			if !st.keepAlive() {
+			v = s.identify(r)
+			if sight = v.sight(); v.role < least || !st.keepAlive() {
 				return
 			}
 		case f, ok := <-ch:
-			if !ok {
-				return
-			}
-			if wanted(f) && (!st.send(f.id, f.event, f.data) || last(f)) {
+			if !ok || !send(f) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Server) snapshot(ctx context.Context) (api.PageSnapshot, error) {
-	list, err := s.sessionViews(ctx)
+func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, error) {
+	by := v.sight()
+	list, err := s.sessionViews(ctx, by)
 	if err != nil {
 		return api.PageSnapshot{}, err
 	}
-	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("")}
+	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("", v)}
 	for _, kind := range doors {
-		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
+		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, SeenBy: by, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
 			return api.PageSnapshot{}, err
 		}
@@ -127,6 +137,19 @@ func (s *Server) snapshot(ctx context.Context) (api.PageSnapshot, error) {
 		}
 	}
 	return snap, nil
+}
+
+// seenView is [Server.view] of the task that the path names, to who sees it.
+func (s *Server) seenView(r *http.Request) (api.TaskView, error) {
+	t, err := s.seenTask(r, "id")
+	if err != nil {
+		return api.TaskView{}, err
+	}
+	v, err := s.view(r.Context(), t.ID)
+	if err != nil {
+		return v, failed("read the task", err)
+	}
+	return v, nil
 }
 
 // view reads a task with its steps, without pictures.

@@ -31,9 +31,9 @@ type reading struct {
 	sc   *bufio.Scanner
 }
 
-func (r *rig) read(path, after string) *reading {
+func (r *rig) read(path, after string, changes ...change) *reading {
 	r.t.Helper()
-	res := r.do("GET", path, "", header("Last-Event-ID", after))
+	res := r.do("GET", path, "", append(changes, header("Last-Event-ID", after))...)
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
 		r.t.Fatalf("%s: %d %v", path, res.StatusCode, res.Header)
 	}

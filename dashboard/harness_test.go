@@ -44,6 +44,7 @@ type rig struct {
 	mgr     *browsermgr.Manager
 	gate    *egress.Proxy
 	said    said
+	tokens  *access.TokenStore
 	log     *safeBuffer
 	token   string
 	dir     string
@@ -90,7 +91,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
 	}
 	check.Must(t, r.manager.Open(t.Context()))
-	given, err := access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
+	r.tokens, err = access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
 	check.Must(t, err)
 	r.gate = &egress.Proxy{Rules: func() policy.Rules {
 		return policy.Rules{AllowedHosts: settings.SplitHosts(live.Current().NetworkAccess.AllowedHosts)}
@@ -101,7 +102,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	}
 	check.Must(t, r.mgr.Open(t.Context()))
 	r.server = &dashboard.Server{
-		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
+		Addr: addr, Tokens: r.tokens, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
 		Runs:  new(records), Watches: watching(store), Browsers: r.mgr, Gate: r.gate,
 		Scripts: recording.ScriptStore{Dir: filepath.Join(dir, "scripts")}, Transcripts: r.said,

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/telemetry"
+	"clank/internal/untrusted"
 	"clank/sessions/access"
 )
 
@@ -26,21 +28,20 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-// isSignedIn reports whether r comes from a program with a token, or from a page with the key of a sign-in. There are
-// no cookies: they know no ports, so that each server on any port of this machine is sent all of them, and may replace
-// them. A page keeps its key in the storage of its origin, which has a port.
-func (s *Server) isSignedIn(r *http.Request) bool {
-	secret := bearer(r)
-	return s.isToken(secret) || s.Tokens.Valid(secret, access.ScopeSignIn)
-}
-
-// requireLogin lets those pass who have signed in. A browser that opens an address cannot bring the key: it is given an
-// empty page, whose script asks again with it.
-func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
+// requireRole lets those pass who have the role, see [visitorOf]. There are no cookies: they know no ports, so that each
+// server on any port of this machine is sent all of them, and may replace them. A page keeps its key in the storage of
+// its origin, which has a port. A browser that opens an address cannot bring the key: it is given an empty page, whose
+// script asks again with it.
+func (s *Server) requireRole(least Role, next http.HandlerFunc) http.HandlerFunc {
+	if least == RoleNobody {
+		return next
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case s.isSignedIn(r):
-			next(w, r)
+		switch v := s.identify(r); {
+		case v.role >= least:
+			next(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+		case v.role > RoleNobody:
+			writeError(w, http.StatusForbidden, "that is not yours to see or do here: ask the operator of this clank")
 		case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
 			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started, or that \"clank login\" prints")
@@ -50,24 +51,23 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// requireMetricsToken lets those pass who may sign in, and programs with a token for metrics.
-func (s *Server) requireMetricsToken(next http.HandlerFunc) http.HandlerFunc {
-	signedIn := s.requireLogin(next)
+// orMetricsToken lets programs with a token for metrics pass, too.
+func (s *Server) orMetricsToken(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.Tokens.Valid(bearer(r), access.ScopeMetrics) {
-			next(w, r)
+			s.answerWith(s.metrics)(w, r)
 			return
 		}
-		signedIn(w, r)
+		next(w, r)
 	}
 }
 
-func (s *Server) openingPage(w http.ResponseWriter, _ *http.Request) error {
-	return s.page(w, "open", pageData{Title: "clank"})
+func (s *Server) openingPage(w http.ResponseWriter, r *http.Request) error {
+	return s.page(w, r, "open", pageData{Title: "clank"})
 }
 
-func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) error {
-	return s.page(w, "login", pageData{Title: "Sign in"})
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
+	return s.page(w, r, "login", pageData{Title: "Sign in", Data: s.discordSignInURL(r) != ""})
 }
 
 // login signs a browser in, by a one-time code or by a token, and gives it the key of its sign-in.
@@ -86,13 +86,22 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 			return refuse(http.StatusUnauthorized, "that does not open the page: each link works once")
 		}
 	}
-	secret, err := s.Tokens.Issue("a browser", access.ScopeSignIn, loginLifetime)
+	return s.signIn(w, r, with, access.Token{Name: "the operator"})
+}
+
+// signIn gives a browser the key of its sign-in.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request, with string, t access.Token) error {
+	t.From, t.Browser = s.clientOf(r), untrusted.CleanLine(r.UserAgent(), maxUserAgent)
+	secret, err := s.Tokens.SignIn(t, loginLifetime)
 	if err != nil {
 		return failed("sign in", err)
 	}
-	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn}, map[string]any{"with": with, "from": r.RemoteAddr})
+	s.Telemetry.Audit(r.Context(), telemetry.Record{Kind: telemetry.KindSignIn, User: t.User}, map[string]any{"with": with, "from": t.From})
 	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
 }
+
+// maxUserAgent is how much is kept of what a browser calls itself, in characters.
+const maxUserAgent = 200
 
 // newLoginLink gives a program with a token a link that signs a browser in. A browser that is signed in gets none: a
 // sign-in that was stolen would never end.
@@ -114,7 +123,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 
 // sessionStatus says whether whoever asks has signed in.
 func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.isSignedIn(r)})
+	return writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.identify(r).role > RoleNobody})
 }
 
 // loginLifetime is how long a browser stays signed in.

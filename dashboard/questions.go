@@ -6,13 +6,13 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"clank/dashboard/api"
 	"clank/internal/untrusted"
+	"clank/sessions"
 	"clank/sessions/approval"
 )
 
@@ -93,11 +93,18 @@ func (s *Server) followQuestions() {
 	})
 }
 
-// pending returns the questions of a task, or all for "".
-func (s *Server) pending(task string) []approval.Question {
+// questionOrigin returns where the task of a question was asked for.
+func questionOrigin(q approval.Question) sessions.Origin {
+	return sessions.Origin{
+		Kind: sessions.OriginKind(q.Source), Guild: q.Guild, Channel: q.Channel, User: q.User, UserName: q.UserName, Private: q.Private,
+	}
+}
+
+// pending returns the questions of a task, or all for "", that v may answer.
+func (s *Server) pending(task string, v visitor) []approval.Question {
 	out := []approval.Question{}
 	for _, q := range s.Questions.Pending() {
-		if task == "" || q.Task == task {
+		if (task == "" || q.Task == task) && v.mayAct(questionOrigin(q)) {
 			out = append(out, publicQuestion(q))
 		}
 	}
@@ -109,19 +116,15 @@ func (f *eventFeed) question(ev approval.Event) {
 	if ev.Question.Private {
 		ev.Answer.Reason = ""
 	}
+	origin := questionOrigin(ev.Question)
 	ev.Question = publicQuestion(ev.Question)
 	data, _ := json.Marshal(ev) // strings and times always marshal
-	f.send(feedEvent{event: "question", task: ev.Question.Task, data: data})
-}
-
-// private reports whether the question with that id is one of a private task.
-func (s *Server) private(id string) bool {
-	return slices.ContainsFunc(s.Questions.Pending(), func(q approval.Question) bool { return q.ID == id && q.Private })
+	f.send(feedEvent{event: "question", task: ev.Question.Task, origin: origin, data: data})
 }
 
 // listQuestions lists the questions that wait for an answer.
-func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, s.pending(""))
+func (s *Server) listQuestions(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.pending("", visitorOf(r)))
 }
 
 // answerQuestion answers one. The first answer counts.
@@ -130,11 +133,23 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	id := strings.ToLower(r.PathValue("id"))
-	if in.Allow && s.private(id) {
+	id, v := strings.ToLower(r.PathValue("id")), visitorOf(r)
+	q, waits := s.Questions.Find(id)
+	at := questionOrigin(q)
+	switch {
+	case !waits || !v.sight().Includes(at):
+		return failed("answer the question", approval.ErrNotPending)
+	case in.Allow && q.Private:
 		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
+	case !v.mayAct(at) && (in.Allow || q.User != v.id && !s.anyoneMayStop()):
+		return refuse(http.StatusForbidden, "only who asked for the task, or somebody who may manage messages there, can answer that")
 	}
-	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}
+	if in.Allow && v.role < RoleOperator {
+		if _, err := s.originAt(r.Context(), v, at); err != nil {
+			return err
+		}
+	}
+	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: v.byName()}
 	if in.Reason != "" && !in.Allow {
 		answer = approval.Answer{Reason: untrusted.CleanLine(in.Reason, maxReason)}
 	}

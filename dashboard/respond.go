@@ -124,6 +124,7 @@ var statuses = []struct {
 	{sessions.ErrBudgetSpent, http.StatusTooManyRequests},
 	{sessions.ErrShuttingDown, http.StatusServiceUnavailable},
 	{watches.ErrTooMany, http.StatusTooManyRequests},
+	{watches.ErrForbidden, http.StatusForbidden},
 	{watches.ErrNotFound, http.StatusNotFound},
 	{watches.ErrAlreadyEnded, http.StatusConflict},
 	{approval.ErrNotPending, http.StatusConflict},

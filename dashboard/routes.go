@@ -6,141 +6,138 @@ import (
 	"strings"
 )
 
-// routeAccess says who may use a route.
-type routeAccess int
-
-const (
-	accessSignedIn routeAccess = iota // with a token, or the key of a sign-in
-	accessMetrics                     // the same, or with a token for metrics
-	accessPublic                      // anybody who can reach it; it tells and changes nothing of worth
-)
-
 type route struct {
-	pattern  string
-	requires routeAccess
-	handle   func(http.ResponseWriter, *http.Request) error
+	pattern string
+	least   Role // who may use it; what of it somebody sees and may do is up to handle
+	handle  func(http.ResponseWriter, *http.Request) error
 }
+
+// metricsRoute also takes a token for metrics.
+const metricsRoute = "GET /metrics"
 
 func (s *Server) routes() []route { //nolint:funlen // it is a table
 	return []route{
-		{"GET /{$}", accessSignedIn, s.chatPage},
-		{"GET /s/{id}", accessSignedIn, s.chatPage},
-		{"GET /activity", accessSignedIn, s.activityPage},
-		{"GET /tasks/{id}", accessSignedIn, s.taskPage},
-		{"GET /setup", accessSignedIn, s.setupPage},
-		{"GET /api/setup", accessSignedIn, s.setup},
-		{"POST /api/setup/model", accessSignedIn, s.testModel},
-		{"POST /api/setup/key", accessSignedIn, s.saveKey},
-		{"GET /api/setup/models", accessSignedIn, s.listModels},
-		{"GET /settings", accessSignedIn, s.settingsPage},
-		{"GET /settings/servers/{id}", accessSignedIn, s.guildSettingsPage},
-		{"GET /budget", accessSignedIn, s.budgetPage},
-		{"GET /login", accessPublic, s.loginPage},
-		{"GET /assets/{sum}/{name}", accessPublic, s.asset},
-		{"GET /favicon.ico", accessPublic, s.favicon},
+		{"GET /{$}", RoleViewer, s.chatPage},
+		{"GET /s/{id}", RoleOperator, s.chatPage},
+		{"GET /activity", RoleViewer, s.activityPage},
+		{"GET /tasks/{id}", RoleViewer, s.taskPage},
+		{"GET /setup", RoleOperator, s.setupPage},
+		{"GET /api/setup", RoleOperator, s.setup},
+		{"POST /api/setup/model", RoleOperator, s.testModel},
+		{"POST /api/setup/key", RoleOperator, s.saveKey},
+		{"GET /api/setup/models", RoleOperator, s.listModels},
+		{"GET /settings", RoleOperator, s.settingsPage},
+		{"GET /settings/servers/{id}", RoleViewer, s.guildSettingsPage},
+		{"GET /budget", RoleOperator, s.budgetPage},
+		{"GET /login", RoleNobody, s.loginPage},
+		{"GET /assets/{sum}/{name}", RoleNobody, s.asset},
+		{"GET /favicon.ico", RoleNobody, s.favicon},
 
-		{"GET /healthz", accessPublic, s.health},
-		{"GET /readyz", accessPublic, s.ready},
-		{"GET /metrics", accessMetrics, s.metrics},
-		{"GET /debug/pprof/{name}", accessSignedIn, s.profile},
-		{"GET /api/records", accessSignedIn, s.listRecords},
-		{"GET /api/health", accessPublic, s.health},
-		{"POST /api/login", accessPublic, s.login},
-		{"POST /api/login-link", accessSignedIn, s.newLoginLink},
-		{"POST /api/logout", accessSignedIn, s.logout},
-		{"GET /api/me", accessPublic, s.sessionStatus},
+		{"GET /healthz", RoleNobody, s.health},
+		{"GET /readyz", RoleNobody, s.ready},
+		{metricsRoute, RoleOperator, s.metrics},
+		{"GET /debug/pprof/{name}", RoleOperator, s.profile},
+		{"GET /api/records", RoleOperator, s.listRecords},
+		{"GET /api/health", RoleNobody, s.health},
+		{"POST /api/login", RoleNobody, s.login},
+		{"POST /api/login/discord", RoleNobody, s.loginWithDiscord},
+		{"POST /api/login/discord/begin", RoleNobody, s.beginDiscordLogin},
+		{"POST /api/login-link", RoleOperator, s.newLoginLink},
+		{"POST /api/logout", RoleViewer, s.logout},
+		{"GET /api/me", RoleNobody, s.sessionStatus},
 
-		{"POST /api/tasks", accessSignedIn, s.startTask},
-		{"GET /api/tasks", accessSignedIn, s.listTasks},
-		{"GET /api/tasks/{id}", accessSignedIn, s.task},
-		{"GET /api/tasks/{id}/events", accessSignedIn, s.taskEvents},
-		{"GET /api/tasks/{id}/images/{i}", accessSignedIn, s.taskImage},
-		{"GET /api/tasks/{id}/downloads/{file}", accessSignedIn, s.download},
-		{"POST " + filesPath, accessSignedIn, s.receiveFile},
-		{"GET /api/tasks/{id}/run", accessSignedIn, s.downloadRun},
-		{"GET /api/tasks/{id}/page", accessSignedIn, s.pageLog},
-		{"GET /api/tasks/{id}/export/{kind}", accessSignedIn, s.exportTask},
-		{"POST /api/tasks/{id}/retry", accessSignedIn, s.retryTask},
-		{"POST /api/tasks/{id}/replay", accessSignedIn, s.replayTask},
-		{"POST /api/tasks/{id}/script", accessSignedIn, s.saveScript},
-		{"GET /api/tasks/{id}/film", accessSignedIn, s.film},
-		{"GET /api/tasks/{id}/film/clip", accessSignedIn, s.filmClip},
-		{"GET /api/tasks/{id}/film/chapters", accessSignedIn, s.filmChapters},
-		{"POST /api/tasks/{id}/stop", accessSignedIn, s.stopTask},
-		{"POST /api/tasks/{id}/say", accessSignedIn, s.addTaskNote},
-		{"GET /api/steps/{task}/{n}/view", accessSignedIn, s.stepView},
-		{"POST /api/stop", accessSignedIn, s.stopChannel},
-		{"GET /api/events", accessSignedIn, s.pageEvents},
+		{"POST /api/tasks", RoleOperator, s.startTask},
+		{"GET /api/tasks", RoleViewer, s.listTasks},
+		{"GET /api/tasks/{id}", RoleViewer, s.task},
+		{"GET /api/tasks/{id}/events", RoleViewer, s.taskEvents},
+		{"GET /api/tasks/{id}/images/{i}", RoleViewer, s.taskImage},
+		{"GET /api/tasks/{id}/downloads/{file}", RoleMember, s.download},
+		{"POST " + filesPath, RoleOperator, s.receiveFile},
+		{"GET /api/tasks/{id}/run", RoleOperator, s.downloadRun},
+		{"GET /api/tasks/{id}/page", RoleOperator, s.pageLog},
+		{"GET /api/tasks/{id}/export/{kind}", RoleMember, s.exportTask},
+		{"POST /api/tasks/{id}/retry", RoleOperator, s.retryTask},
+		{"POST /api/tasks/{id}/replay", RoleOperator, s.replayTask},
+		{"POST /api/tasks/{id}/script", RoleOperator, s.saveScript},
+		{"GET /api/tasks/{id}/film", RoleViewer, s.film},
+		{"GET /api/tasks/{id}/film/clip", RoleViewer, s.filmClip},
+		{"GET /api/tasks/{id}/film/chapters", RoleViewer, s.filmChapters},
+		{"POST /api/tasks/{id}/stop", RoleViewer, s.stopTask},
+		{"POST /api/tasks/{id}/say", RoleMember, s.addTaskNote},
+		{"GET /api/steps/{task}/{n}/view", RoleViewer, s.stepView},
+		{"POST /api/stop", RoleOperator, s.stopChannel},
+		{"GET /api/events", RoleViewer, s.pageEvents},
 
-		{"GET /api/questions", accessSignedIn, s.listQuestions},
-		{"POST /api/questions/{id}", accessSignedIn, s.answerQuestion},
-		{"GET /api/calls/{id}/questions", accessSignedIn, s.questionEvents},
+		{"GET /api/questions", RoleViewer, s.listQuestions},
+		{"POST /api/questions/{id}", RoleViewer, s.answerQuestion},
+		{"GET /api/calls/{id}/questions", RoleOperator, s.questionEvents},
 
-		{"GET /api/sessions", accessSignedIn, s.listSessions},
-		{"GET /api/sessions/{id}/live", accessSignedIn, s.live},
-		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},
-		{"GET /api/sessions/{id}/film", accessSignedIn, s.filming},
-		{"POST /api/sessions/{id}/film", accessSignedIn, s.requestFilm},
-		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
+		{"GET /api/sessions", RoleViewer, s.listSessions},
+		{"GET /api/sessions/{id}/live", RoleViewer, s.live},
+		{"POST /api/sessions/{id}/close", RoleMember, s.closeSession},
+		{"GET /api/sessions/{id}/film", RoleOperator, s.filming},
+		{"POST /api/sessions/{id}/film", RoleOperator, s.requestFilm},
+		{"POST /api/sessions/{id}/say", RoleMember, s.addTaskNote},
 
-		{"GET /api/settings/export", accessSignedIn, s.exportSettings},
-		{"POST /api/settings/import", accessSignedIn, s.importSettings},
-		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
-		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},
+		{"GET /api/settings/export", RoleOperator, s.exportSettings},
+		{"POST /api/settings/import", RoleOperator, s.importSettings},
+		{"POST /api/settings/reset", RoleOperator, s.resetSettings},
+		{"GET /api/settings/presets/{name}", RoleOperator, s.previewPreset},
 
-		{"GET /api/discord", accessSignedIn, s.discord},
-		{"GET /api/weaknesses", accessSignedIn, s.weaknesses},
+		{"GET /api/discord", RoleOperator, s.discord},
+		{"GET /api/weaknesses", RoleOperator, s.weaknesses},
 
-		{"GET /api/budget", accessSignedIn, s.budget},
-		{"GET /api/costs", accessSignedIn, s.costs},
-		{"GET /api/costs.csv", accessSignedIn, s.costsCSV},
+		{"GET /api/budget", RoleOperator, s.budget},
+		{"GET /api/costs", RoleOperator, s.costs},
+		{"GET /api/costs.csv", RoleOperator, s.costsCSV},
 
-		{"GET /api/settings", accessSignedIn, s.getSettings},
-		{"PUT /api/settings", accessSignedIn, s.putSettings},
-		{"GET /api/servers/{id}/settings", accessSignedIn, s.getGuildSettings},
-		{"PUT /api/servers/{id}/settings", accessSignedIn, s.putGuildSettings},
+		{"GET /api/settings", RoleOperator, s.getSettings},
+		{"PUT /api/settings", RoleOperator, s.putSettings},
+		{"GET /api/servers/{id}/settings", RoleViewer, s.getGuildSettings},
+		{"PUT /api/servers/{id}/settings", RoleViewer, s.putGuildSettings},
 
-		{"GET /browsers", accessSignedIn, s.browsersPage},
-		{"GET /browsers/{name}/doctor", accessSignedIn, s.doctorPage},
-		{"GET /api/browsers", accessSignedIn, s.listBrowsers},
-		{"POST /api/browsers", accessSignedIn, s.createBrowser},
-		{"POST /api/browsers/{name}/start", accessSignedIn, s.startBrowser},
-		{"POST /api/browsers/{name}/stop", accessSignedIn, s.stopBrowser},
-		{"POST /api/browsers/{name}/open", accessSignedIn, s.openBrowser},
-		{"POST /api/browsers/{name}/rename", accessSignedIn, s.renameBrowser},
-		{"POST /api/browsers/{name}/reset", accessSignedIn, s.resetBrowser},
-		{"POST /api/browsers/{name}/delete", accessSignedIn, s.deleteBrowser},
+		{"GET /browsers", RoleOperator, s.browsersPage},
+		{"GET /browsers/{name}/doctor", RoleOperator, s.doctorPage},
+		{"GET /api/browsers", RoleOperator, s.listBrowsers},
+		{"POST /api/browsers", RoleOperator, s.createBrowser},
+		{"POST /api/browsers/{name}/start", RoleOperator, s.startBrowser},
+		{"POST /api/browsers/{name}/stop", RoleOperator, s.stopBrowser},
+		{"POST /api/browsers/{name}/open", RoleOperator, s.openBrowser},
+		{"POST /api/browsers/{name}/rename", RoleOperator, s.renameBrowser},
+		{"POST /api/browsers/{name}/reset", RoleOperator, s.resetBrowser},
+		{"POST /api/browsers/{name}/delete", RoleOperator, s.deleteBrowser},
 
-		{"GET /safety", accessSignedIn, s.safetyPage},
-		{"GET /api/refusals", accessSignedIn, s.listRefusals},
-		{"POST /api/refusals/allow", accessSignedIn, s.allowRefused},
-		{"POST /api/tokens/remove", accessSignedIn, s.removeToken},
-		{"POST /api/sign-ins/end", accessSignedIn, s.endSignIn},
+		{"GET /safety", RoleOperator, s.safetyPage},
+		{"GET /api/refusals", RoleOperator, s.listRefusals},
+		{"POST /api/refusals/allow", RoleOperator, s.allowRefused},
+		{"POST /api/tokens/remove", RoleOperator, s.removeToken},
+		{"GET /api/sign-ins", RoleViewer, s.listSignIns},
+		{"POST /api/sign-ins/end", RoleViewer, s.endSignIns},
 
-		{"GET /scripts", accessSignedIn, s.scriptsPage},
-		{"POST /api/scripts/{name}/run", accessSignedIn, s.runScript},
-		{"POST /api/scripts/{name}/rename", accessSignedIn, s.renameScript},
-		{"POST /api/scripts/{name}/delete", accessSignedIn, s.deleteScript},
-		{"GET /transcripts", accessSignedIn, s.transcriptsPage},
-		{"GET /transcripts/{name}", accessSignedIn, s.transcriptPage},
-		{"GET /api/transcripts/{name}", accessSignedIn, s.exportTranscript},
-		{"POST /api/transcripts/{name}/delete", accessSignedIn, s.deleteTranscript},
+		{"GET /scripts", RoleOperator, s.scriptsPage},
+		{"POST /api/scripts/{name}/run", RoleOperator, s.runScript},
+		{"POST /api/scripts/{name}/rename", RoleOperator, s.renameScript},
+		{"POST /api/scripts/{name}/delete", RoleOperator, s.deleteScript},
+		{"GET /transcripts", RoleOperator, s.transcriptsPage},
+		{"GET /transcripts/{name}", RoleOperator, s.transcriptPage},
+		{"GET /api/transcripts/{name}", RoleOperator, s.exportTranscript},
+		{"POST /api/transcripts/{name}/delete", RoleOperator, s.deleteTranscript},
 
-		{"GET /watches", accessSignedIn, s.watchesPage},
-		{"GET /api/watches", accessSignedIn, s.listWatches},
-		{"POST /api/watches", accessSignedIn, s.addWatch},
-		{"POST /api/watches/{id}/end", accessSignedIn, s.endWatch},
+		{"GET /watches", RoleMember, s.watchesPage},
+		{"GET /api/watches", RoleMember, s.listWatches},
+		{"POST /api/watches", RoleOperator, s.addWatch},
+		{"POST /api/watches/{id}/end", RoleMember, s.endWatch},
 
-		{"GET /api/links", accessSignedIn, s.listLinks},
-		{"POST /api/links", accessSignedIn, s.newLink},
-		{"POST /api/links/revoke", accessSignedIn, s.revokeLinks},
-		{"GET /api/links/check", accessSignedIn, s.checkSharing},
+		{"GET /api/links", RoleOperator, s.listLinks},
+		{"POST /api/links", RoleOperator, s.newLink},
+		{"POST /api/links/revoke", RoleOperator, s.revokeLinks},
+		{"GET /api/links/check", RoleOperator, s.checkSharing},
 
-		{"GET /call", accessSignedIn, s.callPage},
-		{"GET /api/call/{$}", accessSignedIn, s.callAPI},
-		{"POST /api/call/join", accessSignedIn, s.callAPI},
-		{"POST /api/call/stop", accessSignedIn, s.callAPI},
-		{"GET /api/call/pictures/{name}", accessSignedIn, s.callAPI},
+		{"GET /call", RoleOperator, s.callPage},
+		{"GET /api/call/{$}", RoleOperator, s.callAPI},
+		{"POST /api/call/join", RoleOperator, s.callAPI},
+		{"POST /api/call/stop", RoleOperator, s.callAPI},
+		{"GET /api/call/pictures/{name}", RoleOperator, s.callAPI},
 	}
 }
 
@@ -148,13 +145,9 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
-		h := s.answerWith(r.handle)
-		switch r.requires {
-		case accessSignedIn:
-			h = s.requireLogin(h)
-		case accessMetrics:
-			h = s.requireMetricsToken(h)
-		case accessPublic:
+		h := s.requireRole(r.least, s.answerWith(r.handle))
+		if r.pattern == metricsRoute {
+			h = s.orMetricsToken(h)
 		}
 		mux.Handle(r.pattern, h)
 	}

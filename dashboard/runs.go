@@ -53,10 +53,28 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 	}
-	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Text) {
+	if visitorOf(r).role == RoleOperator && origin.Kind == sessions.FromDashboard && s.IsStop(in.Text) {
 		return writeJSON(w, http.StatusOK, s.stopAll())
 	}
 	origin.Moderator = true // the machine is the operator's
+	if v := visitorOf(r); v.role < RoleOperator {
+		at, err := s.noteOrigin(r)
+		if err != nil {
+			return err
+		}
+		if origin, err = s.originAt(r.Context(), v, at); err != nil {
+			return err
+		}
+	}
 	id, err := s.Manager.SendNote(r.Context(), r.PathValue("id"), origin, in.Text)
 	return writeResult(w, http.StatusAccepted, "tell the task", api.NoteAccepted{TaskID: id}, err)
+}
+
+// noteOrigin returns where the task or session was asked for that is told something, to who sees it.
+func (s *Server) noteOrigin(r *http.Request) (sessions.Origin, error) {
+	if t, err := s.seenTask(r, "id"); err == nil {
+		return t.Origin, nil
+	}
+	se, err := s.seenSession(r)
+	return se.Origin, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -72,7 +71,7 @@ func (s *Server) safetyPage(w http.ResponseWriter, r *http.Request) error {
 			data.Logins = append(data.Logins, vaultLogin{e, strings.Join(vault.DisplayOrigins(e.Origins), ", ")})
 		}
 	}
-	return s.page(w, "safety", pageData{Title: "Safety · clank", Data: data})
+	return s.page(w, r, "safety", pageData{Title: "Safety · clank", Data: data})
 }
 
 func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) error {
@@ -205,17 +204,4 @@ func (s *Server) removeToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeDone(w, "remove the token", s.Tokens.Remove(in.Name))
-}
-
-// endSignIn signs a browser out.
-func (s *Server) endSignIn(w http.ResponseWriter, r *http.Request) error {
-	var in api.SignInID
-	if err := readJSON(r, &in); err != nil {
-		return err
-	}
-	if err := s.Tokens.EndSignIn(in.ID); err != nil {
-		return refuse(http.StatusNotFound, "%v", fmt.Errorf("it is signed out already: %w", err))
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }

@@ -17,7 +17,7 @@ type scriptRow struct {
 	Problem string
 }
 
-func (s *Server) scriptsPage(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) scriptsPage(w http.ResponseWriter, r *http.Request) error {
 	names, err := s.Scripts.Names()
 	if err != nil {
 		return failed("list the scripts", err)
@@ -29,7 +29,7 @@ func (s *Server) scriptsPage(w http.ResponseWriter, _ *http.Request) error {
 			rows[i].Name, rows[i].Problem = name, err.Error()
 		}
 	}
-	return s.page(w, "scripts", pageData{Title: "Scripts · clank", Data: rows})
+	return s.page(w, r, "scripts", pageData{Title: "Scripts · clank", Data: rows})
 }
 
 // runScript starts a task that follows a script with other values, which the request names.

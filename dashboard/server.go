@@ -18,6 +18,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/liveview"
 	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
@@ -30,6 +31,10 @@ import (
 
 // DefaultAddr is where the page is unless told otherwise.
 const DefaultAddr = "127.0.0.1:8787"
+
+// DefaultRecheck is how often a watcher is asked for again. What Discord says of members holds as long, so that who has
+// lost a role there sees nothing here half a minute later.
+const DefaultRecheck = 15 * time.Second
 
 // Server is the page. Set the exported fields, then call Open, and Close when it is to end.
 type Server struct {
@@ -57,7 +62,10 @@ type Server struct {
 	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
 	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything
 	Call        http.Handler                    // answers the page of calls, below /api/call
-	Live        http.Handler                    // answers the WebSocket of a session's live pane, see liveview; nil = there is none
+	Accounts    Accounts                        // nil: nobody signs in with Discord
+	Recheck     time.Duration                   // how often who watches is asked for again; 0 takes [DefaultRecheck]
+	// Live answers the WebSocket of a session's live pane; nil = there is none.
+	Live func(w http.ResponseWriter, r *http.Request, v liveview.Viewer)
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// CheckValues says which changed settings will not work as things are; nil: none is looked at.
@@ -89,7 +97,7 @@ type Server struct {
 // Open prepares the page and starts serving it. ctx bounds the start only.
 func (s *Server) Open(ctx context.Context) error {
 	var err error
-	s.Addr = cmp.Or(s.Addr, DefaultAddr)
+	s.Addr, s.Recheck = cmp.Or(s.Addr, DefaultAddr), cmp.Or(s.Recheck, DefaultRecheck)
 	if err := s.checkAddr(); err != nil {
 		return err
 	}

@@ -1,11 +1,16 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"sync"
+	"time"
 
 	"clank/dashboard/api"
+	"clank/internal/liveview"
 	"clank/sessions"
 )
 
@@ -16,13 +21,17 @@ const (
 )
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.sessionViews(r.Context())
+	list, err := s.sessionViews(r.Context(), visitorOf(r).sight())
 	return writeResult(w, http.StatusOK, "list the sessions", list, err)
 }
 
 // closeSession ends a session for good.
 func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Manager.CloseSession(r.Context(), r.PathValue("id"), operatorActor(sessions.FromDashboard)); err != nil {
+	se, err := s.seenSession(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Manager.CloseSession(r.Context(), se.ID, visitorOf(r).actor(se.Origin)); err != nil {
 		return failed("close the session", err)
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -34,22 +43,67 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if s.Live == nil {
 		return refuse(http.StatusNotFound, "pages of sessions cannot be watched here")
 	}
-	s.Live.ServeHTTP(w, r)
+	se, err := s.seenSession(r)
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancelCause(r.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { end(s.awaitUnseen(ctx, r, se.Origin)) })
+	s.Live(w, r.WithContext(ctx), s.liveViewer(r, se))
+	end(nil)
+	watching.Wait()
 	return nil
+}
+
+// liveViewer returns whoever asks as somebody who watches a session: in Discord's terms, unless they are the operator.
+func (s *Server) liveViewer(r *http.Request, se sessions.Session) liveview.Viewer {
+	v := visitorOf(r)
+	viewer := liveview.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin), From: operator()}
+	viewer.May = liveview.Rights{Control: true, Stop: true, Note: true}
+	if v.role == RoleOperator {
+		viewer.Actor.Name = viewer.Name
+		return viewer
+	}
+	var err error
+	owns := se.Origin.User == v.id
+	viewer.Invited = !owns
+	viewer.From, err = s.originAt(r.Context(), v, se.Origin)
+	may := err == nil && v.mayAct(se.Origin)
+	viewer.May = liveview.Rights{Control: may && owns, Stop: owns || may || s.anyoneMayStop(), Note: may}
+	return viewer
+}
+
+var errUnseen = errors.New("you are signed out, or may not see this any more")
+
+// awaitUnseen returns why whoever asks may not see any more what was asked for from o, as soon as that is so.
+func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Origin) error {
+	tick := time.NewTicker(s.Recheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if now := s.identify(r); now.role == RoleNobody || !now.sight().Includes(o) {
+				return errUnseen
+			}
+		}
+	}
 }
 
 // doors are those whose sessions and tasks are shown.
 var doors = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
 
-// sessionViews returns the sessions that are not private, last used first.
-func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
+// sessionViews returns the sessions that are not private, and that by sees, last used first.
+func (s *Server) sessionViews(ctx context.Context, by *sessions.Sight) ([]api.SessionView, error) {
 	views := []api.SessionView{}
 	for _, kind := range doors {
-		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Kind: kind, Limit: maxListedSessions})
+		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Kind: kind, SeenBy: by, Limit: maxListedSessions})
 		if err != nil {
 			return nil, err
 		}
-		tasks, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, Limit: maxSearchedTasks})
+		tasks, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, SeenBy: by, Limit: maxSearchedTasks})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -62,7 +63,7 @@ func (s *Server) getGuildSettings(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, s.guildSettingsView(g))
+	return writeJSON(w, http.StatusOK, s.guildSettingsView(g, s.guildFields(r, g)))
 }
 
 // putGuildSettings changes what is set for a Discord server, all that was sent or nothing.
@@ -75,7 +76,13 @@ func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error 
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	view := func() api.SettingsView { return s.guildSettingsView(g) }
+	fields := s.guildFields(r, g)
+	for key := range in.Changes {
+		if !slices.ContainsFunc(fields, func(f settings.Field) bool { return f.Key == key }) && visitorOf(r).role < RoleOperator {
+			return refuse(http.StatusForbidden, "the operator of this clank sets that")
+		}
+	}
+	view := func() api.SettingsView { return s.guildSettingsView(g, fields) }
 	return s.save(w, r, in.Version, in.Meta, view, func(ctx context.Context, version string) error {
 		return s.Settings.UpdateGuild(ctx, g.ID, in.Changes, version)
 	})
@@ -86,7 +93,7 @@ func (s *Server) findGuild(r *http.Request) (api.DiscordServer, error) {
 	id := r.PathValue("id")
 	list := s.discordStatus().Servers
 	i := slices.IndexFunc(list, func(g api.DiscordServer) bool { return g.ID == id })
-	if i < 0 {
+	if i < 0 || !visitorOf(r).manages(id) {
 		return api.DiscordServer{}, refuse(http.StatusNotFound, "clank is not on that Discord server")
 	}
 	return list[i], nil
@@ -188,9 +195,22 @@ func (s *Server) settingsView() api.SettingsView {
 	return out
 }
 
-func (s *Server) guildSettingsView(g api.DiscordServer) api.SettingsView {
+// guildFields returns the settings of a Discord server that are shown to whoever asks: all to the operator, to its
+// managers those that they may change.
+func (s *Server) guildFields(r *http.Request, g api.DiscordServer) []settings.Field {
+	if visitorOf(r).role == RoleOperator {
+		return s.Settings.Guild(g.ID).Fields
+	}
+	return s.Settings.Guild(g.ID).ManagerFields()
+}
+
+func (s *Server) guildSettingsView(g api.DiscordServer, fields []settings.Field) api.SettingsView {
 	st := s.Settings.Guild(g.ID)
-	return s.viewOf(st.State, s.Settings.Current(), st.Fields)
+	st.Stored = maps.Clone(st.Stored)
+	maps.DeleteFunc(st.Stored, func(key string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(fields, func(f settings.Field) bool { return f.Key == key })
+	})
+	return s.viewOf(st.State, s.Settings.Current(), fields)
 }
 
 // viewOf returns settings as they are in st, beside those that hold where nothing is set.

@@ -44,10 +44,10 @@ type settingInput struct {
 	Ways     []settings.RuntimeBinding // of the runtime: what there is to choose from, and what is ready
 }
 
-func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
 	data := settingsData{Title: "Settings", Path: "/api/settings", Discord: s.discordStatus()}
 	data.add(s.settingsView(), settings.Fields())
-	return s.page(w, "settings", pageData{Title: "Settings · clank", Data: data})
+	return s.page(w, r, "settings", pageData{Title: "Settings · clank", Data: data})
 }
 
 // guildSettingsPage shows what is set for a Discord server.
@@ -56,7 +56,7 @@ func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	fields := s.Settings.Guild(g.ID).Fields
+	fields := slices.Clone(s.guildFields(r, g))
 	var channels, roles []settings.Option
 	if s.GuildParts != nil {
 		channels, roles = s.GuildParts(g.ID)
@@ -71,8 +71,8 @@ func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error
 		}
 	}
 	data := settingsData{Title: "Settings of " + g.Name, Path: "/api/servers/" + g.ID + "/settings", Guild: true}
-	data.add(s.guildSettingsView(g), fields)
-	return s.page(w, "settings", pageData{Title: data.Title + " · clank", Data: data})
+	data.add(s.guildSettingsView(g, fields), fields)
+	return s.page(w, r, "settings", pageData{Title: data.Title + " · clank", Data: data})
 }
 
 // add adds settings, which are in the order of fields.

@@ -25,7 +25,7 @@ func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
 		p.Present = p.Key != "" && s.Secret(p.Key)
 		data.Providers = append(data.Providers, p)
 	}
-	return s.page(w, "setup", pageData{Title: "Set-up · clank", Data: data})
+	return s.page(w, r, "setup", pageData{Title: "Set-up · clank", Data: data})
 }
 
 // setupData is what the page is made from.

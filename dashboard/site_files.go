@@ -49,6 +49,9 @@ type pageData struct {
 	Assets  string // folder of the assets: "/assets/0123456789ab"
 	Version string
 	Data    any
+
+	visitor visitor
+	routes  []route
 }
 
 // pageLink leads to a page.
@@ -60,6 +63,9 @@ type pageLink struct {
 // links returns the ways to pages, given by name, path and label.
 func (p pageData) links(pages [][3]string) (links []pageLink) {
 	for _, to := range pages {
+		if !p.May(to[1]) {
+			continue
+		}
 		links = append(links, pageLink{to[1], to[2], to[0] == p.Name})
 	}
 	return links
@@ -87,6 +93,15 @@ func (p pageData) MorePages() []pageLink {
 		{"setup", "/setup", "Set-up"},
 	})
 }
+
+// May reports whether who is shown the page may ask for what is at a path of the table of routes.
+func (p pageData) May(path string) bool {
+	i := slices.IndexFunc(p.routes, func(r route) bool { return r.pattern == "GET "+path })
+	return p.Operator() || i >= 0 && p.visitor.role >= p.routes[i].least
+}
+
+// Operator reports whether who is shown the page may do everything.
+func (p pageData) Operator() bool { return p.visitor.role == RoleOperator }
 
 func loadSiteFiles() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
@@ -146,7 +161,8 @@ func requestBody(namesAndValues ...any) (string, error) {
 }
 
 // page writes the page with the given name.
-func (s *Server) page(w http.ResponseWriter, name string, sh pageData) error {
+func (s *Server) page(w http.ResponseWriter, r *http.Request, name string, sh pageData) error {
+	sh.visitor, sh.routes = visitorOf(r), s.routes()
 	sh.Name, sh.Assets, sh.Version = name, "/assets/"+s.site.sum, s.Version
 	var b bytes.Buffer
 	if err := s.site.pages[name].Execute(&b, sh); err != nil {
@@ -195,11 +211,15 @@ type chatData struct {
 }
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
+	if visitorOf(r).role < RoleOperator {
+		http.Redirect(w, r, "/activity", http.StatusSeeOther)
+		return nil
+	}
 	s.presence.pageRequested()
 	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
 	data := chatData{Examples: examplePrompts, Weaknesses: serious, Live: s.Live != nil}
 	data.MaxFile = int64(s.Settings.Current().Browser.MaxUpload) << 20
-	return s.page(w, "chat", pageData{Title: "clank", Data: data})
+	return s.page(w, r, "chat", pageData{Title: "clank", Data: data})
 }
 
 // weaknesses serves what the installation protects less than it could.
@@ -254,9 +274,9 @@ func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) error {
 
 // publicTask returns the task that a part of the path names, if what came of it may be seen here.
 func (s *Server) publicTask(r *http.Request, part string) (sessions.TaskRecord, error) {
-	t, err := s.Manager.Task(r.Context(), r.PathValue(part))
+	t, err := s.seenTask(r, part)
 	if err != nil {
-		return t, failed("read the task", err)
+		return t, err
 	}
 	if t.Origin.Private {
 		return t, refuse(http.StatusForbidden, "that was asked privately: what came of it is for the person who asked")

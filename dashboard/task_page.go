@@ -65,26 +65,26 @@ var readOnlyTools = []string{
 }
 
 func (s *Server) taskPage(w http.ResponseWriter, r *http.Request) error {
-	data, err := s.readTask(r.Context(), r.PathValue("id"))
+	t, err := s.seenTask(r, "id")
 	if err != nil {
 		return err
 	}
-	return s.page(w, "task", pageData{Title: "Task · clank", Data: data})
+	data, err := s.readTask(r, t)
+	if err != nil {
+		return err
+	}
+	return s.page(w, r, "task", pageData{Title: "Task · clank", Data: data})
 }
 
 // readTask reads a task for people; of a private one only who asked, where, and what it cost.
-func (s *Server) readTask(ctx context.Context, id string) (taskData, error) {
-	t, err := s.Manager.Task(ctx, id)
-	if err != nil {
-		return taskData{}, failed("read the task", err)
-	}
-	rows, err := s.activityRows(ctx, []sessions.TaskRecord{t}, s.serverNames())
+func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, error) {
+	rows, err := s.activityRows(r, []sessions.TaskRecord{t}, s.serverNames())
 	if err != nil {
 		return taskData{}, err
 	}
 	data := taskData{activityRow: rows[0], Ended: t.State.Final(), Answer: rows[0].Answer, Tokens: tokensText(t.Usage)}
 	data.Closed = t.Closed
-	if se, err := s.Manager.Session(ctx, t.SessionID); err != nil || se.State == sessions.SessionClosed {
+	if se, err := s.Manager.Session(r.Context(), t.SessionID); err != nil || se.State == sessions.SessionClosed {
 		data.Closed = true
 	}
 	if !t.Started.IsZero() && !t.Ended.IsZero() {
@@ -94,7 +94,7 @@ func (s *Server) readTask(ctx context.Context, id string) (taskData, error) {
 		data.Answer = ""
 		return data, nil
 	}
-	steps, err := s.Manager.Steps(ctx, id)
+	steps, err := s.Manager.Steps(r.Context(), t.ID)
 	if err != nil {
 		return taskData{}, failed("read the task's steps", err)
 	}
@@ -112,7 +112,7 @@ func (s *Server) readTask(ctx context.Context, id string) (taskData, error) {
 			row.Call = strings.TrimSpace(st.Tool + " " + compactJSON(st.Input))
 		}
 		if st.View != nil {
-			row.Picture = fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(id), st.N)
+			row.Picture = fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(t.ID), st.N)
 		}
 		if st.Kind == sessions.StepAct && !st.Failed && !slices.Contains(readOnlyTools, st.Tool) {
 			data.Effects = append(data.Effects, st.Label)
@@ -178,7 +178,7 @@ func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
 	} else if r.PathValue("kind") != "html" {
 		return refuse(http.StatusNotFound, "a task can be had as html or as json")
 	}
-	data, err := write(r.Context(), t)
+	data, err := write(r, t)
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) exportHTML(ctx context.Context, t sessions.TaskRecord) ([]byte, error) {
-	data, err := s.readTask(ctx, t.ID)
+func (s *Server) exportHTML(r *http.Request, t sessions.TaskRecord) ([]byte, error) {
+	data, err := s.readTask(r, t)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s *Server) exportHTML(ctx context.Context, t sessions.TaskRecord) ([]byte,
 		if st.View == nil {
 			continue
 		}
-		if im, err := s.Manager.View(ctx, t.ID, st.N); err == nil { // one that went meanwhile is left out
+		if im, err := s.Manager.View(r.Context(), t.ID, st.N); err == nil { // one that went meanwhile is left out
 			data.Steps[i].Inline = inlineImage(im)
 		}
 	}
@@ -222,8 +222,8 @@ func inlineImage(im llm.Image) template.URL {
 	return template.URL("data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)) //nolint:gosec // of known types only
 }
 
-func (s *Server) exportJSON(ctx context.Context, t sessions.TaskRecord) ([]byte, error) {
-	view, err := s.view(ctx, t.ID)
+func (s *Server) exportJSON(r *http.Request, t sessions.TaskRecord) ([]byte, error) {
+	view, err := s.view(r.Context(), t.ID)
 	if err != nil {
 		return nil, failed("read the task", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/dashboard/api"
+	"clank/internal/settings"
 	"clank/sessions"
 )
 
@@ -104,6 +105,7 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	query.SeenBy = visitorOf(r).sight()
 	list, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {
 		return failed("list the tasks", err)
@@ -122,34 +124,32 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) task(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.view(r.Context(), r.PathValue("id"))
+	v, err := s.seenView(r)
 	return writeResult(w, http.StatusOK, "read the task", v, err)
-}
-
-// operatorActor returns the actor for the user of the page: the owner of the machine, who may do anything. For
-// work of Discord's users the name is "the operator", for the owner's own "you".
-func operatorActor(kind sessions.OriginKind) cancel.Actor {
-	if kind == sessions.FromDiscord {
-		return cancel.Actor{Name: "the operator", Moderator: true}
-	}
-	return cancel.Actor{Name: "you", Moderator: true}
 }
 
 // stopTask stops one task, wherever it was asked for. A task that has ended already is none to stop, and no error.
 func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
+	t, err := s.seenTask(r, "id")
 	if err != nil {
-		return failed("find the task", err)
+		return err
 	}
 	out := api.TasksStopped{Stopped: []string{}}
 	if t.State.Final() {
 		return writeJSON(w, http.StatusOK, out)
 	}
-	if _, stopped := s.Scopes.StopWork(t.ID, operatorActor(t.Origin.Kind), true); stopped {
+	v := visitorOf(r)
+	found, stopped := s.Scopes.StopWork(t.ID, v.actor(t.Origin), v.role == RoleOperator || s.anyoneMayStop())
+	switch {
+	case stopped:
 		out.Stopped = append(out.Stopped, t.ID)
+	case found:
+		return refuse(http.StatusForbidden, "only who asked for it, or somebody who may manage messages there, can stop it")
 	}
 	return writeJSON(w, http.StatusOK, out)
 }
+
+func (s *Server) anyoneMayStop() bool { return s.Settings.Current().WhoMayStop == settings.StopAnyone }
 
 // stopChannel stops everything that was asked for on the page.
 func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) error {
@@ -157,7 +157,7 @@ func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *Server) stopAll() api.TasksStopped {
-	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: api.PageChannel}, operatorActor(sessions.FromDashboard), true)
+	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: api.PageChannel}, theOperator.actor(operator()), true)
 	out := api.TasksStopped{Stopped: []string{}}
 	for _, w := range stopped {
 		out.Stopped = append(out.Stopped, w.ID)

@@ -34,7 +34,7 @@ func (s *Server) transcriptsPage(w http.ResponseWriter, r *http.Request) error {
 		list[i].Place = s.callPlace(list[i])
 	}
 	data := transcriptsData{words, s.Settings.Current().Voice.KeepTranscripts, list}
-	return s.page(w, "transcripts", pageData{Title: "Transcripts · clank", Data: data})
+	return s.page(w, r, "transcripts", pageData{Title: "Transcripts · clank", Data: data})
 }
 
 func (s *Server) transcriptPage(w http.ResponseWriter, r *http.Request) error {
@@ -43,7 +43,7 @@ func (s *Server) transcriptPage(w http.ResponseWriter, r *http.Request) error {
 		return failed("read the transcript", err)
 	}
 	t.Place = s.callPlace(t)
-	return s.page(w, "transcript", pageData{Title: "Transcript · clank", Data: t})
+	return s.page(w, r, "transcript", pageData{Title: "Transcript · clank", Data: t})
 }
 
 // callPlace says where a call was.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"clank/dashboard/api"
 	"clank/internal/watches"
-	"clank/sessions"
 )
 
 // firstCheckTimeout bounds the look at a page that is to be watched, within the time
@@ -16,15 +16,15 @@ import (
 const firstCheckTimeout = 50 * time.Second
 
 func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.watchViews(r.Context())
+	list, err := s.watchViews(r)
 	if err != nil {
 		return failed("list the watches", err)
 	}
-	return s.page(w, "watches", pageData{Title: "Watches · clank", Data: list})
+	return s.page(w, r, "watches", pageData{Title: "Watches · clank", Data: list})
 }
 
 func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.watchViews(r.Context())
+	list, err := s.watchViews(r)
 	return writeResult(w, http.StatusOK, "list the watches", list, err)
 }
 
@@ -54,17 +54,36 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
-	from, _ := originOf(sessions.FromDashboard)
-	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operatorActor(sessions.FromDashboard))
+	v, list := visitorOf(r), []watches.Watch(nil)
+	from := operator()
+	if v.role < RoleOperator {
+		var err error
+		if list, err = s.seenWatches(r); err != nil {
+			return failed("list the watches", err)
+		}
+		at := slices.IndexFunc(list, func(x watches.Watch) bool { return x.ID == r.PathValue("id") })
+		if at < 0 {
+			return failed("end the watch", watches.ErrNotFound)
+		}
+		from = list[at].Origin
+		from.User, from.UserName, from.Moderator = v.id, v.name, v.actor(from).Moderator
+	}
+	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, v.actor(from))
 	return writeResult(w, http.StatusOK, "end the watch", api.NewWatchView(got), err)
 }
 
-// watchViews returns all watches, newest first.
-func (s *Server) watchViews(ctx context.Context) ([]api.WatchView, error) {
-	list, err := s.Watches.List(ctx, watches.Query{})
+// watchViews returns the watches that whoever asks sees, newest first.
+func (s *Server) watchViews(r *http.Request) ([]api.WatchView, error) {
+	list, err := s.seenWatches(r)
 	views := make([]api.WatchView, 0, len(list))
 	for _, w := range list {
 		views = append(views, api.NewWatchView(w))
 	}
 	return views, err
+}
+
+func (s *Server) seenWatches(r *http.Request) ([]watches.Watch, error) {
+	list, err := s.Watches.List(r.Context(), watches.Query{})
+	sight := visitorOf(r).sight()
+	return slices.DeleteFunc(list, func(w watches.Watch) bool { return !sight.Includes(w.Origin) }), err
 }

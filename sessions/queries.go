@@ -68,9 +68,9 @@ func (m *Manager) Steps(ctx context.Context, taskID string) ([]Step, error) {
 	return m.Store.Steps(ctx, taskID)
 }
 
-// TaskFacets returns what the tasks that are kept differ in.
-func (m *Manager) TaskFacets(ctx context.Context) (TaskFacets, error) {
-	return m.Store.TaskFacets(ctx)
+// TaskFacets returns what the tasks that are kept, and that by sees, differ in.
+func (m *Manager) TaskFacets(ctx context.Context, by *Sight) (TaskFacets, error) {
+	return m.Store.TaskFacets(ctx, by)
 }
 
 // LastSteps returns by task how far it has come; a task without steps has none.

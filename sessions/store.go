@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"clank/llm"
@@ -65,8 +66,8 @@ type StepStore interface {
 
 // HistoryStore tells people what is kept.
 type HistoryStore interface {
-	// TaskFacets returns what the tasks that are kept differ in.
-	TaskFacets(ctx context.Context) (TaskFacets, error)
+	// TaskFacets returns what the tasks that are kept, and that by sees, differ in.
+	TaskFacets(ctx context.Context, by *Sight) (TaskFacets, error)
 	// LastSteps returns by task how far it has come; a task without steps has none.
 	LastSteps(ctx context.Context, tasks []string) (map[string]LastStep, error)
 }
@@ -76,6 +77,7 @@ type SessionQuery struct {
 	Of     *Origin // of the same kind, guild, channel and user as this one
 	Kind   OriginKind
 	Guild  string
+	SeenBy *Sight // nil sees all
 	States []SessionState
 	Limit  int // how many at most; 0 = 100
 }
@@ -84,6 +86,7 @@ type SessionQuery struct {
 type TaskQuery struct {
 	Session string
 	Kind    OriginKind
+	SeenBy  *Sight // nil sees all
 	Guild   string
 	Channel string
 	User    string
@@ -112,6 +115,26 @@ type Person struct{ ID, Name string }
 type LastStep struct {
 	Label string // of the last step
 	View  int    // the number of the last step whose picture is kept; 0 = none
+}
+
+// Sight is what a person on Discord sees of what was asked for there: all that is not private in these channels, and
+// their own on these servers and in direct messages. A nil Sight is the operator's, who sees all.
+type Sight struct {
+	User             string
+	Guilds, Channels []string
+}
+
+// Includes reports whether what was asked for from o is seen.
+func (s *Sight) Includes(o Origin) bool {
+	switch {
+	case s == nil:
+		return true
+	case o.Kind != FromDiscord || s.User == "":
+		return false
+	case o.User == s.User:
+		return o.Guild == "" || slices.Contains(s.Guilds, o.Guild)
+	}
+	return !o.Private && o.Guild != "" && slices.Contains(s.Channels, o.Channel)
 }
 
 // DefaultLimit is how many rows a query returns that does not say.

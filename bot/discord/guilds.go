@@ -260,15 +260,28 @@ func (c *GuildCache) Permissions(guild, channel, user string, roles []string) (b
 	if g == nil {
 		return 0, false
 	}
+	return g.channelBits(g.memberBits(guild, user, roles), guild, channel, user, roles)
+}
+
+// memberBits returns what a member's roles allow everywhere on the server.
+func (g *guildInfo) memberBits(guild, user string, roles []string) int64 {
 	if user != "" && user == g.owner {
-		return discordgo.PermissionAll, true
+		return discordgo.PermissionAll
 	}
-	bits = g.roles[guild].bits
+	bits := g.roles[guild].bits
 	for _, r := range roles {
 		bits |= g.roles[r].bits
 	}
 	if bits&discordgo.PermissionAdministrator != 0 {
-		return discordgo.PermissionAll, true
+		return discordgo.PermissionAll
+	}
+	return bits
+}
+
+// channelBits returns what is left, or added, of a member's bits in a channel.
+func (g *guildInfo) channelBits(bits int64, guild, channel, user string, roles []string) (_ int64, known bool) {
+	if bits == discordgo.PermissionAll {
+		return bits, true
 	}
 	ch, ok := g.channels[channel]
 	if ok && ch.parent != "" {
@@ -278,6 +291,36 @@ func (c *GuildCache) Permissions(guild, channel, user string, roles []string) (b
 		return 0, false
 	}
 	return applyOverwrites(bits, ch.overwrites, guild, user, roles), true
+}
+
+// Readable is a channel, or a thread of Parent, with the bits that somebody has there.
+type Readable struct {
+	ID, Parent string
+	Bits       int64
+}
+
+// Readable returns the channels and threads whose messages a member with these roles reads, earlier ones, too, and the
+// bits that the member has on the server. Private threads are those of whoever manages threads: who else was added to
+// one is not known.
+func (c *GuildCache) Readable(guild, user string, roles []string) (list []Readable, bits int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[guild]
+	if g == nil {
+		return nil, 0
+	}
+	bits = g.memberBits(guild, user, roles)
+	for id, ch := range g.channels {
+		need := int64(discordgo.PermissionViewChannel | discordgo.PermissionReadMessageHistory)
+		if ch.kind == discordgo.ChannelTypeGuildPrivateThread {
+			need |= discordgo.PermissionManageThreads
+		}
+		here, _ := g.channelBits(bits, guild, id, user, roles)
+		if here&need == need || here&discordgo.PermissionAdministrator != 0 {
+			list = append(list, Readable{id, ch.parent, here})
+		}
+	}
+	return list, bits
 }
 
 func applyOverwrites(bits int64, list []*discordgo.PermissionOverwrite, everybody, user string, roles []string) int64 {

@@ -2,6 +2,8 @@ package discord_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"clank/bot/discord"
@@ -46,6 +48,33 @@ func TestPermissionsAreCountedInTheOrderOfDiscord(t *testing.T) {
 	}
 	if _, known := c.Permissions("other", "c", "owner", nil); known {
 		t.Error("a server that is not known is")
+	}
+}
+
+func TestReadableAreChannelsWithTheirHistory(t *testing.T) {
+	c := new(discord.GuildCache)
+	c.Update("GUILD_CREATE", json.RawMessage(`{"id": "g", "owner_id": "owner",
+		"roles": [{"id": "g", "permissions": "66560"}, {"id": "mod", "permissions": "17179869184"}, {"id": "admin", "permissions": "8"}],
+		"channels": [{"id": "open"}, {"id": "hidden", "permission_overwrites": [{"id": "g", "type": 0, "deny": "1024", "allow": "0"}]},
+			{"id": "new", "permission_overwrites": [{"id": "g", "type": 0, "deny": "65536", "allow": "0"}]}],
+		"threads": [{"id": "talk", "type": 11, "parent_id": "open"}, {"id": "secret", "type": 12, "parent_id": "open"},
+			{"id": "below", "type": 11, "parent_id": "hidden"}]}`))
+	for who, want := range map[string]string{
+		"eve": "open talk", "eve mod": "open secret talk", "eve admin": "below hidden new open secret talk", "owner": "below hidden new open secret talk",
+	} {
+		user, role, _ := strings.Cut(who, " ")
+		list, _ := c.Readable("g", user, []string{role})
+		var got []string
+		for _, ch := range list {
+			got = append(got, ch.ID)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s reads %v, want %s", who, got, want)
+		}
+	}
+	if list, bits := c.Readable("other", "owner", nil); list != nil || bits != 0 {
+		t.Errorf("of a server that is not known: %v, %d", list, bits)
 	}
 }
 

@@ -27,6 +27,24 @@ type Weakness struct {
 	Fix     string `json:"fix"`
 }
 
+// SignIn is a browser that is signed in. User and Name are those of its Discord account; without, it is the operator's.
+type SignIn struct {
+	ID      string    `json:"id"`
+	User    string    `json:"user,omitempty"`
+	Name    string    `json:"name"`
+	From    string    `json:"from"`    // the address that it signed in from
+	Browser string    `json:"browser"` // as it names itself
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"`
+	Mine    bool      `json:"mine,omitempty"` // it is the one that asks
+}
+
+// SignInsEnd signs browsers out: one, or all that whoever asks sees.
+type SignInsEnd struct {
+	ID  string `json:"id,omitempty"`
+	All bool   `json:"all,omitempty"`
+}
+
 // SetupState says how one part of the set-up stands.
 type SetupState string
 
@@ -482,9 +500,9 @@ type Allowance struct {
 	Undo    bool   `json:"undo"`
 }
 
-// SignInID names the sign-in of a browser.
-type SignInID struct {
-	ID string `json:"id"`
+// TokenName names a token.
+type TokenName struct {
+	Name string `json:"name"`
 }
 
 // NewName names something: a new one, one that is there, or one anew.

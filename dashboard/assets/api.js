@@ -50,8 +50,9 @@ export async function upload(file, signal) {
 // load returns what is at a path, such as a picture: an element that is given the path would ask without the key.
 export const load = async (path) => (await request(path)).blob();
 
-// readPage returns the HTML of a page.
-export const readPage = async (path) => (await request(path)).text();
+// page returns what the server answers with at the address of a page, readPage its HTML.
+export const page = (path) => request(path);
+export const readPage = async (path) => (await page(path)).text();
 
 // readEvents hands the events of an answer to heard until it ends.
 async function readEvents(body, heard) {

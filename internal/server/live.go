@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"clank/browsermgr"
-	"clank/cancel"
-	"clank/dashboard/api"
 	"clank/internal/liveview"
 	"clank/sessions"
 	"clank/sessions/approval"
@@ -97,19 +95,15 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	}
 }
 
-// serveOperator shows the session that the path names to the operator, who has signed in to the dashboard.
-func (a *Server) serveOperator(w http.ResponseWriter, r *http.Request) {
+// serveLive shows the session that the path names to somebody who has signed in to the dashboard.
+func (a *Server) serveLive(w http.ResponseWriter, r *http.Request, v liveview.Viewer) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
 		return // it has been answered
 	}
-	a.Live.Serve(r.Context(), conn, r.PathValue("id"), liveview.Viewer{
-		Name: "the operator", Actor: cancel.Actor{Name: "the operator", Moderator: true},
-		From: sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel, Moderator: true},
-		May:  liveview.Rights{Control: true, Stop: true, Note: true},
-	})
+	a.Live.Serve(r.Context(), conn, r.PathValue("id"), v)
 }
 
 // serveGuest shows a session to whoever has a link to work its page. The link says who that is: the page may be shown in

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"os"
 
 	"clank/browsermgr/chrome"
@@ -84,12 +83,13 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Films:        a.films,
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
-		Live:         http.HandlerFunc(a.serveOperator),
 		Browsers:     a.Browsers,
 		Gate:         a.gate,
 		Vault:        a.Vault,
 		Scripts:      recording.ScriptStore{Dir: a.Home.ScriptsDir()},
 		Transcripts:  a.CallService,
+		Live:         a.serveLive,
+		Accounts:     accounts{a},
 		Links:        a.CallService,
 		Setup:        setup{a},
 		Tools:        taskTools{a},

@@ -42,6 +42,7 @@ type Settings struct {
 	Web                Web
 	Voice              Voice
 	Share              Share
+	Dashboard          Dashboard
 	Budget             Budget
 	RetentionInDays    int    // 0 = for ever
 	Record             string // see the Record constants

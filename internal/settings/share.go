@@ -124,7 +124,7 @@ var shareFields = inGroup(groupShare,
 	secret("DISCORD_GOLIVE_TOKEN", "Go Live account token", "The token of an account that Discord allows to go "+
 		"live. Never the bot's."),
 	secret(SecretDiscordClient, "Discord client secret", "Lets people sign in with their Discord accounts, for the "+
-		"Activity and for links to one person. The developer portal shows it under OAuth2."),
+		"dashboard, the Activity and links to one person. The developer portal shows it under OAuth2."),
 	secret(SecretTURN, "TURN secret", "Shared with the TURN servers (coturn: static-auth-secret). clank uses it to "+
 		"make credentials that expire after six hours for people who may watch."),
 	secret(CredentialTURN, "TURN password", "A password that does not expire, for servers without a shared secret. "+

@@ -38,7 +38,7 @@ const (
 
 // settingsTable is the one source of what can be set. Everything else (defaults,
 // checks, the settings page, the command line) is derived from it.
-var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, budgetFields, otherFields, webFields, voiceFields, shareFields)
+var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, budgetFields, otherFields, webFields, voiceFields, shareFields, dashboardFields)
 
 var browserFields = inGroup(groupBrowser,
 	toggle(runtimeKeys+"enabled", "Browsing", "Turn this off to refuse all new browsing tasks.", true,

@@ -27,7 +27,9 @@ func matchOf(text string) string {
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // TaskFacets implements [sessions.HistoryStore].
-func (db *DB) TaskFacets(ctx context.Context) (f sessions.TaskFacets, err error) {
+func (db *DB) TaskFacets(ctx context.Context, by *sessions.Sight) (f sessions.TaskFacets, err error) {
+	var w conditions
+	w.seenBy(by)
 	add := func(to *[]string, value string) {
 		if value != "" && !slices.Contains(*to, value) {
 			*to = append(*to, value)
@@ -47,8 +49,8 @@ func (db *DB) TaskFacets(ctx context.Context) (f sessions.TaskFacets, err error)
 			f.People = append(f.People, p)
 		}
 		return nil
-	}, "SELECT guild, user, user_name, runtime, model, max(asked) AS last FROM task"+
-		" GROUP BY guild, user, runtime, model ORDER BY last DESC")
+	}, "SELECT guild, user, user_name, runtime, model, max(asked) AS last FROM task "+w.String()+
+		" GROUP BY guild, user, runtime, model ORDER BY last DESC", w.args...)
 	return f, err
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 
 	"clank/sessions"
@@ -37,6 +38,7 @@ func (db *DB) Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions
 	}
 	w.is("kind", string(q.Kind))
 	w.is("guild", q.Guild)
+	w.seenBy(q.SeenBy)
 	addIn(&w, "state", q.States)
 	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
 }
@@ -88,6 +90,18 @@ func addIn[T any](w *conditions, column string, values []T) {
 		args = append(args, v)
 	}
 	w.and(column+" IN (?"+strings.Repeat(", ?", len(values)-1)+")", args...)
+}
+
+// seenBy adds what [sessions.Sight.Includes] says of a session's or a task's origin.
+func (w *conditions) seenBy(s *sessions.Sight) {
+	if s == nil {
+		return
+	}
+	guilds, _ := json.Marshal(s.Guilds) // strings always marshal
+	channels, _ := json.Marshal(s.Channels)
+	w.and("kind = 'discord' AND ? <> '' AND CASE WHEN user = ? THEN guild = '' OR guild IN (SELECT value FROM json_each(?))"+
+		" ELSE NOT private AND guild <> '' AND channel IN (SELECT value FROM json_each(?)) END",
+		s.User, s.User, string(guilds), string(channels))
 }
 
 func (w *conditions) String() string {

@@ -64,6 +64,7 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 	w.is("session", q.Session)
 	w.is("kind", string(q.Kind))
 	w.is("guild", q.Guild)
+	w.seenBy(q.SeenBy)
 	w.is("channel", q.Channel)
 	w.is("user", q.User)
 	w.is("runtime", q.Runtime)

@@ -25,13 +25,15 @@ const (
 	KindSettings Kind = "settings_changed" // data: changes, by key from and to; made by the store of settings
 	KindKey      Kind = "key_kept"         // data: name, forgotten
 	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
-	KindSignIn   Kind = "signed_in"        // data: with ("link" or "token"), from (an address)
+	KindSignIn   Kind = "signed_in"        // data: with ("link", "token" or "discord"), from (an address)
+	KindSignOut  Kind = "signed_out"       // sign-ins were ended by others or from elsewhere; data: by, whose, from
 	KindExport   Kind = "exported"         // data: what ("run", "download")
 )
 
 // Kinds are all of them.
 var Kinds = []Kind{
-	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindKey, KindConsent, KindSignIn, KindExport,
+	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindKey, KindConsent, KindSignIn,
+	KindSignOut, KindExport,
 }
 
 // Record is one thing that happened. Data is a JSON object; that of a private task says nothing of pages and words.

@@ -51,6 +51,12 @@ type Token struct {
 	Digest  string    `json:"sha256"` // of the secret, in hex
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
+
+	// Of a sign-in: the Discord account, empty for the operator by link or token; the address that the browser came
+	// from, and what it calls itself.
+	User    string `json:"user,omitempty"`
+	From    string `json:"from,omitempty"`
+	Browser string `json:"browser,omitempty"`
 }
 
 // TokenStore is the tokens of one file. It is safe for concurrent use.
@@ -63,8 +69,12 @@ type TokenStore struct {
 	list     []Token
 }
 
-// maxSignIns is how many browsers may be signed in; the oldest is signed out for another.
-const maxSignIns = 50
+// How many browsers may be signed in: the operator's, and those of one Discord account. The oldest is signed out for
+// another.
+const (
+	maxSignIns       = 50
+	maxPersonSignIns = 10
+)
 
 const secretBytes = 32
 
@@ -87,31 +97,47 @@ func NewSecret() string {
 }
 
 // Issue makes a token and returns its secret, which cannot be had again. It holds for the time given, or for ever
-// with 0. The error wraps [ErrTokenExists]; names of sign-ins need not differ.
+// with 0. The error wraps [ErrTokenExists].
 func (s *TokenStore) Issue(name string, scope Scope, holds time.Duration) (secret string, err error) {
+	return s.issue(Token{Name: name, Scope: scope}, holds)
+}
+
+// SignIn signs a browser in, and returns the secret that shows it. Of t, its name, user, address and browser count.
+func (s *TokenStore) SignIn(t Token, holds time.Duration) (secret string, err error) {
+	t.Scope = ScopeSignIn
+	return s.issue(t, holds)
+}
+
+func (s *TokenStore) issue(t Token, holds time.Duration) (secret string, err error) {
 	secret = NewSecret()
-	t := Token{Name: name, Scope: scope, Digest: secretDigest(secret), Created: s.now().UTC().Truncate(time.Second)}
+	t.Digest, t.Created = secretDigest(secret), s.now().UTC().Truncate(time.Second)
 	if holds > 0 {
 		t.Expires = t.Created.Add(holds)
 	}
 	return secret, s.update("make a token", func(list []Token) ([]Token, error) {
-		if scope != ScopeSignIn && slices.ContainsFunc(list, func(o Token) bool { return o.Name == name && o.Scope != ScopeSignIn }) {
-			return nil, fmt.Errorf("%w: %s; remove it first, or take another name", ErrTokenExists, name)
+		if t.Scope == ScopeSignIn {
+			return append(dropOldestSignIn(list, t.User), t), nil
 		}
-		return append(dropOldestSignIn(list), t), nil
+		if slices.ContainsFunc(list, func(o Token) bool { return o.Name == t.Name && o.Scope != ScopeSignIn }) {
+			return nil, fmt.Errorf("%w: %s; remove it first, or take another name", ErrTokenExists, t.Name)
+		}
+		return append(list, t), nil
 	})
 }
 
-// dropOldestSignIn makes room for a sign-in.
-func dropOldestSignIn(list []Token) []Token {
-	n := 0
+// dropOldestSignIn makes room for a sign-in of user.
+func dropOldestSignIn(list []Token, user string) []Token {
+	n, most := 1, maxPersonSignIns
+	if user == "" {
+		most = maxSignIns
+	}
 	for _, t := range list {
-		if t.Scope == ScopeSignIn {
+		if t.Scope == ScopeSignIn && t.User == user {
 			n++
 		}
 	}
 	return slices.DeleteFunc(list, func(t Token) bool {
-		if t.Scope != ScopeSignIn || n < maxSignIns {
+		if t.Scope != ScopeSignIn || t.User != user || n <= most {
 			return false
 		}
 		n--
@@ -122,44 +148,48 @@ func dropOldestSignIn(list []Token) []Token {
 // Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes
 // tells nothing about the secrets there are.
 func (s *TokenStore) Valid(secret string, scopes ...Scope) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.reload() != nil {
-		return false
-	}
-	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
-	found := false
-	for _, t := range s.list { // all of them, whichever it is
-		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
-			found = true
-		}
-	}
+	_, found := s.find(secret, scopes...)
 	return found
 }
 
-// List returns the tokens that have not expired, without the sign-ins.
-func (s *TokenStore) List() ([]Token, error) {
+// SignedIn returns the sign-in with that secret, if there is one that has not expired.
+func (s *TokenStore) SignedIn(secret string) (Token, bool) { return s.find(secret, ScopeSignIn) }
+
+func (s *TokenStore) find(secret string, scopes ...Scope) (found Token, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reload(); err != nil {
-		return nil, err
+	if s.reload() != nil {
+		return Token{}, false
 	}
-	now := s.now()
-	return slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool { return t.Scope == ScopeSignIn || t.expired(now) }), nil
+	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
+	for _, t := range s.list { // all of them, whichever it is
+		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
+			found, ok = t, true
+		}
+	}
+	return found, ok
 }
+
+// List returns the tokens that have not expired, without the sign-ins.
+func (s *TokenStore) List() ([]Token, error) { return s.living(false) }
 
 // SignIns returns the browsers that are signed in, the last first.
 func (s *TokenStore) SignIns() ([]Token, error) {
+	list, err := s.living(true)
+	slices.Reverse(list)
+	return list, err
+}
+
+func (s *TokenStore) living(signIns bool) ([]Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.reload(); err != nil {
 		return nil, err
 	}
 	now := s.now()
-	other := func(t Token) bool { return t.Scope != ScopeSignIn || t.expired(now) }
-	list := slices.DeleteFunc(slices.Clone(s.list), other)
-	slices.Reverse(list)
-	return list, nil
+	return slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool {
+		return (t.Scope == ScopeSignIn) != signIns || t.expired(now)
+	}), nil
 }
 
 // Remove ends the token of that name. The error wraps [ErrTokenNotFound].
@@ -170,12 +200,12 @@ func (s *TokenStore) Remove(name string) error {
 // SignOut ends the sign-in with that secret, if there is one.
 func (s *TokenStore) SignOut(secret string) error {
 	gone := secretDigest(secret)
-	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && t.Digest == gone }, nil)
+	return s.SignOutAll(func(t Token) bool { return t.Digest == gone })
 }
 
-// EndSignIn ends the sign-in whose secret has that digest. The error wraps [ErrTokenNotFound].
-func (s *TokenStore) EndSignIn(digest string) error {
-	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && t.Digest == digest }, ErrTokenNotFound)
+// SignOutAll ends the sign-ins for which which is true.
+func (s *TokenStore) SignOutAll(which func(Token) bool) error {
+	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && which(t) }, nil)
 }
 
 // Is reports whether a secret is the token's.

@@ -94,7 +94,7 @@ func storeSearch(t *testing.T, st sessions.Store) {
 func storeLastSteps(t *testing.T, st sessions.Store) {
 	t.Helper()
 	ctx := t.Context()
-	f, err := st.TaskFacets(ctx)
+	f, err := st.TaskFacets(ctx, nil)
 	check.Must(t, err)
 	equal(t, "facets of none", sessions.TaskFacets{}, f)
 	r, s := aTask("t1", "s1"), aSession("s1")
@@ -110,7 +110,7 @@ func storeLastSteps(t *testing.T, st sessions.Store) {
 	got, err := st.LastSteps(ctx, []string{"t1", "t2", "t3"})
 	check.Must(t, err)
 	equal(t, "last steps", map[string]sessions.LastStep{"t1": {Label: "step 3", View: 2}}, got)
-	f, err = st.TaskFacets(ctx)
+	f, err = st.TaskFacets(ctx, nil)
 	check.Must(t, err)
 	equal(t, "facets", sessions.TaskFacets{
 		Guilds: []string{"g1"}, Runtimes: []string{"local"}, Models: []string{"x:z", "x:y"},

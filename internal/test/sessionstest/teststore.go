@@ -30,6 +30,7 @@ func TestStore(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"a task comes back as it was saved", storeTask},
 		{"sessions are found by query", storeSessionQuery},
 		{"tasks are found by query", storeTaskQuery},
+		{"people find what they see", storeSight},
 		{"tasks are found by words, private ones are not", storeSearch},
 		{"how far tasks have come, and what they differ in", storeLastSteps},
 		{"steps come back by number", storeSteps},
@@ -235,6 +236,74 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 		}
 		equal(t, tc.name, tc.want, ids)
 	}
+}
+
+// storeSight asks for what somebody sees of tasks and sessions from everywhere.
+func storeSight(t *testing.T, st sessions.Store) {
+	t.Helper()
+	ctx := t.Context()
+	var all []sessions.Origin
+	at := sessions.FromDiscord
+	for _, o := range []sessions.Origin{
+		{Kind: sessions.FromDashboard, User: "u1", Channel: "c1"}, {Kind: sessions.FromTerminal, Guild: "g1", Channel: "c1"},
+		{Kind: at, Guild: "g1", Channel: "c1"}, {Kind: at, Guild: "g1", Channel: "c2"}, {Kind: at, Guild: "g2", Channel: "c3"},
+		{Kind: at, Channel: "c1"}, {Kind: at, Channel: "d1"},
+	} {
+		for _, user := range []string{o.User, "u1", "u2"} {
+			for _, o.Private = range []bool{true, false} {
+				o.User = user
+				all = append(all, o)
+			}
+		}
+	}
+	for i, o := range all {
+		s, r := aSession(fmt.Sprintf("s%02d", i)), aTask(fmt.Sprintf("t%02d", i), fmt.Sprintf("s%02d", i))
+		s.Origin, r.Origin, r.Prompt = o, o, "lamps"
+		check.Must(t, st.SaveTask(ctx, r, s))
+	}
+	for name, sight := range map[string]*sessions.Sight{
+		"the operator": nil, "nobody": {}, "somebody without a name": {Guilds: []string{"g1"}, Channels: []string{"c1"}},
+		"of one channel": {User: "u1", Guilds: []string{"g1"}, Channels: []string{"c1"}},
+		"of no channel":  {User: "u1", Guilds: []string{"g2"}}, "of another channel": {User: "u2", Guilds: []string{"g1"}, Channels: []string{"c2", "c3"}},
+		"with a name that is none": {User: `x') OR 1 --`, Guilds: []string{`"]`}, Channels: []string{"%"}},
+	} {
+		var want, words, tasks, ss []string
+		for i, o := range all {
+			if sight.Includes(o) {
+				want = append(want, fmt.Sprintf("%02d", i))
+				if !o.Private {
+					words = append(words, fmt.Sprintf("%02d", i))
+				}
+			}
+		}
+		found, err := st.Tasks(ctx, sessions.TaskQuery{SeenBy: sight})
+		check.Must(t, err)
+		for _, r := range found {
+			tasks = append(tasks, r.ID[1:])
+		}
+		equal(t, name+": tasks", want, tasks)
+		tasks = nil
+		found, err = st.Tasks(ctx, sessions.TaskQuery{SeenBy: sight, Words: "lamp"})
+		check.Must(t, err)
+		for _, r := range found {
+			tasks = append(tasks, r.ID[1:])
+		}
+		equal(t, name+": tasks by words", words, tasks)
+		list, err := st.Sessions(ctx, sessions.SessionQuery{SeenBy: sight})
+		check.Must(t, err)
+		for _, s := range list {
+			ss = append(ss, s.ID[1:])
+		}
+		equal(t, name+": sessions", want, ss)
+		f, err := st.TaskFacets(ctx, sight)
+		check.Must(t, err)
+		if len(want) == 0 {
+			equal(t, name+": facets", sessions.TaskFacets{}, f)
+		}
+	}
+	f, err := st.TaskFacets(ctx, &sessions.Sight{User: "u2", Guilds: []string{"g2"}, Channels: []string{"c3"}})
+	check.Must(t, err)
+	equal(t, "servers of one server's member", []string{"g2"}, f.Guilds)
 }
 
 func storeContext(t *testing.T, st sessions.Store) {
