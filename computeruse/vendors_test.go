@@ -23,6 +23,7 @@ import (
 	claudeclient "clank/llm/anthropic"
 	geminiclient "clank/llm/gemini"
 	openaiclient "clank/llm/openai"
+	"clank/llm/transport"
 	"clank/sessions"
 )
 
@@ -79,7 +80,7 @@ func vendors() []vendor {
 			t.Helper()
 			server := llmtest.NewServer(t, script...)
 			mind, err := openai.New(openai.Options{Stateless: stateless, Client: openaiclient.Options{
-				BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
+				BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol", Retry: transport.RetryPolicy{Timeout: patience, Idle: silence, Backoff: time.Millisecond},
 			}})
 			check.Must(t, err)
 			return mind, server.Requests
@@ -92,7 +93,7 @@ func vendors() []vendor {
 			t.Helper()
 			server := llmtest.NewAnthropicServer(t, script...)
 			model, err := claudeclient.New(claudeclient.Options{
-				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
+				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Timeout: patience, Idle: silence, Backoff: time.Millisecond},
 			})
 			check.Must(t, err)
 			mind, err := anthropic.New(model, anthropic.ToolsAuto)
@@ -103,7 +104,7 @@ func vendors() []vendor {
 			t.Helper()
 			server := llmtest.NewGeminiServer(t, script...)
 			model, err := geminiclient.New(geminiclient.Options{
-				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
+				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Timeout: patience, Idle: silence, Backoff: time.Millisecond},
 			})
 			check.Must(t, err)
 			mind, err := gemini.New(model)

@@ -14,6 +14,7 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	client "clank/llm/anthropic"
+	"clank/llm/transport"
 )
 
 // open returns a mind of server, impatient.
@@ -27,7 +28,7 @@ func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.To
 func tryOpen(server *llmtest.Server, model string, tools anthropic.Tools) (*anthropic.Model, error) {
 	m, err := client.New(client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: model,
-		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 2 * time.Minute, Idle: time.Minute, Backoff: time.Millisecond},
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	vendor "clank/llm/gemini"
+	"clank/llm/transport"
 )
 
 const (
@@ -27,7 +28,7 @@ func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
-		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 2 * time.Minute, Idle: time.Minute, Backoff: time.Millisecond},
 	})
 	check.Must(t, err)
 	made, err := gemini.New(m)

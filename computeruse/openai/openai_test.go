@@ -15,6 +15,7 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	client "clank/llm/openai"
+	"clank/llm/transport"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,7 +25,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 	t.Helper()
 	o := openai.Options{Client: client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol-test",
-		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 2 * time.Minute, Idle: time.Minute, Backoff: time.Millisecond},
 	}}
 	if change != nil {
 		change(&o)

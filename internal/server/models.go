@@ -13,6 +13,7 @@ import (
 	"clank/llm/gemini"
 	"clank/llm/openai"
 	"clank/llm/plain"
+	"clank/llm/transport"
 )
 
 // ModelProviders returns the names that a model may begin with.
@@ -78,7 +79,7 @@ func (m *ModelFinder) OpenAIOptions(name string) (openai.Options, error) {
 		return openai.Options{}, err
 	}
 	return openai.Options{
-		BaseURL: m.VendorURL("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Timeout: modelTimeout, Logger: m.Logger,
+		BaseURL: m.VendorURL("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
 	}, nil
 }
 
@@ -97,7 +98,7 @@ func (m *ModelFinder) compatibleOptions(name string) (openai.Options, error) {
 	}
 	return openai.Options{
 		Provider: "compatible", BaseURL: base, Key: key.Reveal(), KeyEnv: "COMPATIBLE_API_KEY", Model: model,
-		Timeout: modelTimeout, Logger: m.Logger,
+		Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger},
 	}, nil
 }
 
@@ -107,7 +108,7 @@ func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return anthropic.New(anthropic.Options{BaseURL: m.VendorURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
+	return anthropic.New(anthropic.Options{BaseURL: m.VendorURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
 // Gemini returns the Gemini model called name, outside of any budget.
@@ -116,7 +117,7 @@ func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(gemini.Options{BaseURL: m.VendorURL("GEMINI_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
+	return gemini.New(gemini.Options{BaseURL: m.VendorURL("GEMINI_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
 // modelAndKey returns the model that name names at its vendor, and the key there.

@@ -2,10 +2,8 @@ package anthropic
 
 import (
 	"cmp"
-	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"clank/llm"
 	"clank/llm/transport"
@@ -22,13 +20,8 @@ type Options struct {
 	Key     string // may be empty for gateways that want none
 	Model   string // as the server calls it
 
-	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
-	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
-	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
-
-	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger               // nil: no log
-	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that generates; may be nil
+	Retry      transport.RetryPolicy
+	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
@@ -46,9 +39,7 @@ func New(o Options) (*Model, error) {
 	c, err := transport.NewClient(transport.ClientOptions{
 		Provider: "anthropic", BaseURL: strings.TrimSuffix(base, "/v1"), Key: o.Key, KeyEnv: "ANTHROPIC_API_KEY", Model: o.Model,
 		API: "Messages API", VendorHost: "api.anthropic.com", UnknownCaps: llm.Caps{Tools: true, Vision: true}, HTTPClient: o.HTTPClient,
-		RetryPolicy: transport.RetryPolicy{
-			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
-		},
+		RetryPolicy: o.Retry,
 	})
 	if err != nil {
 		return nil, err

@@ -314,7 +314,7 @@ const (
 // taped returns a model whose server is s.
 func taped(t *testing.T, s *llmtest.Tape, o anthropic.Options) *anthropic.Model {
 	t.Helper()
-	o.BaseURL, o.Key, o.HTTPClient, o.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s}, time.Millisecond
+	o.BaseURL, o.Key, o.HTTPClient, o.Retry.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s}, time.Millisecond
 	if o.Model == "" {
 		o.Model = "claude-opus-5-5"
 	}

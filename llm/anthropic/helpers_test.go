@@ -23,7 +23,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*anthropic.Options))
 	t.Helper()
 	o := anthropic.Options{
 		BaseURL: server.BaseURL(), Key: testKey, Model: "claude-opus-5-5",
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 20 * time.Second, Idle: 10 * time.Second, Backoff: time.Millisecond},
 	}
 	if change != nil {
 		change(&o)
@@ -49,7 +49,7 @@ func TestClient(t *testing.T) {
 			tb.Helper()
 			m, err := anthropic.New(anthropic.Options{
 				BaseURL: baseURL, Key: testKey, Model: "claude-opus-5-5",
-				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+				Retry: p,
 			})
 			check.Must(tb, err)
 			return m

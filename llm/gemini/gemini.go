@@ -3,10 +3,8 @@ package gemini
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"clank/llm"
 	"clank/llm/transport"
@@ -20,13 +18,8 @@ type Options struct {
 	Key     string // may be empty for servers that want none
 	Model   string // as the server calls it
 
-	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
-	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
-	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
-
-	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger               // nil: no log
-	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that asks; may be nil
+	Retry      transport.RetryPolicy
+	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
@@ -47,9 +40,7 @@ func New(o Options) (*Model, error) {
 		Provider: "gemini", BaseURL: strings.TrimSuffix(cmp.Or(strings.TrimSpace(o.BaseURL), defaultBaseURL), "/"),
 		Key: o.Key, KeyEnv: "GEMINI_API_KEY", Model: name, API: "Gemini API", VendorHost: "generativelanguage.googleapis.com",
 		UnknownCaps: llm.Caps{Tools: true}, HTTPClient: o.HTTPClient,
-		RetryPolicy: transport.RetryPolicy{
-			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
-		},
+		RetryPolicy: o.Retry,
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func open(t *testing.T, s *llmtest.Server, change func(*gemini.Options)) *gemini
 	t.Helper()
 	o := gemini.Options{
 		BaseURL: s.BaseURL(), Key: testKey, Model: newer,
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 20 * time.Second, Idle: 10 * time.Second, Backoff: time.Millisecond},
 	}
 	if change != nil {
 		change(&o)
@@ -71,7 +71,7 @@ func TestClient(t *testing.T) {
 			tb.Helper()
 			m, err := gemini.New(gemini.Options{
 				BaseURL: baseURL, Key: testKey, Model: newer,
-				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+				Retry: p,
 			})
 			check.Must(tb, err)
 			return m

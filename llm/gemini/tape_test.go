@@ -13,6 +13,7 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
+	"clank/llm/transport"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -98,7 +99,7 @@ func FuzzAnswer(f *testing.F) {
 			c.Kind = ""
 		}
 		m, err := gemini.New(gemini.Options{
-			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Timeout: 10 * time.Second, Backoff: 1,
+			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Retry: transport.RetryPolicy{Timeout: 10 * time.Second, Backoff: 1},
 		})
 		check.Must(t, err)
 		req := ask("hello")
@@ -128,7 +129,7 @@ func FuzzFailure(f *testing.F) {
 		if status < 300 || status > 599 {
 			t.Skip()
 		}
-		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Backoff: 1})
+		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Retry: transport.RetryPolicy{Backoff: 1}})
 		check.Must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
 		defer cancel()

@@ -23,7 +23,7 @@ func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*ope
 	t.Helper()
 	o := openai.Options{
 		BaseURL: server.BaseURL(), Key: testKey, Model: "gpt-6-sol-test", API: api,
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Retry: transport.RetryPolicy{Timeout: 20 * time.Second, Idle: 10 * time.Second, Backoff: time.Millisecond},
 	}
 	if change != nil {
 		change(&o)
@@ -44,7 +44,7 @@ func TestClient(t *testing.T) {
 					tb.Helper()
 					m, err := openai.New(openai.Options{
 						BaseURL: baseURL, Key: testKey, Model: "gpt-6-sol-test", API: api,
-						Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+						Retry: p,
 					})
 					check.Must(tb, err)
 					return m

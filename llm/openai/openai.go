@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"clank/llm"
 	"clank/llm/transport"
@@ -39,13 +37,8 @@ type Options struct {
 	Model    string // as the server calls it
 	API      API    // [APIAuto] if empty
 
-	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
-	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
-	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
-
-	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger               // nil: no log
-	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that generates; may be nil
+	Retry      transport.RetryPolicy
+	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
@@ -75,9 +68,7 @@ func New(o Options) (*Model, error) {
 		Provider: cmp.Or(o.Provider, "openai"), BaseURL: base, Key: o.Key, KeyEnv: cmp.Or(o.KeyEnv, "OPENAI_API_KEY"), Model: o.Model,
 		API: string(o.API) + " API", AddressHint: "check the server's address; most end in /v1", VendorHost: vendor,
 		UnknownCaps: llm.Caps{Tools: true}, HTTPClient: o.HTTPClient,
-		RetryPolicy: transport.RetryPolicy{
-			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
-		},
+		RetryPolicy: o.Retry,
 	})
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ import (
 	geminimodel "clank/llm/gemini"
 	openaimodel "clank/llm/openai"
 	"clank/llm/plain"
+	"clank/llm/transport"
 	"clank/sessions"
 )
 
@@ -141,17 +142,17 @@ func dialects() []dialect {
 		{"responses", openaiServer, openaiModel(openaimodel.APIResponses)},
 		{"chat completions", openaiServer, openaiModel(openaimodel.APIChat)},
 		{"anthropic", anthropicServer, func(base string) (llm.Model, error) {
-			return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
+			return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Idle: idle}})
 		}},
 		{"gemini", geminiServer, func(base string) (llm.Model, error) {
-			return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
+			return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Idle: idle}})
 		}},
 	}
 }
 
 func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
 	return func(base string) (llm.Model, error) {
-		return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, IdleTimeout: idle})
+		return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, Retry: transport.RetryPolicy{Idle: idle}})
 	}
 }
 
@@ -244,12 +245,12 @@ func anthropicServer() (modelServer, error) { return llmtest.OpenAnthropic(), ni
 func geminiServer() (modelServer, error)    { return llmtest.OpenGemini(), nil }
 
 func openaiComputerModel(base string) (computeruse.Model, error) {
-	return openai.New(openai.Options{Client: openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", IdleTimeout: idle}})
+	return openai.New(openai.Options{Client: openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", Retry: transport.RetryPolicy{Idle: idle}}})
 }
 
 func anthropicComputerModel(tools anthropic.Tools) func(string) (computeruse.Model, error) {
 	return func(base string) (computeruse.Model, error) {
-		model, err := anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
+		model, err := anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Idle: idle}})
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +259,7 @@ func anthropicComputerModel(tools anthropic.Tools) func(string) (computeruse.Mod
 }
 
 func geminiComputerModel(base string) (computeruse.Model, error) {
-	model, err := geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
+	model, err := geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Idle: idle}})
 	if err != nil {
 		return nil, err
 	}

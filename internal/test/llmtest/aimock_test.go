@@ -20,6 +20,7 @@ import (
 	"clank/llm/anthropic"
 	"clank/llm/gemini"
 	"clank/llm/openai"
+	"clank/llm/transport"
 )
 
 const aimockVersion = "1.43.0"
@@ -77,14 +78,14 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 	t.Helper()
 	all := map[string]llm.Model{}
 	for name, api := range map[string]openai.API{"responses": openai.APIResponses, "chat": openai.APIChat} {
-		m, err := openai.New(openai.Options{BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api, Backoff: time.Millisecond})
+		m, err := openai.New(openai.Options{BaseURL: url + "/v1", Key: "k", Model: "gpt-5.4", API: api, Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
 		check.Must(t, err)
 		all[name] = m
 	}
-	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
+	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
 	check.Must(t, err)
 	all["messages"] = claude
-	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Backoff: time.Millisecond})
+	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Retry: transport.RetryPolicy{Backoff: time.Millisecond}})
 	check.Must(t, err)
 	all["generateContent"] = google
 	return all
