@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Reason says why work was cancelled.
@@ -69,4 +70,19 @@ func CauseOf(ctx context.Context, err error) *Cause {
 		return c
 	}
 	return nil
+}
+
+// WaitFor waits for wg, or until ctx ends, whose cause it then returns.
+func WaitFor(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -144,14 +144,10 @@ func (s *Server) Close(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("close the page: %w", errors.Join(err, s.http.Close()))
 	}
-	ended := make(chan struct{})
-	go func() { s.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return err
-	case <-ctx.Done():
-		return errors.Join(err, fmt.Errorf("close the page: its tasks have not ended: %w", context.Cause(ctx)))
+	if late := cancel.WaitFor(ctx, &s.work); late != nil {
+		err = errors.Join(err, fmt.Errorf("close the page: its tasks have not ended: %w", late))
 	}
+	return err
 }
 
 // URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.

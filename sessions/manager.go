@@ -109,7 +109,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 
-	if err := waitGroupDone(ctx, &m.activeRuns); err != nil {
+	if err := cancel.WaitFor(ctx, &m.activeRuns); err != nil {
 		return fmt.Errorf("close the sessions: tasks are still running: %w", err)
 	}
 	m.mu.Lock()
@@ -117,25 +117,10 @@ func (m *Manager) Close(ctx context.Context) error {
 		m.background.Go(func() { m.closeWhenFree(context.WithoutCancel(ctx), l, SessionParked) })
 	}
 	m.mu.Unlock()
-	if err := waitGroupDone(ctx, &m.background); err != nil {
+	if err := cancel.WaitFor(ctx, &m.background); err != nil {
 		return fmt.Errorf("close the sessions: a browser does not let go: %w", err)
 	}
 	return nil
-}
-
-// waitGroupDone waits for wg, or until ctx ends.
-func waitGroupDone(ctx context.Context, wg *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // maintain parks what is to be parked or what nobody uses, forgets what is old,

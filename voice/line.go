@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync"
 	"time"
 )
 
@@ -151,19 +150,4 @@ func (c SpotterPriority) Less(o SpotterPriority) bool {
 		return o.Working
 	}
 	return c.LastAddressed.Before(o.LastAddressed)
-}
-
-// WaitGroupDone waits for wg, or until ctx ends, whose cause it then returns.
-func WaitGroupDone(ctx context.Context, wg *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -173,14 +173,7 @@ func (s *Server) Close(ctx context.Context) error {
 		end(errClosing)
 	}
 	s.mu.Unlock()
-	done := make(chan struct{})
-	go func() { s.wg.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return cancel.WaitFor(ctx, &s.wg)
 }
 
 // end tells the viewer that it is over, and why.

@@ -155,7 +155,7 @@ func (x *CallService) Close(ctx context.Context) error {
 		errs = append(errs, closeIt(ctx))
 	}
 	x.closers = nil
-	if err := voice.WaitGroupDone(ctx, &x.background); err != nil {
+	if err := cancel.WaitFor(ctx, &x.background); err != nil {
 		errs = append(errs, fmt.Errorf("end the calls: %w", err))
 	}
 	return errors.Join(errs...)

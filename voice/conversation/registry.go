@@ -210,7 +210,7 @@ func (r *CallRegistry) Close(ctx context.Context, cause error) error {
 		run.stop(cause)
 	}
 	r.mu.Unlock()
-	return voice.WaitGroupDone(ctx, &r.wg) // each call has its own deadlines
+	return cancel.WaitFor(ctx, &r.wg) // each call has its own deadlines
 }
 
 // reserve takes the place of a call, if it is free.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/sessions"
 	"clank/videosource"
-	"clank/voice"
 )
 
 // Sessions is what sharing needs of the sessions. A [*sessions.Manager] is one.
@@ -216,7 +216,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		}
 		<-s.turn
 	}
-	return voice.WaitGroupDone(ctx, &m.work)
+	return cancel.WaitFor(ctx, &m.work)
 }
 
 func (m *Manager) logger() *slog.Logger { return cmp.Or(m.Logger, slog.New(slog.DiscardHandler)) }

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/internal/liveview/assets"
 	"clank/videosource"
-	"clank/voice"
 	"clank/voice/webrtc"
 )
 
@@ -128,7 +128,7 @@ func (v *ViewerPage) Close(ctx context.Context) error {
 	v.closed = true
 	v.mu.Unlock()
 	v.end()
-	if err := voice.WaitGroupDone(ctx, &v.work); err != nil {
+	if err := cancel.WaitFor(ctx, &v.work); err != nil {
 		return fmt.Errorf("close the viewer's page: views have not ended: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/cancel"
 	"clank/llm"
 	"clank/voice"
 )
@@ -86,7 +87,7 @@ func (c *PageCall) Err() error {
 // Close implements [voice.Line]. The pages are told that the call is over.
 func (c *PageCall) Close(ctx context.Context) error {
 	c.finish(nil)
-	if err := voice.WaitGroupDone(ctx, &c.work); err != nil {
+	if err := cancel.WaitFor(ctx, &c.work); err != nil {
 		return fmt.Errorf("close the call: it has not ended: %w", err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"clank/voice"
+	"clank/cancel"
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
@@ -83,7 +83,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		c.End(ErrClosed)
 	}
 	e.mu.Unlock()
-	err := voice.WaitGroupDone(ctx, &e.work)
+	err := cancel.WaitFor(ctx, &e.work)
 	if err != nil {
 		err = fmt.Errorf("close WebRTC: its connections have not ended: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode"
 
+	"clank/cancel"
 	"clank/llm"
 	"clank/voice"
 )
@@ -168,7 +169,7 @@ func (h *CallHost) Close(ctx context.Context) error {
 	for _, conn := range pages {
 		conn.End(errClosing)
 	}
-	if err := voice.WaitGroupDone(ctx, &h.work); err != nil {
+	if err := cancel.WaitFor(ctx, &h.work); err != nil {
 		return fmt.Errorf("close the call: its pages have not gone: %w", err)
 	}
 	return nil
