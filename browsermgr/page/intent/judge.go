@@ -1,16 +1,13 @@
 package intent
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // the script
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +20,6 @@ import (
 	"clank/browsermgr/page/frame"
 	"clank/internal/untrusted"
 	"clank/sessions"
-
-	"github.com/go-rod/rod/lib/proto"
 )
 
 // The classes of what an action sets off. The words are those of the settings.
@@ -148,78 +143,6 @@ func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (sessions.As
 		return sessions.Assessment{}, fmt.Errorf("see what %s would do: %w", a.Kind, err)
 	}
 	return v.toJudgement(), nil
-}
-
-// Guard holds an action to what was judged of it.
-type Guard struct {
-	frame *frame.Frame
-	token string
-}
-
-// GuardAction makes the page refuse the input of an action that has come to mean something
-// else than mark, the [sessions.Assessment.Mark] that people know of. same is false if it has
-// already. The caller does the action and then calls [Guard.End]. The Guard is nil
-// where nothing has to be held.
-func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {
-	how := judgeMode(a)
-	if how == "" {
-		return nil, true, nil
-	}
-	q := scriptQuery{Mode: "hold", How: how, Fingerprint: mark}
-	if slices.Contains([]string{"drop", "select", "hover", "strike"}, how) {
-		q.Mode = "judge" // no press of the mouse or of Enter follows on what was judged
-	}
-	v, f, err := runIntentScript(ctx, tab, a, q)
-	if err != nil {
-		return nil, false, fmt.Errorf("see again what %s would do: %w", a.Kind, err)
-	}
-	if q.Mode == "judge" {
-		return nil, v.Fingerprint == mark, nil
-	}
-	if v.Changed || v.Fingerprint != mark {
-		return nil, false, endGuard(ctx, tab, f)
-	}
-	return &Guard{frame: f, token: f.DocumentToken()}, true, nil
-}
-
-// End stops holding and reports whether the input was refused, which is to say that
-// nothing was done.
-func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error) {
-	if g == nil || g.frame.DocumentToken() != g.token {
-		return false, nil // another document is shown: the input arrived
-	}
-	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) error {
-		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
-		refused = v.Swallowed
-		return err
-	})
-	_, open := errors.AsType[*page.DialogError](err) // it arrived; the guard goes by itself when the dialog does
-	gone := []error{cdp.ErrDocumentGone, page.ErrTabGone, page.ErrTabCrashed, page.ErrBrowserGone}
-	if open || slices.ContainsFunc(gone, func(why error) bool { return errors.Is(err, why) }) {
-		return false, nil
-	}
-	return refused, err
-}
-
-// endSoon is like End, but stops holding also where ctx has ended. Then nobody waits for a page that does not answer: the script
-// that keeps it from answering is ended.
-func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err error) {
-	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() {
-		_ = action.Pause(after, stoppedLookLimit)
-		cancel(context.Cause(ctx))
-	})()
-	refused, err = g.End(after, tab)
-	if err != nil && after.Err() != nil {
-		g.frame.Post(proto.RuntimeTerminateExecution{})
-	}
-	return refused, err
-}
-
-func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
-	_, err := (&Guard{frame: f, token: f.DocumentToken()}).End(ctx, tab)
-	return err
 }
 
 // runIntentScript runs the script where the action happens.
@@ -410,179 +333,5 @@ func cleanLine(s string) string {
 
 var invisibleRunes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`) })
 
-// JudgeRequest judges what is asked of a window, as a client writes it: an action on the page, going somewhere, or the
-// answer to a dialog. What cannot be understood sets nothing off.
-func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (sessions.Assessment, error) {
-	switch actiontable.Kind(kind) {
-	case actiontable.KindDialog:
-		return JudgeDialogAnswer(tab, args), nil
-	case actiontable.KindNavigate, actiontable.KindTabNew:
-		_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
-		if err != nil {
-			return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
-		}
-		j := JudgeAddress(values.Text("url"), tab.URL())
-		j.Mark = "" // nothing on the page can change it
-		return j, nil
-	case actiontable.KindUpload:
-		return judgeUpload(ctx, tab, args)
-	default:
-	}
-	a, ok := ParsePageAction(kind, args)
-	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done
-		return sessions.Assessment{}, nil
-	}
-	return JudgeAction(ctx, tab, a)
-}
-
-// judgeUpload judges handing over files, and the click that asks for them.
-func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessions.Assessment, error) {
-	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
-	if err != nil || len(tab.Dialogs().Pending) > 0 {
-		return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
-	}
-	j, err := JudgeAction(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")})
-	if err != nil {
-		return j, err
-	}
-	q := FilesQuestion(tab, values.Texts("paths"))
-	if len(j.Classes) > 0 {
-		q.Text, q.TargetHost, q.Detail = q.Text+"; and "+j.Text, j.TargetHost, j.Detail
-	}
-	for _, class := range j.Classes {
-		if class != ClassSubmit {
-			q.Classes = append(q.Classes, class)
-		}
-	}
-	return sessions.Assessment{Question: q, Mark: uploadMark + j.Mark}, nil
-}
-
 // uploadMark begins the mark of an upload, which is always asked about; what follows is that of the click.
 const uploadMark = "upload\x00"
-
-// PerformUpload does an upload that people have agreed to, unless the click on ref has come to mean something else than mark.
-func PerformUpload(
-	ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error,
-) (same bool, err error) {
-	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
-	if err != nil {
-		return true, do() // which says what is wrong
-	}
-	if open := tab.Dialogs().Pending; len(open) > 0 { // by the time that do looks it may be gone, and the page with it
-		return true, &page.DialogError{Dialog: open[0]}
-	}
-	click, agreed := strings.CutPrefix(mark, uploadMark)
-	if !agreed {
-		return false, nil
-	}
-	return PerformJudged(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")}, click, do)
-}
-
-// FilesQuestion asks whether files may be handed over to the page.
-func FilesQuestion(tab *page.Tab, paths []string) sessions.Question {
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		names[i] = QuoteUntrusted(filepath.Base(p), 80)
-	}
-	return QuestionAt(tab, ClassSubmit, "Hand over files to the page at", ": "+strings.Join(names, ", "))
-}
-
-// QuestionAt asks about something in the page, whose host stands between what is said before and after it.
-func QuestionAt(tab *page.Tab, class, before, after string) sessions.Question {
-	q := sessions.Question{Classes: []string{class}}
-	host := "an empty address"
-	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
-		host, q.Origin = u.Host, u.Scheme+"://"+u.Host
-	}
-	q.Text = before + " " + host + after
-	return q
-}
-
-// QuoteUntrusted returns a text that others wrote, in quotes, without anything that could look like something else.
-func QuoteUntrusted(s string, most int) string {
-	more := ""
-	if n := utf8.RuneCountInString(s); n > most {
-		s, more = string([]rune(s)[:most]), fmt.Sprintf(" … (%d characters)", n)
-	}
-	return strconv.QuoteToASCII(s) + more
-}
-
-// JudgeDialogAnswer judges the answer to the dialog that is open.
-func JudgeDialogAnswer(tab *page.Tab, args map[string]any) sessions.Assessment {
-	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindDialog, args)
-	open := tab.Dialogs().Pending
-	if err != nil || !values.Bool("accept") || len(open) == 0 {
-		return sessions.Assessment{}
-	}
-	return JudgeDialog(open[len(open)-1], tab.URL())
-}
-
-// ParsePageAction reads an action on the page itself, as a client of a window writes it; false for what is none.
-func ParsePageAction(kind string, args map[string]any) (page.Action, bool) {
-	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
-	if err != nil || !spec.OnPage() {
-		return page.Action{}, false
-	}
-	a := spec.Action(values)
-	return a, action.Validate(a) == nil
-}
-
-// PerformJudged does an action that was judged, unless it has come to mean something else than mark: same is false then, and
-// nothing was done. The page is held to it until the input has arrived.
-func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark string, act func() error) (same bool, err error) {
-	guard, same, err := GuardAction(ctx, tab, a, mark)
-	if err != nil || !same {
-		return false, err
-	}
-	err = act()
-	refused, endErr := guard.endSoon(ctx, tab)
-	if refused {
-		return false, nil
-	}
-	return true, cmp.Or(err, endErr)
-}
-
-// InputTarget is what input reaches, as the page's script tells it.
-type InputTarget struct {
-	Role   string `json:"role"`
-	Name   string `json:"name"`
-	Secret bool   `json:"secret"`
-}
-
-// targetQuery is the argument of the script: a ref, a point, or else the focus.
-type targetQuery struct {
-	Ref   string       `json:"ref,omitempty"`
-	Point *frame.Point `json:"point,omitempty"`
-}
-
-// DescribeTarget says what input would reach: the element with that ref, what is at a point in CSS pixels of the viewport, or what has
-// the focus, in whatever frame. A dialog takes all input: nothing is met while one is open.
-func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
-	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) (err error) {
-		f, arg, err := findTarget(ctx, tab, ref, at)
-		if err != nil {
-			return err
-		}
-		m, err = frame.RunScript[InputTarget](ctx, f, frame.Script{Fn: "meet", Arg: arg})
-		return err
-	})
-	if _, open := errors.AsType[*page.DialogError](err); open {
-		return InputTarget{}, nil
-	}
-	return m, err
-}
-
-// findTarget returns the frame to ask, and what to ask it.
-func findTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (*frame.Frame, targetQuery, error) {
-	switch {
-	case ref != "":
-		e, err := tab.Locate(ref, "")
-		return e.Frame, targetQuery{Ref: e.LocalRef}, err
-	case at != nil:
-		f, point, err := action.FrameAtPoint(ctx, tab.Frames(), *at)
-		return f, targetQuery{Point: &point}, err
-	default:
-		f, err := action.FocusedFrame(ctx, tab.Frames())
-		return f, targetQuery{}, err
-	}
-}

@@ -1,0 +1,55 @@
+package intent
+
+import (
+	"context"
+	"errors"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/frame"
+)
+
+// InputTarget is what input reaches, as the page's script tells it.
+type InputTarget struct {
+	Role   string `json:"role"`
+	Name   string `json:"name"`
+	Secret bool   `json:"secret"`
+}
+
+// targetQuery is the argument of the script: a ref, a point, or else the focus.
+type targetQuery struct {
+	Ref   string       `json:"ref,omitempty"`
+	Point *frame.Point `json:"point,omitempty"`
+}
+
+// DescribeTarget says what input would reach: the element with that ref, what is at a point in CSS pixels of the viewport, or what has
+// the focus, in whatever frame. A dialog takes all input: nothing is met while one is open.
+func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
+	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) (err error) {
+		f, arg, err := findTarget(ctx, tab, ref, at)
+		if err != nil {
+			return err
+		}
+		m, err = frame.RunScript[InputTarget](ctx, f, frame.Script{Fn: "meet", Arg: arg})
+		return err
+	})
+	if _, open := errors.AsType[*page.DialogError](err); open {
+		return InputTarget{}, nil
+	}
+	return m, err
+}
+
+// findTarget returns the frame to ask, and what to ask it.
+func findTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (*frame.Frame, targetQuery, error) {
+	switch {
+	case ref != "":
+		e, err := tab.Locate(ref, "")
+		return e.Frame, targetQuery{Ref: e.LocalRef}, err
+	case at != nil:
+		f, point, err := action.FrameAtPoint(ctx, tab.Frames(), *at)
+		return f, targetQuery{Point: &point}, err
+	default:
+		f, err := action.FocusedFrame(ctx, tab.Frames())
+		return f, targetQuery{}, err
+	}
+}
