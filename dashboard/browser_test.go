@@ -291,10 +291,10 @@ func TestTheSettingsPage(t *testing.T) {
 		tb.Insert(value)
 	}
 	tb.click("#all")
-	set(steps, "99")
+	set(steps, "999")
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	tb.click("#save")
-	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("must be a whole number, 1 to 30")`)
+	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("must be a whole number, 1 to 200")`)
 	tb.Eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
 
 	set(steps, "12")
@@ -320,7 +320,7 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.click(steps + " .reset")
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
-	if got := r.server.Settings.Current().MaxSteps; got != 10 {
+	if got := r.server.Settings.Current().MaxSteps; got != 30 {
 		t.Errorf("steps = %d after the reset", got)
 	}
 	tb = c.open(r.server.URL()+"/settings", 360, 740, "dark")

@@ -12,7 +12,7 @@ import (
 // publicRecord returns r without the data of its pictures, and without what is nobody else's business if it is private.
 func publicRecord(r sessions.TaskRecord) sessions.TaskRecord {
 	if r.Origin.Private {
-		r.Prompt, r.Images, r.Reason, r.Files, r.Downloads = api.PrivateText, nil, "", nil, nil
+		r.Prompt, r.Images, r.Reason, r.Files, r.Downloads, r.Late = api.PrivateText, nil, "", nil, nil, nil
 		if r.Answer != "" {
 			r.Answer = api.PrivateText
 		}

@@ -24,7 +24,7 @@ func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 		by[s.Key] = s
 	}
 	steps := by["agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask"]
-	if string(steps.Value) != "10" || steps.Limits != "1 to 30" || steps.DefaultText != "10" || steps.Changed {
+	if string(steps.Value) != "30" || steps.Limits != "1 to 200" || steps.DefaultText != "30" || steps.Changed {
 		t.Errorf("steps = %+v", steps)
 	}
 	if key := by["OPENAI_API_KEY"]; !key.Present || key.Value != nil || by["DISCORD_TOKEN"].Present {

@@ -17,7 +17,9 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/liveview/assets"
+	"clank/internal/settings"
 	"clank/llm"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -207,7 +209,10 @@ type chatData struct {
 	Examples   []struct{ Label, Prompt string }
 	Weaknesses []api.Weakness // the serious ones
 	MaxFile    int64          // bytes of a file that comes with a task
-	Live       bool           // pages of sessions can be watched and worked
+	Models     []string       // to choose from
+	Runtimes   []string
+	Unset      string // why there is no model that thinks; empty: there is one
+	Live       bool   // pages of sessions can be watched and worked
 }
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
@@ -218,7 +223,20 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested()
 	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
 	data := chatData{Examples: examplePrompts, Weaknesses: serious, Live: s.Live != nil}
-	data.MaxFile = int64(s.Settings.Current().Browser.MaxUpload) << 20
+	now := s.Settings.Current()
+	data.MaxFile, data.Runtimes = int64(now.Browser.MaxUpload)<<20, settings.Runtimes()
+	data.Models = append([]string{now.AgentModel, plain.ModelName}, strings.Fields(now.Access.Models)...)
+	slices.Sort(data.Models)
+	data.Models = slices.Compact(data.Models)
+	for _, b := range settings.RuntimeBindings(now, s.ModelAbility) {
+		switch {
+		case !b.Chosen:
+		case b.Problem != "":
+			data.Unset = "Tasks cannot be done yet: " + b.Problem + "."
+		case b.Model == plain.ModelName:
+			data.Unset = "No model is chosen, so clank follows written steps only, such as the examples."
+		}
+	}
 	return s.page(w, r, "chat", pageData{Title: "clank", Data: data})
 }
 

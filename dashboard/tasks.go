@@ -41,7 +41,7 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
-		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow, Files: files,
+		Model: in.Model, MaxSteps: in.MaxSteps, MaxUSD: in.MaxUSD, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow, Files: files,
 	}, in.Asks)
 	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position}, err)
 }
@@ -64,7 +64,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 	s.launch(func(life context.Context) {
 		first, quiet := true, func() {}
 		defer func() { quiet() }()
-		_, err := s.Manager.Run(life, t, func(ev sessions.Event) {
+		rec, err := s.Manager.Run(life, t, func(ev sessions.Event) {
 			if first {
 				first = false
 				if asks {
@@ -73,6 +73,9 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 				accepted <- ev.Record
 			}
 		})
+		if rec.Origin.Kind == sessions.FromDashboard && (rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited) {
+			s.runLate(life, t, rec)
+		}
 		if !first && len(t.Files) > 0 { // else it may be asked for again
 			if err := s.Inbox.Discard(t.Files...); err != nil {
 				s.Logger.Warn("files of a task are not removed", "error", err)
@@ -94,6 +97,24 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		}
 	case <-ctx.Done():
 		return sessions.TaskRecord{}, context.Cause(ctx)
+	}
+}
+
+// runLate starts what was said to a task that ended before it heard it, as the next task of its session. Whoever reads the
+// page of a task that was stopped or failed gets back what they typed.
+func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.TaskRecord) {
+	if len(rec.Late) == 0 {
+		return
+	}
+	next := sessions.Task{
+		Prompt: strings.Join(rec.Late, "\n"), SessionID: rec.SessionID, Origin: t.Origin, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps,
+		Profile: t.Profile, Headed: t.Headed,
+	}
+	if rec.Closed {
+		next.SessionID = ""
+	}
+	if _, err := s.begin(ctx, next, false); err != nil {
+		s.Logger.Warn("what was said too late for a task is not done", "task", rec.ID, "error", err)
 	}
 }
 

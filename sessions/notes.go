@@ -117,7 +117,10 @@ func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *St
 	for _, n := range notes {
 		text := n.String()
 		if !n.TookOver {
-			text += " (too late for this task; ask for it in session " + j.rec.SessionID + ")"
+			j.rec.Late = append(j.rec.Late, n.Text)
+			if j.rec.Origin.Kind != FromDashboard { // where it is the next task
+				text += " (too late for this task: ask again)"
+			}
 		}
 		if err := m.recordStep(ctx, j, &Step{N: answer.N, Kind: StepNotice, Label: text, Text: text}); err != nil {
 			return err

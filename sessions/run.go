@@ -183,6 +183,11 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	}
 	m.mu.Lock()
 	j.inboxClosed = true
+	for _, n := range j.inbox.Drain() {
+		if !n.TookOver {
+			j.rec.Late = append(j.rec.Late, n.Text)
+		}
+	}
 	j.rec.Downloads = j.downloads
 	l := j.live
 	typed := len(l.secrets.words) > 0

@@ -224,6 +224,7 @@ type TaskRecord struct {
 	Asked     time.Time `json:"asked"`
 	Started   time.Time `json:"started,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
+	Late      []string  `json:"late,omitempty"`     // what was said to it and came too late to be heard; not kept
 	HeldBy    string    `json:"held_by,omitempty"`  // who works its page just now, so that it waits; not kept
 	Position  int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
 }

@@ -92,6 +92,7 @@ type TaskRequest struct {
 	Profile   string              `json:"profile,omitempty"`
 	Model     string              `json:"model,omitempty"`
 	MaxSteps  int                 `json:"max_steps,omitempty"`
+	MaxUSD    float64             `json:"max_usd,omitempty"` // what its models may cost; 0 = what the settings say
 	Headed    bool                `json:"headed,omitempty"`
 	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
 	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt, see [sessions.Task]

@@ -62,6 +62,12 @@ function drawWhere(session) {
 const running = () => [...turns.values()].filter((turn) => turn.running);
 const usual = prompt.placeholder;
 
+// chosen are the options that were set for the next tasks.
+function chosen() {
+  const set = [...$("options").querySelectorAll("input, select")].filter((input) => input.value.trim());
+  return Object.fromEntries(set.map((input) => [input.name, input.type === "number" ? Number(input.value) : input.value.trim()]));
+}
+
 function drawSend() {
   const stops = running().length > 0 && prompt.value.trim() === "";
   prompt.placeholder = running().length > 0 ? "Tell the running task" : usual;
@@ -183,7 +189,7 @@ async function post(text, attached) {
   if (!files.length && await tell(text)) return; // files come with a task of their own
   const from = current;
   const session = sessions.find((s) => s.id === current);
-  const answer = await api("POST", "/api/tasks", { prompt: text, typed: true, files: files.map((f) => f.id), session_id: session?.state === "closed" ? "" : current });
+  const answer = await api("POST", "/api/tasks", { ...chosen(), prompt: text, typed: true, files: files.map((f) => f.id), session_id: session?.state === "closed" ? "" : current });
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
   if (from !== current) return refresh(); // another session was chosen meanwhile: stay there
   if (session?.state === "closed") await choose("");
@@ -240,10 +246,21 @@ function onTask(task) {
   else active.set(task.id, task.session_id);
   if (turns.has(task.id) || (current && task.session_id === current)) {
     keeping(() => turnOf(task).setTask(task));
+    giveBack(task, final);
     if (final || fresh) $("live").textContent = turns.get(task.id).status()[0];
   }
   if (final || fresh) refresh();
   draw();
+}
+
+// giveBack returns what was typed for a task that ended without hearing it. What one that is done did not hear is the next.
+const given = new Set();
+function giveBack({ id, state, late }, final) {
+  if (!final || !late?.length || given.has(id) || ["done", "limited"].includes(state)) return;
+  given.add(id);
+  prompt.value = [prompt.value, ...late].filter(Boolean).join("\n");
+  grow();
+  say("The task ended before it heard this. Send it again if you still want it.");
 }
 
 function onStep({ task_id: id, step }) {

@@ -1,6 +1,7 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
-import { drawing, el, lasted, linked, picture, save, sign, size } from "./dom.js";
+import { drawing, el, lasted, picture, save, sign, size } from "./dom.js";
 import { filmOf, filmRequest } from "./film.js";
+import { markdown } from "./markdown.js";
 import { recordButton } from "./record.js";
 
 // age says how far a state is: none comes back.
@@ -203,7 +204,7 @@ export class Turn {
     const pictures = images.map(({ caption }, i) => ({
       src: `/api/tasks/${encodeURIComponent(this.task.id)}/images/${i}`, text: caption || "Picture of the answer", caption,
     }));
-    this.answer.replaceChildren(el("p", { class: "text" }, ...linked(text)));
+    this.answer.replaceChildren(...markdown(text));
     if (pictures.length) {
       this.answer.append(el("div", { class: "pictures" }, ...pictures.map((p, i) =>
         el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer${p.caption ? `: ${p.caption}` : ""}`, onclick: () => this.hooks.show(pictures, i) },
