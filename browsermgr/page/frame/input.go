@@ -56,7 +56,7 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 	}
 	// The events may have gone to another frame, or the page may have kept them from us.
 	if text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false); err == nil && !settled.Answered() {
-		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
+		f.Post(proto.RuntimeEvaluate{Expression: "void (" + text + ")", ContextID: w.context}) // no object is left there
 	}
 	return quietStateOrError(awaitAnswer[QuietState](ctx, f, w, settled))
 }
