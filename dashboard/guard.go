@@ -27,8 +27,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !access.IsKnownHost(r) {
-			writeError(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
+		if why := s.hostProblem(r); why != "" {
+			writeError(w, http.StatusMisdirectedRequest, "%s", why)
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

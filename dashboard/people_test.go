@@ -156,7 +156,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	page := r.read("/api/events", "") // somebody who can be asked
 	page.want("snapshot")
 	go func() {
-		for _, more := page.next(); more; _, more = page.next() { //nolint:revive // what comes is read
+		for _, more := page.next(); more; _, more = page.next() {
 		}
 	}()
 	for n, route := range r.server.Routes() {
@@ -346,7 +346,7 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 	}
 	d.set("moderator", dashboard.Person{})
 	for _, s := range streams {
-		for _, more := s.next(); more; _, more = s.next() { //nolint:revive // it ends
+		for _, more := s.next(); more; _, more = s.next() {
 		}
 	}
 	if status, _ := r.ask("GET", "/api/tasks", "", signed); status != http.StatusUnauthorized {
@@ -415,8 +415,14 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 		body   string
 		status int
 	}{
-		{other, `{"id":"` + mine[0] + `"}`, 404}, {other, `{}`, 400}, {other, `{"id":"x","all":true}`, 400}, {other, `{"all":true}`, 204},
-		{other, `{"all":true}`, 401}, {boss, `{"id":"` + mine[0] + `"}`, 204}, {member, `{"all":true}`, 401}, {boss, `{"id":"` + mine[0] + `"}`, 404},
+		{other, `{"id":"` + mine[0] + `"}`, 404},
+		{other, `{}`, 400},
+		{other, `{"id":"x","all":true}`, 400},
+		{other, `{"all":true}`, 204},
+		{other, `{"all":true}`, 401},
+		{boss, `{"id":"` + mine[0] + `"}`, 204},
+		{member, `{"all":true}`, 401},
+		{boss, `{"id":"` + mine[0] + `"}`, 404},
 	} {
 		if status, body := r.ask("POST", "/api/sign-ins/end", tc.body, tc.who); status != tc.status {
 			t.Errorf("revoke %s: %d %s, want %d", tc.body, status, body, tc.status)

@@ -83,6 +83,7 @@ type Server struct {
 	Logger     *slog.Logger
 
 	codes     loginCodes
+	attempts  throttle
 	presence  presence
 	site      *siteFiles
 	feed      *eventFeed

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net"
 	"net/http"
 	"strings"
 
@@ -10,24 +9,16 @@ import (
 	"clank/sessions/access"
 )
 
-// clientOf returns the address that a request comes from.
-func (s *Server) clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
-
-// loginAddress returns the page to which Discord sends people back: it is a redirect of the application.
-func (s *Server) loginAddress(r *http.Request) string { return "http://" + r.Host + "/login" }
+// loginPath is that of the page to which Discord sends people back: with an address of ours, it is a redirect of the
+// application.
+const loginPath = "/login"
 
 // discordSignInURL returns where somebody signs in with Discord; empty where nobody can.
 func (s *Server) discordSignInURL(r *http.Request) string {
 	if s.Accounts == nil {
 		return ""
 	}
-	return s.Accounts.SignInURL(s.loginAddress(r))
+	return s.Accounts.SignInURL(address(r) + loginPath)
 }
 
 // beginDiscordLogin tells a browser where to sign in with Discord. It keeps the state that is in the address, and takes
@@ -52,7 +43,7 @@ func (s *Server) loginWithDiscord(w http.ResponseWriter, r *http.Request) error 
 	if s.discordSignInURL(r) == "" {
 		return refuse(http.StatusForbidden, "nobody signs in with Discord here")
 	}
-	id, name, err := s.Accounts.SignIn(r.Context(), in.State, in.Code, s.loginAddress(r))
+	id, name, err := s.Accounts.SignIn(r.Context(), in.State, in.Code, address(r)+loginPath)
 	if err != nil {
 		return refuse(http.StatusUnauthorized, "%v", err)
 	}

@@ -54,11 +54,10 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
-	v, list := visitorOf(r), []watches.Watch(nil)
-	from := operator()
+	v, from := visitorOf(r), operator()
 	if v.role < RoleOperator {
-		var err error
-		if list, err = s.seenWatches(r); err != nil {
+		list, err := s.seenWatches(r)
+		if err != nil {
 			return failed("list the watches", err)
 		}
 		at := slices.IndexFunc(list, func(x watches.Watch) bool { return x.ID == r.PathValue("id") })

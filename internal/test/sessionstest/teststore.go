@@ -245,9 +245,13 @@ func storeSight(t *testing.T, st sessions.Store) {
 	var all []sessions.Origin
 	at := sessions.FromDiscord
 	for _, o := range []sessions.Origin{
-		{Kind: sessions.FromDashboard, User: "u1", Channel: "c1"}, {Kind: sessions.FromTerminal, Guild: "g1", Channel: "c1"},
-		{Kind: at, Guild: "g1", Channel: "c1"}, {Kind: at, Guild: "g1", Channel: "c2"}, {Kind: at, Guild: "g2", Channel: "c3"},
-		{Kind: at, Channel: "c1"}, {Kind: at, Channel: "d1"},
+		{Kind: sessions.FromDashboard, User: "u1", Channel: "c1"},
+		{Kind: sessions.FromTerminal, Guild: "g1", Channel: "c1"},
+		{Kind: at, Guild: "g1", Channel: "c1"},
+		{Kind: at, Guild: "g1", Channel: "c2"},
+		{Kind: at, Guild: "g2", Channel: "c3"},
+		{Kind: at, Channel: "c1"},
+		{Kind: at, Channel: "d1"},
 	} {
 		for _, user := range []string{o.User, "u1", "u2"} {
 			for _, o.Private = range []bool{true, false} {

@@ -1,0 +1,76 @@
+package dashboard
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"clank/sessions/access"
+)
+
+// peerOf returns the address at the other end of a connection, which nobody can choose.
+func peerOf(r *http.Request) netip.Addr {
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // of a TCP connection
+	return at.Addr().Unmap()
+}
+
+// isProxy reports whether an address is that of a reverse proxy of ours.
+func (s *Server) isProxy(addr netip.Addr) bool {
+	return slices.ContainsFunc(s.Settings.Current().Dashboard.ProxyList(), func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// clientOf returns the address that a request comes from: as our proxies say, the last first, up to what the first of
+// them has heard.
+func (s *Server) clientOf(r *http.Request) string {
+	client := peerOf(r)
+	said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(said) {
+		addr, err := netip.ParseAddr(strings.TrimSpace(text))
+		if !s.isProxy(client) || err != nil {
+			break
+		}
+		client = addr.Unmap()
+	}
+	return client.String()
+}
+
+// isLocal reports whether a request comes from this machine itself, and not through a proxy on it.
+func isLocal(r *http.Request) bool {
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	return peerOf(r).IsLoopback() && access.IsKnownHost(r)
+}
+
+// hostProblem says why the page does not answer under the name that a request is made under: it is not its own, or a
+// proxy of ours has not had it by https. It is empty for loopback names, whatever the port: a tunnel may have another.
+func (s *Server) hostProblem(r *http.Request) string {
+	if access.IsKnownHost(r) {
+		return ""
+	}
+	name, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		name = r.Host
+	}
+	switch {
+	case !slices.Contains(s.Settings.Current().Dashboard.HostList(), strings.ToLower(name)):
+		return "the page does not answer to the name \"" + r.Host + "\"; use " + s.URL() + ", or add the name in the settings under Dashboard"
+	case !s.isProxy(peerOf(r)):
+		return "the page is not reached through one of the reverse proxies in the settings: add " + peerOf(r).String() + " under Dashboard"
+	case !strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"):
+		return "use https: the reverse proxy has to say so in X-Forwarded-Proto"
+	}
+	return ""
+}
+
+// address returns where the page is for whoever has asked for it, without a slash at its end.
+func address(r *http.Request) string {
+	if access.IsKnownHost(r) {
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host // see hostProblem
+}

@@ -1,0 +1,93 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// How many attempts to sign in may fail within a time: from one address, and from all.
+const (
+	maxFailures    = 10
+	maxAllFailures = 200
+	failureTime    = 10 * time.Minute
+)
+
+// throttle counts attempts to sign in that failed. The zero value is ready. Those of this machine are not counted: what
+// is guessed there has 256 bits, and nobody is to lock out its owner.
+type throttle struct {
+	mu     sync.Mutex
+	failed map[string][]time.Time // by address, within failureTime
+}
+
+// wait returns how long somebody has to wait before they may try.
+func (t *throttle) wait(from string) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, all := time.Now(), []time.Time(nil)
+	for addr, times := range t.failed {
+		times = slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) >= failureTime })
+		if t.failed[addr] = times; len(times) == 0 {
+			delete(t.failed, addr)
+		}
+		all = append(all, times...)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return max(waitAfter(t.failed[from], maxFailures, now), waitAfter(all, maxAllFailures, now))
+}
+
+// waitAfter returns how long it takes until fewer than most of these failures, the first first, count.
+func waitAfter(failed []time.Time, most int, now time.Time) time.Duration {
+	if len(failed) < most {
+		return 0
+	}
+	return failed[len(failed)-most].Add(failureTime).Sub(now)
+}
+
+func (t *throttle) fail(from string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed == nil {
+		t.failed = make(map[string][]time.Time)
+	}
+	t.failed[from] = append(t.failed[from], time.Now())
+}
+
+// throttled lets an attempt to sign in pass, unless too many have failed.
+func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if isLocal(r) {
+			return h(w, r)
+		}
+		from := network(s.clientOf(r))
+		if wait := s.attempts.wait(from); wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+			return refuse(http.StatusTooManyRequests, "too many attempts to sign in have failed: try again in %s, or on the machine that runs clank", minutes(wait))
+		}
+		err := h(w, r)
+		if err != nil {
+			s.attempts.fail(from)
+		}
+		return err
+	}
+}
+
+// network returns what one who guesses has one of: an IPv4 address, or the first half of an IPv6 one.
+func network(addr string) string {
+	if ip, err := netip.ParseAddr(addr); err == nil && ip.Is6() {
+		p, _ := ip.WithZone("").Prefix(64) // it has as many
+		return p.String()
+	}
+	return addr
+}
+
+func minutes(d time.Duration) string {
+	if d < time.Minute {
+		return "less than a minute"
+	}
+	return fmt.Sprintf("%d minutes", int(d.Minutes())+1)
+}
