@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: deploy discord-faults run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -64,6 +64,10 @@ fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord, with a line for what people can do there
 	@$(GO) test ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
 		| awk '/^ *--- |_test.go:[0-9]+: |^(ok|FAIL|panic)/ {print} /^(FAIL|panic)/ {bad=1} END {exit bad}'
+
+discord-pictures: chromium build ## draw messages of the bot for docs/discord.md, from a run of make smoke
+	@mkdir -p docs/discord
+	@$(GO) test ./cmd/clank -count=1 -run '^TestTheFirstTry$$' -program $(abspath $(BIN)) -discord.pictures $(abspath docs/discord)
 
 deploy: chromium build ## the alerts, the scrape and the dashboard of deploy/ with the Prometheus of Debian
 	@scripts/check-deploy $(BIN)

@@ -2,20 +2,99 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"flag"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"clank/internal/settings"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 )
+
+// pictureDir is where make discord-pictures draws what the bot has written.
+var pictureDir = flag.String("discord.pictures", "", "draw messages of the bot into this `folder`")
+
+// maxPicture is how large a picture in the documentation may be.
+const maxPicture = 40 << 10
+
+// withPalette returns a PNG in the 256 colours that it has most of.
+func withPalette(t *testing.T, data []byte) []byte {
+	t.Helper()
+	im, err := png.Decode(bytes.NewReader(data))
+	check.Must(t, err)
+	counts := map[color.RGBA]int{}
+	rough := func(at image.Point) color.RGBA {
+		r, g, b, _ := im.At(at.X, at.Y).RGBA()
+		return color.RGBA{uint8(r >> 10 << 2), uint8(g >> 10 << 2), uint8(b >> 10 << 2), 255}
+	}
+	size := im.Bounds()
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			counts[rough(image.Pt(x, y))]++
+		}
+	}
+	most := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) })
+	var palette color.Palette
+	for _, c := range most[:min(256, len(most))] {
+		palette = append(palette, c)
+	}
+	out := image.NewPaletted(size, palette)
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			out.Set(x, y, rough(image.Pt(x, y)))
+		}
+	}
+	var b bytes.Buffer
+	check.Must(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out))
+	return b.Bytes()
+}
+
+// draw draws a page of [discordtest.Server.Draw], if pictures are wanted.
+func (r *smokeRoom) draw(t *testing.T, name, page string) {
+	t.Helper()
+	if *pictureDir == "" {
+		return
+	}
+	site := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, page)
+	})
+	w := r.views.Open(620, 200, "dark")
+	w.Navigate(site.URL)
+	var height float64
+	browsertest.Eventually(t, "the page with "+name, func() bool {
+		loaded := `document.title && document.readyState == "complete" ? Math.ceil(document.body.getBoundingClientRect().height) : 0`
+		height, _ = w.Eval(loaded).(float64)
+		return height > 0
+	})
+	w.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 620, "height": height, "deviceScaleFactor": 1, "mobile": false})
+	picture := withPalette(t, w.Screenshot())
+	if len(picture) > maxPicture {
+		t.Errorf("the picture %s has %d bytes, more than %d", name, len(picture), maxPicture)
+	}
+	check.Must(t, os.WriteFile(filepath.Join(*pictureDir, name+".png"), picture, 0o600))
+}
 
 // smokeRoom is a channel with a program that was built, and Ada, who tries in it what people can do in Discord.
 type smokeRoom struct {
 	*discordtest.Server
 	bot    discordtest.Bot
 	room   discordtest.Channel
+	other  discordtest.Channel
+	lounge discordtest.Channel // of voice
 	ada    discordtest.User
+	views  *browsertest.Views
 	answer discordtest.Message // the last of the program, with its buttons
 }
 
@@ -46,6 +125,34 @@ func (r *smokeRoom) presses(t *testing.T, label string) (discordtest.Interaction
 	return r.PressButton(r.answer, r.ada, list[at].CustomID)
 }
 
+// waitsFor waits until the bot has written a text in the room.
+func (r *smokeRoom) waitsFor(t *testing.T, text string) {
+	t.Helper()
+	check.Must(t, check.Err(r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
+		return m.Author.ID == r.bot.ID && strings.Contains(m.Content, text)
+	})))
+}
+
+// stopsInCall has Ada stop a task in a call, aloud.
+func (r *smokeRoom) stopsInCall(t *testing.T) {
+	t.Helper()
+	requireSpeechPrograms(t)
+	h := &callFixture{Server: r.Server, whole: t, t: t, bot: r.bot, ada: r.ada, room: r.room, lounge: r.lounge, call: r.lounge}
+	ada := h.joinVoice(r.lounge, r.ada)
+	if got := h.runCommand(r.ada, "join", nil); !strings.Contains(got, "I am in <#"+r.lounge.ID+">") {
+		t.Fatalf("/clank join says %q", got)
+	}
+	h.awaitMessage("listen")
+	ada.awaitSpeech(t, r.bot.ID)
+	ada.awaitKeys(t)
+	ada.openMicrophone(t)
+	it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": `open the demo shop, wait for "a text that never comes"`})
+	r.waits(t, it, err, "never comes")
+	h.stops(ada)
+	r.waits(t, it, nil, "topped by")
+	r.draw(t, "call", r.Draw(h.awaitMessage("Stopped, as ")))
+}
+
 // smokeInDiscord tries what people can do in Discord, each in a line of its own.
 func smokeInDiscord(t *testing.T, r *smokeRoom) {
 	t.Helper()
@@ -59,6 +166,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 		{"a file goes from Discord into a form, and one of a page comes with the answer", func(t *testing.T) {
 			task := "upload cv.pdf into Attachment, click Receipt"
 			r.browses(t, discordtest.Args{"task": task, "file": cv, "url": site.URL}, "receipt.pdf (8.39 MB)")
+			r.draw(t, "files", r.Draw(r.answer))
 			if got := site.given(); !strings.HasPrefix(got, "cv.pdf ") {
 				t.Errorf("the site has %q", got)
 			}
@@ -94,6 +202,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			check.Must(t, err)
 			form, err := r.WaitAnswer(testDeadline(t), it)
 			check.Must(t, err)
+			r.draw(t, "form", r.DrawForm(*form.Modal))
 			it, err = r.SubmitModal(form, map[string]string{"task": "read"})
 			r.answer = *r.waits(t, it, err, "We have it.").Original
 		}},
@@ -103,6 +212,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			list, err := r.WaitAnswer(testDeadline(t), it)
 			check.Must(t, err)
 			r.answer = *list.Original
+			r.draw(t, "sessions", r.Draw(r.answer))
 			it, err = r.presses(t, "Close")
 			r.waits(t, it, err, "Closed.")
 		}},
@@ -124,15 +234,59 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 		{"a stop sign below its message stops a task", func(t *testing.T) {
 			args := discordtest.Args{"task": `wait for "a text that never comes"`, "url": site.URL}
 			it, err := r.SlashCommand(r.room, r.ada, "clank browse", args)
-			got := r.waits(t, it, err, "never comes")
+			check.Must(t, err)
+			got, err := r.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool {
+				return strings.Contains(i.Text(), "Step 2") && len(i.Original.Attachments) == 1
+			})
+			check.Must(t, err)
+			r.draw(t, "running", r.Draw(*got.Original))
 			r.React(*got.Original, r.ada, "⏹")
 			r.waits(t, it, nil, "topped by")
 		}},
+		{"a menu offers the links of a message", func(t *testing.T) {
+			m, err := r.SendMessage(r.room, r.ada, "this "+site.URL+"/ or that "+site.URL+"/receipt")
+			check.Must(t, err)
+			it, err := r.UseOnMessage(m, r.ada, "Browse this link")
+			r.draw(t, "choice", r.Draw(*r.waits(t, it, err, "Which link?").Original))
+		}},
+		{"who asks is asked before a task that is done once more sends something", func(t *testing.T) {
+			r.browses(t, discordtest.Args{"task": "upload cv.pdf into Attachment, read", "file": cv, "url": site.URL}, "We have it.")
+			check.Must(t, check.Err(r.presses(t, "Retry")))
+			q, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return m.HasButton("Allow") })
+			check.Must(t, err)
+			r.draw(t, "question", r.Draw(q))
+			r.answer = q
+			check.Must(t, check.Err(r.presses(t, "No")))
+			r.waitsFor(t, "efused")
+		}},
+		{"/clank setup chooses the channels of the server", func(t *testing.T) {
+			it, err := r.SlashCommand(r.room, r.ada, "clank setup", nil)
+			shown := r.waits(t, it, err, "Channels: all")
+			it, err = r.Choose(*shown.Original, r.ada, "clank:setup:"+settings.ServerChannels, r.room.ID)
+			shown = r.waits(t, it, err, "Channels: <#"+r.room.ID+">")
+			r.draw(t, "setup", r.Draw(*shown.Original))
+			it, err = r.SlashCommand(r.other, r.ada, "clank browse", discordtest.Args{"task": "read"})
+			r.waits(t, it, err, "other channels")
+		}},
+		{"the answer to a long task is in a thread", func(t *testing.T) {
+			task := "wait 30 seconds, wait 30 seconds, wait 1 second, read"
+			it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": task, "url": site.URL})
+			pointer := r.waits(t, it, err, "The answer is in <#")
+			r.draw(t, "thread", r.Draw(*pointer.Original))
+			thread := discordtest.Channel{ID: pointer.Original.ID}
+			check.Must(t, check.Err(r.WaitMessage(testDeadline(t), thread, func(m discordtest.Message) bool {
+				return strings.Contains(m.Content, "Attachment")
+			})))
+		}},
+		{"/clank join brings it into a call, where it speaks, and a spoken stop stops a task", r.stopsInCall},
 		{"files of a message to the bot reach its task", func(t *testing.T) {
-			post := discordtest.Post{Text: r.bot.Mention() + " open " + site.URL + ", upload cv.pdf into Attachment", Files: []discordtest.File{cv}}
+			letter := cv
+			letter.Name = "letter.pdf"
+			task := r.bot.Mention() + " open " + site.URL + ", upload letter.pdf into Attachment"
+			post := discordtest.Post{Text: task, Files: []discordtest.File{letter}}
 			check.Must(t, check.Err(r.Send(r.room, r.ada, post)))
 			check.Must(t, check.Err(r.WaitMessage(testDeadline(t), r.room, func(discordtest.Message) bool {
-				return strings.HasPrefix(site.given(), "cv.pdf ")
+				return strings.HasPrefix(site.given(), "letter.pdf ")
 			})))
 		}},
 	} {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/llmtest"
 )
 
@@ -53,22 +56,33 @@ func TestTheFirstTry(t *testing.T) {
 	}
 	checkNothingLeft(t, home)
 
-	d, err := discordtest.Start(discordtest.Config{})
+	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	bot, ada := d.CreateBot("clank", "secret"), d.CreateUser("ada")
 	guild := d.CreateGuild("home", ada)
 	d.AddMember(guild, bot.User)
-	room := d.CreateChannel(guild, "general")
-	startServer(t, home, append(environ, "DISCORD_TOKEN="+bot.Token, "CLANK_DISCORD_API="+d.URL))
+	r := &smokeRoom{Server: d, bot: bot, room: d.CreateChannel(guild, "general"), ada: ada}
+	r.other, r.lounge = d.CreateChannel(guild, "random"), d.CreateVoiceChannel(guild, "lounge")
+	if *pictureDir != "" {
+		r.views = browsertest.ViewsIn(t, browsertest.Launch(t), func(text string) { t.Log(text) })
+	}
+	trust := filepath.Join(t.TempDir(), "voice.pem")
+	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
+	environ = append(environ, "DISCORD_TOKEN="+bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
+	if code, _, told := runInProcess(t, environ, "config", "set", "interaction.tasks.threadAfterMinutes", "1"); code != exitDone {
+		t.Fatalf("config set: exit code %d: %s", code, told)
+	}
+	startServer(t, home, environ)
 	check.Must(t, d.WaitConnected(testDeadline(t), bot))
-	it, err := d.SlashCommand(room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})
+	it, err := d.SlashCommand(r.room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})
 	if err == nil {
 		it, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), found) })
 	}
 	check.Must(t, err)
 	onePicture(t, *it.Original)
-	smokeInDiscord(t, &smokeRoom{Server: d, bot: bot, room: room, ada: ada})
+	r.draw(t, "answer", r.Draw(*it.Original))
+	smokeInDiscord(t, r)
 }
 
 // TestFromNothingThroughTheSetUpPage gives a program that was built and knows nothing a model and Discord on its set-up

@@ -33,6 +33,10 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 	}
 	for _, r := range c.results {
 		for _, n := range r.notes {
+			// People get the file itself, and may be elsewhere: where it lies on this machine is not for all to read.
+			if saved, _, ok := strings.Cut(n, " bytes) to "); ok && strings.HasPrefix(n, "downloaded ") {
+				n = saved + " bytes)"
+			}
 			if !strings.HasPrefix(n, "the page is now ") { // that a step led somewhere is no news
 				add("Note: " + n)
 			}

@@ -25,6 +25,8 @@ func TestDocumentedStepsDoWhatIsWritten(t *testing.T) {
 		w := &world{state: state, note: "downloaded invoice.pdf (1 bytes) to /tmp/invoice.pdf"}
 		if answer := w.ask(t, m, row[1]); strings.Join(w.calls, "; ") != row[2] {
 			t.Errorf("%s: does %q, want %q\nanswer: %s", row[1], w.calls, row[2], answer)
+		} else if strings.Contains(answer, "/tmp/") {
+			t.Errorf("%s: tells where a file lies: %s", row[1], answer)
 		}
 	}
 }
