@@ -43,6 +43,7 @@ type DiscordBot interface { //nolint:interfacebloat // what calls need of it
 	AppID() string
 	ActivityInstance(ctx context.Context, id string) (botdiscord.ActivityInstance, error)
 	ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
+	RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 	Locale(guild string) i18n.Locale // of what everybody reads there
 }
 

@@ -3,13 +3,16 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"clank/bot"
 	"clank/cancel"
+	"clank/internal/assistant"
 	"clank/internal/budget"
 	"clank/internal/i18n"
 	"clank/internal/settings"
@@ -32,7 +35,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, Logger: x.Logger,
-		Assistant: ChargedReplier{x.Assistant}, Host: callHost{service: x, place: place},
+		Assistant: callReplier{ChargedReplier{x.Assistant}, x}, Host: callHost{service: x, place: place},
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
 			RequireEncryption: v.RequireEncryption,
@@ -132,8 +135,9 @@ func (h callHost) IsOwnAccount(id string) bool {
 
 // DisabledReason implements [conversation.Host]. Where the call itself costs, nobody may ask when the budget is spent.
 func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string {
-	if h.service.DisabledReason != nil {
-		if why := h.service.DisabledReason(ctx, o); why != "" {
+	if why := h.service.refusal(ctx, o); why != "" {
+		// Somebody may have got a role since Discord told of them last.
+		if _, why = h.service.presentOrigin(ctx, o); why != "" {
 			return why
 		}
 	}
@@ -157,6 +161,62 @@ func (h callHost) CheckChannel(channel string) error {
 		return nil
 	}
 	return h.service.registry.CheckChannel(channel)
+}
+
+// refusal says why somebody may not ask for anything now; empty if they may.
+func (x *CallService) refusal(ctx context.Context, o sessions.Origin) string {
+	if x.DisabledReason == nil {
+		return ""
+	}
+	return x.DisabledReason(ctx, o)
+}
+
+// presentOrigin returns o with the roles that its person has now, and why they may ask for nothing: Discord tells of
+// people in calls when they come, and not when their roles change. Where it does not answer, what it told last holds.
+func (x *CallService) presentOrigin(ctx context.Context, o sessions.Origin) (now sessions.Origin, why string) {
+	if b := x.bot.Load(); b != nil && o.Guild != "" {
+		now, err := (*b).RefreshOrigin(ctx, o)
+		switch {
+		case errors.Is(err, bot.ErrLeftGuild):
+			return o, err.Error()
+		case err != nil:
+			x.Logger.Warn("the roles of somebody in a call are those that Discord told last", "guild", o.Guild, "error", err)
+		default:
+			o = now
+		}
+	}
+	return o, x.refusal(ctx, o)
+}
+
+// callReplier answers people in calls by their present roles.
+type callReplier struct {
+	ChargedReplier
+
+	service *CallService
+}
+
+// Reply implements [conversation.Assistant].
+func (r callReplier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+	now, why := r.service.presentOrigin(ctx, t.Origin)
+	if why != "" {
+		return assistant.Answer{Text: t.Origin.Locale.Sentence(why)}, nil
+	}
+	t.Origin = now
+	return r.ChargedReplier.Reply(ctx, t, watch)
+}
+
+// byPresentRoles returns tools that are used by people in calls by their present roles.
+func (x *CallService) byPresentRoles(tools []sessions.Tool) []sessions.Tool {
+	for i, t := range tools {
+		tools[i].Call = func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+			now, why := x.presentOrigin(ctx, o)
+			if why != "" {
+				return "", nil, errors.New(why)
+			}
+			return t.Call(ctx, now, input)
+		}
+	}
+	return tools
 }
 
 // isPrivate reports whether only who asks for something on a server may see it.

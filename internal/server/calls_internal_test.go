@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/bot"
 	"clank/cancel"
+	"clank/internal/assistant"
 	"clank/internal/i18n"
 	"clank/internal/settings"
 	"clank/internal/test/check"
@@ -382,4 +384,75 @@ func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *tes
 	if len(got) != 2 || got[0] != "Ada: hello" || got[1] != ": Hello, Ada." {
 		t.Errorf("kept %q", got)
 	}
+}
+
+// changingRoles is a Discord on which the roles of people change.
+type changingRoles struct {
+	recordedPosts
+
+	roles []string
+	err   error
+}
+
+func (c *changingRoles) RefreshOrigin(_ context.Context, o sessions.Origin) (sessions.Origin, error) {
+	o.Roles = c.roles
+	return o, c.err
+}
+
+func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
+	helper := []string{"helpers"}
+	outage := errors.New("503")
+	for _, tt := range []struct {
+		name       string
+		told, have []string
+		err        error
+		may        bool
+	}{
+		{"they keep their role", helper, helper, nil, true},
+		{"they got it after they came", nil, helper, nil, true},
+		{"they lost it after they came", helper, nil, nil, false},
+		{"they never had it", nil, nil, nil, false},
+		{"they have left the server", helper, nil, bot.ErrLeftGuild, false},
+		{"Discord does not say", helper, nil, outage, true},
+		{"Discord does not say, and they had it not", nil, nil, outage, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := &CallService{
+				Logger: slog.New(slog.DiscardHandler),
+				DisabledReason: func(_ context.Context, o sessions.Origin) string {
+					if slices.Contains(o.Roles, "helpers") {
+						return ""
+					}
+					return "you are no helper"
+				},
+			}
+			x.SetBot(&changingRoles{roles: tt.have, err: tt.err})
+			o := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "42", Roles: tt.told}
+			asks := &turns{}
+			a, err := callReplier{ChargedReplier{asks}, x}.Reply(t.Context(), assistant.Turn{Origin: o}, nil)
+			check.Must(t, err)
+			if (len(asks.origins) == 1) != tt.may || !tt.may && a.Text == "" {
+				t.Errorf("asked %d times, answered %q", len(asks.origins), a.Text)
+			}
+			if why := (callHost{service: x}).DisabledReason(t.Context(), o); tt.may && why != "" {
+				t.Errorf("refused: %s", why)
+			}
+			used := false
+			tools := x.byPresentRoles([]sessions.Tool{{Call: func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+				used = true
+				return "", nil, nil
+			}}})
+			if _, _, err := tools[0].Call(t.Context(), o, nil); used != tt.may || (err == nil) != tt.may {
+				t.Errorf("a tool: used %v, %v", used, err)
+			}
+		})
+	}
+}
+
+// turns is an assistant that notes who has asked.
+type turns struct{ origins []sessions.Origin }
+
+func (r *turns) Reply(_ context.Context, t assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+	r.origins = append(r.origins, t.Origin)
+	return assistant.Answer{Text: "ok"}, nil
 }

@@ -120,7 +120,7 @@ func (x *CallService) realtimeTools(on realtime.Listener, call share.CallRef, li
 			tools = append(tools, t)
 		}
 	}
-	return tools
+	return x.byPresentRoles(tools)
 }
 
 // answerImages returns the text and pictures that a browse has left to show.
