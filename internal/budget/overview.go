@@ -47,7 +47,7 @@ func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, er
 		}
 	}
 	sums, err := k.Ledger.Sums(ctx, of)
-	return levelStatuses(rules, sums), err
+	return k.levelStatuses(rules, sums), err
 }
 
 // UserStatus returns what each person has spent in a guild today, the most first. The
@@ -55,7 +55,7 @@ func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, er
 func (k *Enforcer) UserStatus(ctx context.Context, guild string) ([]LevelStatus, error) {
 	rules := k.Rules()
 	sums, err := k.Ledger.People(ctx, guild, dayOf(k.now(), rules.Zone), maxLines)
-	return levelStatuses(rules, sums), err
+	return k.levelStatuses(rules, sums), err
 }
 
 // Overview returns how spending stands.
@@ -66,7 +66,7 @@ func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.Today = levelStatuses(rules, today)[0]
+	o.Today = k.levelStatuses(rules, today)[0]
 	for _, list := range []struct {
 		into  *[]LevelStatus
 		level Level
@@ -77,7 +77,7 @@ func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 		if err != nil {
 			return o, err
 		}
-		*list.into = levelStatuses(rules, sums)
+		*list.into = k.levelStatuses(rules, sums)
 	}
 	o.Calls, err = k.Ledger.Calls(ctx, maxCalls)
 	return o, err
@@ -93,12 +93,16 @@ func (k *Enforcer) Costs(ctx context.Context, by CostKey, days int) (costs []Cos
 	return costs, dates, err
 }
 
-func levelStatuses(rules Rules, sums []Sum) []LevelStatus {
+// levelStatuses returns sums with their limits; that of a server may be stricter than the rules.
+func (k *Enforcer) levelStatuses(rules Rules, sums []Sum) []LevelStatus {
 	out := make([]LevelStatus, len(sums))
 	for i, s := range sums {
 		out[i] = LevelStatus{Key: s.Key, Spent: s.Amount, Unpriced: s.Unpriced}
 		if s.Key.canBeLimited() {
 			out[i].Limit = rules.Limits[s.Key.Level]
+		}
+		if s.Key.Level == LevelGuild {
+			out[i].Limit = k.rulesFor(llm.Account{Guild: s.Key.ID}).Limits[LevelGuild]
 		}
 	}
 	return out

@@ -11,6 +11,8 @@ import (
 	"clank/internal/budget"
 	"clank/internal/test/check"
 	"clank/llm"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
@@ -54,6 +56,25 @@ func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 	o, err := b.keeper.Overview(t.Context())
 	if err != nil || o.Day != "2026-03-02" || o.Today.Spent.Calls != 1 || len(o.Days) != 1 || len(o.Calls) != 1 {
 		t.Errorf("got %+v, %v; want one call on the second of March", o, err)
+	}
+}
+
+func TestTheOverviewShowsTheLimitThatHoldsForEachServer(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelGuild: {Calls: 100}})
+	b.keeper.GuildLimit = func(guild string) budget.Amount {
+		return map[string]budget.Amount{"strict": {Calls: 5}, "lax": {Calls: 500}}[guild]
+	}
+	for _, guild := range []string{"strict", "lax", "none"} {
+		check.Must(t, check.Err(b.ask(t.Context(), llm.Account{Guild: guild, User: "discord:1"})))
+	}
+	o, err := b.keeper.Overview(t.Context())
+	check.Must(t, err)
+	got := map[string]int64{}
+	for _, g := range o.Guilds {
+		got[g.Key.ID] = g.Limit.Calls
+	}
+	if diff := cmp.Diff(map[string]int64{"strict": 5, "lax": 100, "none": 100}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

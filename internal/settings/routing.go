@@ -38,6 +38,7 @@ func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) Mo
 	if !slices.Contains(Runtimes(), way.Runtime) {
 		return Route{}, fmt.Errorf("%s, but there is no runtime %q; there are: %s", way.Why, way.Runtime, strings.Join(Runtimes(), ", "))
 	}
+	way, w.Model = withServerModel(s, way, w, able)
 	var err error
 	if way.Model, err = modelFor(s, way.Runtime, w.Model); err != nil {
 		return Route{}, err
@@ -46,6 +47,25 @@ func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) Mo
 		return Route{}, err
 	}
 	return way, nil
+}
+
+// withServerModel returns the way and the wish with the model that is set for a server, where the task names none: for
+// a runtime that sees pictures if the model is one for it, else the task is done by the runtime that any model can be
+// used with, unless the task names another.
+func withServerModel(
+	s Settings, way Route, w RouteRequest, able func(runtime, model string) ModelAbility,
+) (r Route, wish string) {
+	m := s.Server.Model
+	if m == "" || w.Model != "" || way.Runtime == RuntimeLocal {
+		return way, w.Model
+	}
+	if _, err := modelFor(s, way.Runtime, m); err == nil && able(way.Runtime, m).Computer {
+		return way, m
+	}
+	if w.Runtime == "" {
+		way = Route{Runtime: RuntimeLocal, Why: "the model that is set for the server asks for it"}
+	}
+	return way, ""
 }
 
 func runtimeFor(s Settings, w RouteRequest) Route {

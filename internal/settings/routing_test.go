@@ -131,6 +131,36 @@ func TestAWayThatCannotBeGoneIsSaidWithItsReason(t *testing.T) {
 	}
 }
 
+func TestTheModelOfAServerReachesEveryRuntime(t *testing.T) {
+	able := func(_, model string) settings.ModelAbility {
+		return settings.ModelAbility{Known: true, Tools: true, Computer: strings.Contains(model, "-cu"), Literal: model == "plain:steps"}
+	}
+	for _, tt := range []struct {
+		override, server string
+		wish             settings.RouteRequest
+		runtime, model   string
+	}{
+		{"", "openai:gpt-9-cu", settings.RouteRequest{}, "local_browser_agent", "openai:gpt-9-cu"},
+		{"openai_computer_use", "openai:gpt-9-cu", settings.RouteRequest{}, "openai_computer_use", "openai:gpt-9-cu"},
+		{"openai_computer_use", "openai:gpt-9", settings.RouteRequest{}, "local_browser_agent", "openai:gpt-9"},
+		{"openai_computer_use", "plain:steps", settings.RouteRequest{}, "local_browser_agent", "plain:steps"},
+		{"anthropic_computer_use", "openai:gpt-9-cu", settings.RouteRequest{}, "local_browser_agent", "openai:gpt-9-cu"},
+		{"", "anthropic:c-cu", settings.RouteRequest{Runtime: "anthropic_computer_use"}, "anthropic_computer_use", "anthropic:c-cu"},
+		{"", "anthropic:c-cu", settings.RouteRequest{Runtime: "gemini_computer_use"}, "gemini_computer_use", "gemini:own-cu"},
+		{"openai_computer_use", "plain:steps", settings.RouteRequest{Model: "openai:x-cu"}, "openai_computer_use", "openai:x-cu"},
+	} {
+		s := settings.Defaults()
+		s.Server.Model, s.GeminiComputer.Model = tt.server, "gemini:own-cu"
+		if tt.override != "" {
+			s.Runtime = tt.override
+		}
+		way, err := settings.ChooseRoute(s, tt.wish, able)
+		if err != nil || way.Runtime != tt.runtime || way.Model != tt.model {
+			t.Errorf("%+v: got %+v, %v", tt, way, err)
+		}
+	}
+}
+
 func TestOfAModelThatNobodyKnowsItsVendorHasTheWord(t *testing.T) {
 	unknown := func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
 	way, err := settings.ChooseRoute(settings.Defaults(), settings.RouteRequest{Runtime: "openai_computer_use", Model: "compatible:new"}, unknown)
