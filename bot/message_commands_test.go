@@ -2,12 +2,14 @@ package bot_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"clank/internal/assistant"
+	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/sessions"
@@ -209,6 +211,42 @@ func TestAMessageWithUnknownPartsCanBeAskedAbout(t *testing.T) {
 			t.Errorf("%s: %q", parts, k.Prompt)
 		} else {
 			k.done("")
+		}
+	}
+}
+
+func TestOnAPrivateServerOnlyWhoUsesAMessageCommandSeesWhatComesOfIt(t *testing.T) {
+	s := newStage(t)
+	m, _ := s.serverSettings()
+	on := map[string]json.RawMessage{settings.ServerPrivate: json.RawMessage("true")}
+	check.Must(t, m.UpdateGuild(t.Context(), s.guild.ID, on, m.Guild(s.guild.ID).Version))
+	turns := make(chan assistant.Turn, 1)
+	s.replier.reply = func(_ context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+		turns <- turn
+		return assistant.Answer{Text: "It is, secretly."}, nil
+	}
+	s.open()
+	it := s.useOn("https://shop.example", browseLink)
+	k := s.next()
+	if !k.Origin.Private {
+		t.Errorf("the task is not private: %+v", k.Origin)
+	}
+	k.step("open secretly", nil)
+	shown := s.answer(it, "open secretly")
+	k.done("read secretly")
+	read := s.answer(it, "read secretly")
+	it, err := s.SubmitModal(s.answered(s.useOn("lamps", askAbout)), map[string]string{"task": "true?"})
+	check.Must(t, err)
+	said := s.answer(it, "It is, secretly.")
+	if !shown.Ephemeral || !read.Ephemeral || !said.Ephemeral {
+		t.Errorf("others see progress %t, answer %t, reply %t", !shown.Ephemeral, !read.Ephemeral, !said.Ephemeral)
+	}
+	if turn := <-turns; !turn.Origin.Private {
+		t.Errorf("the question is not private: %+v", turn.Origin)
+	}
+	for _, seen := range s.MessagesFor(s.room, s.bob) {
+		if strings.Contains(seen.Content, "secretly") {
+			t.Errorf("bob reads %q", seen.Content)
 		}
 	}
 }

@@ -223,7 +223,10 @@ func (a *agent) Browse(
 	switch ask.Query {
 	case "files":
 		return browsertool.BrowseAnswer{TaskID: "t1", Text: fmt.Sprint(ask.Files), Files: []sessions.File{
-			{ID: "d1", Name: "say \"yes\".pdf", Type: "application/pdf", Size: 4}, {ID: "gone", Size: 1}, {ID: "huge", Size: 1 << 30},
+			{ID: "d1", Name: "say \"yes\".pdf", Type: "application/pdf", Size: 4},
+			{ID: "gone", Size: 1},
+			{ID: "huge", Size: 1 << 30},
+			{ID: "d4", Name: "film.webm", Type: "video/webm", Size: 5 << 20},
 		}}, nil
 	case "ask":
 		allowed, err := person.Ask(ctx, "Buy something", "Buy now")
@@ -261,7 +264,10 @@ func (a *agent) SendFile(_ context.Context, name string, r io.Reader) (sessions.
 }
 
 func (a *agent) Download(_ context.Context, taskID string, f sessions.File) (io.ReadCloser, error) {
-	if taskID != "t1" || f.ID != "d1" {
+	switch {
+	case taskID == "t1" && f.ID == "d4":
+		return io.NopCloser(strings.NewReader(strings.Repeat("film!", 1<<20))), nil
+	case taskID != "t1" || f.ID != "d1":
 		return nil, errors.New("the file is not kept any more")
 	}
 	return io.NopCloser(strings.NewReader("%PDF")), nil

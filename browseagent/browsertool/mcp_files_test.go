@@ -44,13 +44,18 @@ func TestFilesComeWithATaskAndDownloadsAreResourcesOfItsClientAlone(t *testing.T
 	<-changed
 	list, err := mine.ListResources(t.Context(), nil)
 	check.Must(t, err)
-	if len(links) != 3 || len(list.Resources) != 3 || list.Resources[0].URI != links[0] || list.Resources[0].Size != 4 {
-		t.Fatalf("got links %q and resources %+v, want the three files", links, list.Resources)
+	if len(links) != 4 || len(list.Resources) != 4 || list.Resources[0].URI != links[0] || list.Resources[0].Size != 4 {
+		t.Fatalf("got links %q and resources %+v, want the four files", links, list.Resources)
 	}
 	got, err := mine.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: links[0]})
 	check.Must(t, err)
 	if c := got.Contents[0]; string(c.Blob) != "%PDF" || c.MIMEType != "application/pdf" {
 		t.Errorf("got %+v", c)
+	}
+	got, err = mine.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: links[3]})
+	check.Must(t, err)
+	if n := len(got.Contents[0].Blob); n != 5<<20 {
+		t.Errorf("got %d bytes of a larger file, want all", n)
 	}
 	if list, err := other.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 0 {
 		t.Errorf("another client has %+v, %v", list.Resources, err)

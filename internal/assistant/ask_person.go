@@ -78,6 +78,9 @@ func (r *replyRun) answerAsking(got llm.Reply) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := strings.TrimSpace(got.Text())
+	if r.turn.OnText != nil {
+		text = "" // it is told already
+	}
 	if !strings.HasSuffix(text, r.question.Question) {
 		text = strings.TrimSpace(text + "\n\n" + r.question.Question)
 	}

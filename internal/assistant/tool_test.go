@@ -129,7 +129,12 @@ func TestTheModelCanAskThePersonWhereThatIsShown(t *testing.T) {
 			t.Errorf("%.60s: got %+v", in, got)
 		}
 	}
-	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", `{"question":"Which?"}`), says("well")}}
+	asking.OnText = func(assistant.TextChunk) {}
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("There are two.", `{"question":"Which?"}`)}}
+	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), asking); got.Text != "Which?" || got.Remainder != "Which?" {
+		t.Errorf("what was said while the model wrote is said again: %+v", got)
+	}
+	m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){asksPerson("", `{"question":"Which?"}`), says("well")}}
 	if got := reply(t, newBrain(m, answering(sessions.TaskRecord{})), turn("a lamp")); got.Asks || len(m.asked[0].Tools) != 2 {
 		t.Errorf("asked where nobody can be: %+v", got)
 	}

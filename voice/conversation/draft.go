@@ -65,7 +65,7 @@ func (c *call) finishDraft(d *draft, a assistant.Answer) {
 	if text == "" && len(images) == 0 {
 		return
 	}
-	p.fullText, p.question = text, strings.HasSuffix(text, "?")
+	p.fullText, p.question = text, a.Asks || strings.HasSuffix(text, "?")
 	if d.reader.HasUnspoken() || len(images) > 0 || p.textOnly {
 		c.write(Message{Text: text, Images: images})
 	} else {

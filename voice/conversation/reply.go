@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"clank/cancel"
@@ -123,7 +124,7 @@ func (c *call) startReply(ctx context.Context, r request) {
 	j := &job{request: r}
 	from := c.origin(r.by)
 	j.entry = c.history.Add(assistant.ChatLine{Speaker: r.by.name(), SpeakerID: from.User, Text: r.text}, now)
-	turn := assistant.Turn{Origin: from, Lines: c.history.LinesUntil(j.entry, now), Style: replyStyle}
+	turn := assistant.Turn{Origin: from, Lines: c.history.LinesUntil(j.entry, now), Style: replyStyle, CanAsk: true}
 	ctx, j.handle = c.beginWork(ctx, r)
 	c.jobs = append(c.jobs, j)
 	if c.Player != nil {
@@ -190,6 +191,9 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 		c.log.Error("reply in a call failed", "error", err)
 		c.answerFailure(j, answerCutText, failureText(err))
 	case j.draft == nil:
+		if len(a.Choices) > 0 {
+			a.Text += "\n" + c.own().T("You can say: %s.", strings.Join(a.Choices, "; "))
+		}
 		c.answer(j.by, a)
 	default:
 		if a.Truncated {

@@ -179,6 +179,22 @@ func TestWhatIsSpokenIsInTheLanguageOfTheVoice(t *testing.T) {
 	})
 }
 
+func TestChoicesOfAQuestionAreSaidAndTheAnswerNeedsNoName(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.brain.reply = answer(assistant.Answer{Text: "Which lamp?", Asks: true, Choices: []string{"the red one", "the blue one"}}, nil)
+		p.Options.TranscribeAll = true
+		p.begin("ada", "bob")
+		p.says("ada", "clank, find a lamp")
+		p.wait(20 * time.Second)
+		p.wantIn(p.mouth.words(), "Which lamp?", "You can say: the red one; the blue one.")
+		p.says("ada", "the red one")
+		p.wait(10 * time.Second)
+		if diff := cmp.Diff([]string{"Ada: find a lamp", "Ada: the red one"}, p.brain.asked()); diff != "" || !p.brain.turns[0].CanAsk {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestWhatHelpsIsWhatThereIs(t *testing.T) {
 	why := errors.New("no program")
 	for able, want := range map[conversation.Capabilities][]string{
