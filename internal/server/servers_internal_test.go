@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browseagent"
 	"clank/browsermgr/profile"
@@ -24,6 +25,7 @@ import (
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/discord"
+	"clank/voice/share"
 )
 
 // openTestServer opens a server that knows models, and where Discord is. Its state lies in dir.
@@ -254,4 +256,60 @@ func TestWhatIsKeptOfAServerGoesWithIt(t *testing.T) {
 	run("secret", func(a *Server) {
 		awaitState(a, map[string]bool{"has another bot": true, "is left while clank is off": false, "stays": true, "is left": false})
 	})
+}
+
+// TestWhatIsSetReachesWhatItSteers changes settings while the program runs, and looks at what each is there for.
+func TestWhatIsSetReachesWhatItSteers(t *testing.T) {
+	t.Parallel()
+	a := openTestServer(t, t.TempDir(), "")
+	t.Cleanup(func() { check.Must(t, a.Close(context.WithoutCancel(t.Context()))) })
+	control, err := a.OpenControl(t.Context(), "127.0.0.1:0")
+	check.Must(t, err)
+	check.Must(t, a.OpenCalls(t.Context(), "127.0.0.1:0"))
+	const browserKeys, toolKeys = "agentStack.runtimeConfig.browser.", "interaction.tool.browser."
+	for key, tt := range map[string]struct {
+		value  string
+		effect func() any
+		want   any
+	}{
+		toolKeys + "vision.model":       {`"openai:gpt-4o"`, func() any { return a.models.Vision().Model }, "openai:gpt-4o"},
+		toolKeys + "vision.prompt":      {`"Say it briefly."`, func() any { return a.models.Vision().Prompt }, "Say it briefly."},
+		toolKeys + "vision.maxBytes":    {"20000", func() any { return a.models.Vision().MaxBytes }, 20000},
+		browserKeys + "actionTimeoutMs": {"7000", func() any { return control.ActionTimeout() }, 7 * time.Second},
+		browserKeys + "evaluateEnabled": {"false", func() any { return control.EvaluateEnabled() }, false},
+		browserKeys + "profile":         {`"work"`, func() any { return profileOfTerminal(a) }, "work"},
+		browserKeys + "openaiComputerUse.client": {`"openai"`, func() any {
+			_, _, err := a.Route(sessions.Task{Runtime: settings.RuntimeOpenAI, Model: "compatible:mine", Origin: TerminalOrigin()})
+			return err != nil && strings.Contains(err.Error(), "works with models of openai, not")
+		}, true},
+		browserKeys + "localBrowserAgent.stepTimeoutMs": {"9000", func() any { return a.agentSettings().StepTimeout }, 9 * time.Second},
+		browserKeys + "localBrowserAgent.maxStepsPerTask": {"3", func() any {
+			return a.computerUseSettings(settings.RuntimeOpenAI).MaxSteps
+		}, 3},
+		"interaction.share.linkLifetimeMs": {"600000", func() any {
+			_, link := a.CallService.shareLinks.Issue(share.Link{Share: "s"})
+			return time.Until(link.Until).Round(time.Minute)
+		}, 10 * time.Minute},
+		"interaction.brain.instructions": {`"Speak like a sailor."`, func() any {
+			return strings.Contains(a.CallService.Assistant.StandingInstructions(""), "Speak like a sailor.")
+		}, true},
+		browserKeys + "enabled": {"false", func() any { return assistantHost{a, a.CallService}.Disabled() != "" }, true},
+	} {
+		if got := tt.effect(); got == tt.want {
+			t.Errorf("%s: it is %v before", key, got)
+		}
+		change := map[string]json.RawMessage{key: json.RawMessage(tt.value)}
+		_, _, err := a.Settings.Update(t.Context(), change, a.Settings.State().Version)
+		check.Must(t, err)
+		if got := tt.effect(); got != tt.want {
+			t.Errorf("%s: got %v, want %v", key, got, tt.want)
+		}
+	}
+}
+
+// profileOfTerminal returns the browser profile of what is asked in a terminal.
+func profileOfTerminal(a *Server) string {
+	o := TerminalOrigin()
+	name, err := a.SelectProfile(o, o.Place(false), "")
+	return name + errorText(err)
 }
