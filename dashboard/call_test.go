@@ -74,12 +74,7 @@ type callRig struct {
 func startCalls(t *testing.T) *callRig {
 	t.Helper()
 	c := &callRig{calls: make(chan *webrtc.PageCall, 4), stops: make(chan voice.Person, 4), wants: make(chan bool, 4)}
-	c.host = &webrtc.CallHost{
-		Engine: rtctest.OpenEngine(t, new(webrtc.Engine)),
-		Begin:  func(call *webrtc.PageCall) { c.calls <- call },
-		Stop:   func(_ *webrtc.PageCall, p voice.Person) { c.stops <- p },
-		Share:  func(_ *webrtc.PageCall, _ voice.Person, on bool) { c.wants <- on },
-	}
+	c.host = &webrtc.CallHost{Engine: rtctest.OpenEngine(t, new(webrtc.Engine)), Calls: c}
 	c.rig = startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Call = c.host.Handler() })
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
@@ -90,6 +85,10 @@ func startCalls(t *testing.T) *callRig {
 	})
 	return c
 }
+
+func (c *callRig) Begin(call *webrtc.PageCall)                         { c.calls <- call }
+func (c *callRig) Stop(_ *webrtc.PageCall, p voice.Person)             { c.stops <- p }
+func (c *callRig) Share(_ *webrtc.PageCall, _ voice.Person, show bool) { c.wants <- show }
 
 // next waits for the next event of a kind, and passes over others.
 func next(t *testing.T, call *webrtc.PageCall, kind voice.EventKind) voice.Event {

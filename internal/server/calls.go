@@ -138,7 +138,7 @@ func (x *CallService) Open(ctx context.Context) (err error) {
 	if err := x.openDiscord(ctx); err != nil {
 		return err
 	}
-	x.callPage = &webrtc.CallHost{Engine: x.webrtcEngine, Begin: x.startPageCall, Stop: x.stopFromPage, Share: x.shareFromPage, Logger: x.Logger}
+	x.callPage = &webrtc.CallHost{Engine: x.webrtcEngine, Calls: pageCalls{x}, Logger: x.Logger}
 	x.onClose(x.callPage.Close)
 	x.openGoLive() // the account stays for as long as there are calls
 	return nil

@@ -320,8 +320,12 @@ var pageOrigin = sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboa
 // pageCallRef is the call of the call page, as shares know it.
 var pageCallRef = share.CallRef{ID: "page"}
 
-// startPageCall begins the conversation on the call page.
-func (x *CallService) startPageCall(c *webrtc.PageCall) {
+// pageCalls holds the calls on the call page. It implements [webrtc.PageCalls].
+type pageCalls struct{ service *CallService }
+
+// Begin implements [webrtc.PageCalls].
+func (p pageCalls) Begin(c *webrtc.PageCall) {
+	x := p.service
 	place := conversation.Location{Kind: sessions.FromDashboard, Channel: pageOrigin.Channel}
 	x.background.Go(func() {
 		if err := x.newConversation(c, place, pageChat{c}, pageCallRef).Run(x.callsContext); err != nil && cancel.CauseOf(x.callsContext, err) == nil {
@@ -331,13 +335,16 @@ func (x *CallService) startPageCall(c *webrtc.PageCall) {
 	})
 }
 
-func (x *CallService) stopFromPage(_ *webrtc.PageCall, p voice.Person) {
-	x.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, cancel.Actor{ID: pageOrigin.User, Name: p.Name, Moderator: true}, false)
+// Stop implements [webrtc.PageCalls].
+func (p pageCalls) Stop(_ *webrtc.PageCall, by voice.Person) {
+	actor := cancel.Actor{ID: pageOrigin.User, Name: by.Name, Moderator: true}
+	p.service.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, actor, false)
 }
 
-// shareFromPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the
+// Share implements [webrtc.PageCalls]: it shows what was browsed last, or shows it no more. What comes of it is told on the
 // page.
-func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool) {
+func (p pageCalls) Share(c *webrtc.PageCall, _ voice.Person, on bool) {
+	x := p.service
 	x.background.Go(func() {
 		ctx, cancel := context.WithTimeout(x.callsContext, shareStartTimeout)
 		defer cancel()

@@ -28,7 +28,6 @@ import (
 	"clank/voice/conversation"
 	"clank/voice/discord"
 	"clank/voice/share"
-	"clank/voice/speech/vad"
 )
 
 // recordedPosts is a Discord that remembers what is written.
@@ -273,11 +272,11 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 			for _, from := range []string{"ada", "bob", "cy"} {
 				call.Detector.Write(voice.Packet{From: from, Opus: voice.OpusSilence[:], At: time.Now()})
 			}
-			if err := call.Detector.Run(ctx, vad.Events{Sound: func(s voice.Sound) {
+			if err := call.Detector.Run(ctx, soundsOnly(func(s voice.Sound) {
 				if heard[s.From] = true; s.From == "cy" { // who spoke last
 					end()
 				}
-			}}); err != nil {
+			})); err != nil {
 				t.Fatal(err)
 			}
 			end()
@@ -292,6 +291,14 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 		}
 	}
 }
+
+// soundsOnly is given every sound of a call, and nothing else.
+type soundsOnly func(s voice.Sound)
+
+func (f soundsOnly) Sound(s voice.Sound)                { f(s) }
+func (soundsOnly) Ended(voice.Utterance)                {}
+func (soundsOnly) Paused(voice.Utterance)               {}
+func (soundsOnly) Speaking(string, time.Duration, bool) {}
 
 func TestWhetherCallsMustBeEncryptedIsWhatTheSettingsSay(t *testing.T) {
 	for _, want := range []bool{false, true} {

@@ -10,7 +10,6 @@ import (
 	"clank/internal/i18n"
 	"clank/sessions"
 	"clank/voice"
-	"clank/voice/speech/vad"
 )
 
 // closeTimeout bounds leaving the call, and writing the last messages.
@@ -96,16 +95,8 @@ func (t *Conversation) Run(ctx context.Context) error {
 	c := newCall(t, leave)
 	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
 	c.messages = scribe
-	listening := vad.Events{
-		Sound:  func(s voice.Sound) { c.offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },
-		Ended:  func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handleUtterance(ctx, u) }) },
-		Paused: func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handlePause(ctx, u) }) },
-		Speaking: func(person string, voiced time.Duration, over bool) {
-			c.post(func(context.Context) { c.handleSpeaking(person, voiced, over) })
-		},
-	}
 	c.work.Go(func() {
-		if err := c.Detector.Run(ctx, listening); err != nil {
+		if err := c.Detector.Run(ctx, heard{c}); err != nil {
 			c.log.Error("nobody in the call is heard", "error", err)
 			c.post(func(context.Context) {
 				c.reportOnce("ear", c.Locale.T("I cannot hear anybody in this call: %s", c.reason(err)))
@@ -136,6 +127,29 @@ func (t *Conversation) Run(ctx context.Context) error {
 		c.log.Warn("call not left in order", "channel", t.Location.Channel, "error", e)
 	}
 	return err
+}
+
+// heard hands what is heard of people on to the loop of their call. It implements [vad.Listener].
+type heard struct{ call *call }
+
+// Sound implements [vad.Listener].
+func (h heard) Sound(s voice.Sound) {
+	h.call.offer(func(ctx context.Context) { h.call.handleSound(ctx, s) })
+}
+
+// Ended implements [vad.Listener].
+func (h heard) Ended(u voice.Utterance) {
+	h.call.post(func(ctx context.Context) { h.call.handleUtterance(ctx, u) })
+}
+
+// Paused implements [vad.Listener].
+func (h heard) Paused(u voice.Utterance) {
+	h.call.post(func(ctx context.Context) { h.call.handlePause(ctx, u) })
+}
+
+// Speaking implements [vad.Listener].
+func (h heard) Speaking(person string, voiced time.Duration, over bool) {
+	h.call.post(func(context.Context) { h.call.handleSpeaking(person, voiced, over) })
 }
 
 // callEnd returns the cause with which what still runs is ended.

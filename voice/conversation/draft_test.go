@@ -624,15 +624,22 @@ type worded struct {
 	heard chan voice.Utterance
 }
 
-func (w worded) Run(ctx context.Context, on vad.Events) error {
+func (w worded) Run(ctx context.Context, on vad.Listener) error {
 	w.ear.tell, w.ear.closed = on, true
-	said := on.Ended
-	on.Ended = func(u voice.Utterance) {
-		u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
-		w.heard <- u
-		said(u)
-	}
-	return w.Detector.Run(ctx, on)
+	return w.Detector.Run(ctx, wording{on, w.heard})
+}
+
+// wording puts words into utterances.
+type wording struct {
+	vad.Listener
+
+	heard chan<- voice.Utterance
+}
+
+func (w wording) Ended(u voice.Utterance) {
+	u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+	w.heard <- u
+	w.Listener.Ended(u)
 }
 
 func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {

@@ -59,7 +59,7 @@ func (l *line) Close(context.Context) error {
 
 // scriptedEar tells what the test has it tell, and remembers what it was given.
 type scriptedEar struct {
-	tell   vad.Events
+	tell   vad.Listener
 	mu     sync.Mutex
 	from   []string
 	forgot []string
@@ -79,7 +79,7 @@ func (e *scriptedEar) Forget(id string) {
 	e.forgot = append(e.forgot, id)
 }
 
-func (e *scriptedEar) Run(ctx context.Context, tell vad.Events) error {
+func (e *scriptedEar) Run(ctx context.Context, tell vad.Listener) error {
 	e.tell = tell
 	if e.err == nil {
 		<-ctx.Done()

@@ -25,7 +25,7 @@ type SpeechDetector interface {
 	Forget(person string) // they left, or do not want to be heard: what is kept of them goes
 
 	// Run listens until ctx ends. Nothing is told after it has returned.
-	Run(ctx context.Context, on vad.Events) error
+	Run(ctx context.Context, on vad.Listener) error
 }
 
 // Player speaks into the call; [playout.Player] is one. Say is called by one goroutine at a time, the others by any.

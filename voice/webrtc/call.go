@@ -403,13 +403,9 @@ func (p *callPage) handleMessage(data []byte) {
 	}
 	switch w.Type {
 	case "stop":
-		if p.host.Stop != nil {
-			p.host.Stop(call, p.person)
-		}
+		p.host.Calls.Stop(call, p.person)
 	case "share":
-		if p.host.Share != nil {
-			p.host.Share(call, p.person, w.On)
-		}
+		p.host.Calls.Share(call, p.person, w.On)
 	case "mute":
 		p.mu.Lock()
 		p.muted = w.On

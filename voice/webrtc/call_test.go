@@ -35,13 +35,15 @@ func start(t *testing.T, linger time.Duration) *rig {
 	t.Helper()
 	r := &rig{calls: make(chan *webrtc.PageCall, 4), stops: make(chan voice.Person, 4)}
 	r.CallHost = &webrtc.CallHost{
-		Engine: rtctest.OpenEngine(t, new(webrtc.Engine)), Linger: linger,
-		Begin: func(c *webrtc.PageCall) { r.calls <- c },
-		Stop:  func(_ *webrtc.PageCall, p voice.Person) { r.stops <- p },
+		Engine: rtctest.OpenEngine(t, new(webrtc.Engine)), Linger: linger, Calls: r,
 	}
 	t.Cleanup(func() { r.close(t) })
 	return r
 }
+
+func (r *rig) Begin(c *webrtc.PageCall)                 { r.calls <- c }
+func (r *rig) Stop(_ *webrtc.PageCall, p voice.Person)  { r.stops <- p }
+func (*rig) Share(*webrtc.PageCall, voice.Person, bool) {}
 
 func (r *rig) close(t *testing.T) {
 	t.Helper()

@@ -34,19 +34,22 @@ const (
 	maxPageKey = 100
 )
 
+// PageCalls is told of calls on pages. Its methods must not wait.
+type PageCalls interface {
+	// Begin is given each call that begins. Whoever takes it reads its events until they end.
+	Begin(call *PageCall)
+
+	// Stop is called when somebody presses the stop button of a page.
+	Stop(call *PageCall, p voice.Person)
+
+	// Share is called when somebody on a page wants the browser shown in the call, or not any more.
+	Share(call *PageCall, p voice.Person, on bool)
+}
+
 // CallHost lets pages join, and begins a call when the first one has. Set the fields before the first page asks.
 type CallHost struct {
 	Engine *Engine
-
-	// Begin is given each call that begins, and must not wait. Whoever takes it reads its events until they end.
-	Begin func(*PageCall)
-
-	// Stop is called when somebody presses the stop button of a page; it must not wait. nil: there is nothing to stop.
-	Stop func(*PageCall, voice.Person)
-
-	// Share is called when somebody on a page wants the browser shown in the call, or not any more; it must not wait. nil: it is not shown.
-	Share func(call *PageCall, p voice.Person, on bool)
-
+	Calls  PageCalls
 	Linger time.Duration // 0: [DefaultLingerTime]
 	Logger *slog.Logger
 
@@ -142,8 +145,8 @@ func (h *CallHost) currentOrNew() *PageCall {
 	}
 	call := h.call
 	h.mu.Unlock()
-	if fresh && h.Begin != nil {
-		h.Begin(call)
+	if fresh {
+		h.Calls.Begin(call)
 	}
 	return call
 }
@@ -260,8 +263,8 @@ func (h *CallHost) stop(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "that was not understood; load the page again")
 		return
 	}
-	if c := h.Current(); c != nil && h.Stop != nil {
-		h.Stop(c, personOf(in))
+	if c := h.Current(); c != nil {
+		h.Calls.Stop(c, personOf(in))
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

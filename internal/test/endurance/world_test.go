@@ -189,13 +189,17 @@ func (w *world) build(ctx context.Context, id int) error {
 	}
 	tn.line, tn.mouth = line, &playout.Player{Line: line}
 	tn.ear = &vad.Detector{}
-	heard := vad.Events{Sound: tn.sound, Ended: func(voice.Utterance) { tn.add(func() { tn.said++ }) }}
-	w.wg.Go(func() { _ = tn.ear.Run(ctx, heard) }) // no error, since its rate is good
-	w.wg.Go(func() { _ = tn.mouth.Run(ctx) })      // never fails
+	w.wg.Go(func() { _ = tn.ear.Run(ctx, tn) }) // no error, since its rate is good
+	w.wg.Go(func() { _ = tn.mouth.Run(ctx) })   // never fails
 	w.wg.Go(tn.attend)
 	w.wg.Go(func() { tn.talk(ctx) })
 	return nil
 }
+
+// Ended, Paused and Speaking are of [vad.Listener], as Sound is.
+func (t *testGuild) Ended(voice.Utterance)              { t.add(func() { t.said++ }) }
+func (*testGuild) Paused(voice.Utterance)               {}
+func (*testGuild) Speaking(string, time.Duration, bool) {}
 
 func (t *testGuild) add(do func()) {
 	t.mu.Lock()
@@ -220,7 +224,7 @@ func (t *testGuild) attend() {
 }
 
 // sound takes what our ear makes of packets, and looks for gaps.
-func (t *testGuild) sound(s voice.Sound) {
+func (t *testGuild) Sound(s voice.Sound) {
 	now := time.Now()
 	t.mu.Lock()
 	t.heard += time.Duration(len(s.Samples)) * time.Second / time.Duration(s.Rate)

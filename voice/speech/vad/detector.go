@@ -16,19 +16,18 @@ const (
 	maxPacketSize    = 1500             // bytes of a packet that a network carries
 )
 
-// Events is what a [Detector] tells. The functions are called from Run's goroutine, one at a time, and must not block; nil ones are left
-// out.
-type Events struct {
-	Sound func(voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
-	Ended func(voice.Utterance) // somebody has ended, or gone on for MaxUtterance
+// Listener is told what a [Detector] hears. Its methods are called from Run's goroutine, one at a time, and must not block.
+type Listener interface {
+	Sound(s voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
+	Ended(u voice.Utterance) // somebody has ended, or gone on for MaxUtterance
 
 	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
 	// and Ended with all of it when they have ended.
-	Paused func(voice.Utterance)
+	Paused(u voice.Utterance)
 
 	// Speaking tells that somebody begins, goes on (about every 100 ms of speech) or has ended. voiced is how much of it was speech
 	// until now.
-	Speaking func(from string, voiced time.Duration, ended bool)
+	Speaking(from string, voiced time.Duration, ended bool)
 }
 
 // Detector listens to the people of one call. Set the fields, then Run; Write and Forget may be called from anywhere, at any time.
@@ -45,7 +44,7 @@ type Detector struct {
 	Logger       *slog.Logger
 
 	queue  voice.Queue[queueItem]
-	on     Events
+	on     Listener
 	people map[string]*speaker
 }
 
@@ -74,7 +73,7 @@ func (e *Detector) Forget(id string) {
 func (e *Detector) ignored(id string) bool { return e.Ignore != nil && e.Ignore(id) }
 
 // Run listens until ctx ends, which is no error, and tells what it hears. What somebody is saying then is dropped.
-func (e *Detector) Run(ctx context.Context, on Events) error {
+func (e *Detector) Run(ctx context.Context, on Listener) error {
 	if _, err := voice.NewOpusDecoder(e.sampleRate()); err != nil {
 		return fmt.Errorf("listen to a call: %w", err)
 	}

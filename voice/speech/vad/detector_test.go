@@ -95,6 +95,28 @@ type heard struct {
 	spokeAt    []time.Time
 }
 
+func (h *heard) Sound(s voice.Sound) {
+	h.sounds, h.soundAt = append(h.sounds, s), append(h.soundAt, time.Now())
+}
+
+func (h *heard) Speaking(_ string, voiced time.Duration, ended bool) {
+	h.speaking, h.spokeAt = append(h.speaking, progress{voiced, ended}), append(h.spokeAt, time.Now())
+}
+
+func (h *heard) Ended(u voice.Utterance) { h.utterances = append(h.utterances, u) }
+
+func (h *heard) Paused(u voice.Utterance) {
+	h.paused, h.pausedAt = append(h.paused, u), append(h.pausedAt, time.Now())
+}
+
+// each is given every sound, and nothing else.
+type each func(s voice.Sound)
+
+func (f each) Sound(s voice.Sound)                { f(s) }
+func (each) Ended(voice.Utterance)                {}
+func (each) Paused(voice.Utterance)               {}
+func (each) Speaking(string, time.Duration, bool) {}
+
 func (h *heard) wantUtterances(n int) {
 	h.t.Helper()
 	if synctest.Wait(); len(h.utterances) != n {
@@ -108,20 +130,12 @@ func listen(t *testing.T, set func(*vad.Detector), do func(ada *talker, h *heard
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{t: t}
 		e := &vad.Detector{}
-		events := vad.Events{
-			Sound: func(s voice.Sound) { h.sounds, h.soundAt = append(h.sounds, s), append(h.soundAt, time.Now()) },
-			Speaking: func(_ string, voiced time.Duration, ended bool) {
-				h.speaking, h.spokeAt = append(h.speaking, progress{voiced, ended}), append(h.spokeAt, time.Now())
-			},
-			Ended:  func(u voice.Utterance) { h.utterances = append(h.utterances, u) },
-			Paused: func(u voice.Utterance) { h.paused, h.pausedAt = append(h.paused, u), append(h.pausedAt, time.Now()) },
-		}
 		if set != nil {
 			set(e)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- e.Run(ctx, events) }()
+		go func() { done <- e.Run(ctx, h) }()
 		defer func() {
 			cancel()
 			if err := <-done; err != nil {
@@ -300,12 +314,12 @@ func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
 	e.Write(ada.packet(opus[0]))
 	e.Write(bob.packet(opus[0]))
 	out.Store(true) // before it was her turn
-	if err := e.Run(ctx, vad.Events{Sound: func(s voice.Sound) {
+	if err := e.Run(ctx, each(func(s voice.Sound) {
 		if s.From == "ada" {
 			t.Error("she was heard")
 		}
 		cancel()
-	}}); err != nil {
+	})); err != nil {
 		t.Error(err)
 	}
 }
@@ -368,17 +382,17 @@ func TestAnEarThatFallsBehindLosesTheOldest(t *testing.T) {
 	}
 	var got int
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := e.Run(ctx, vad.Events{Sound: func(voice.Sound) {
+	if err := e.Run(ctx, each(func(voice.Sound) {
 		if got++; got == 2048 {
 			cancel()
 		}
-	}}); err != nil || got != 2048 {
+	})); err != nil || got != 2048 {
 		t.Errorf("got %d sounds, %v", got, err)
 	}
 }
 
 func TestARateThatCannotBeIsRefused(t *testing.T) {
-	if err := (&vad.Detector{Rate: 44100}).Run(t.Context(), vad.Events{}); err == nil {
+	if err := (&vad.Detector{Rate: 44100}).Run(t.Context(), each(nil)); err == nil {
 		t.Error("44100 Hz were taken")
 	}
 }

@@ -111,9 +111,7 @@ func (p *speaker) concealLoss(o orderedPacket) time.Duration {
 }
 
 func (p *speaker) emitSound(samples []int16, gap time.Duration, at time.Time) {
-	if p.detector.on.Sound != nil {
-		p.detector.on.Sound(voice.Sound{From: p.id, Rate: p.decoder.Rate(), Samples: samples, Gap: gap, At: at})
-	}
+	p.detector.on.Sound(voice.Sound{From: p.id, Rate: p.decoder.Rate(), Samples: samples, Gap: gap, At: at})
 }
 
 // opusTicks returns a time in units of the timestamps.

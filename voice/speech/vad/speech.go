@@ -136,7 +136,7 @@ func (s *speechState) endUtterance(e *Detector, id string) {
 
 // reportPause tells what was said until now, once for each pause.
 func (s *speechState) reportPause(e *Detector, id string) {
-	if s.pausing || e.on.Paused == nil || e.ignored(id) || len(s.held) == 0 {
+	if s.pausing || e.ignored(id) || len(s.held) == 0 {
 		return
 	}
 	s.pausing = true
@@ -144,14 +144,14 @@ func (s *speechState) reportPause(e *Detector, id string) {
 }
 
 func (s *speechState) reportProgress(e *Detector, id string, over bool) {
-	if e.on.Speaking != nil && !e.ignored(id) {
+	if !e.ignored(id) {
 		e.on.Speaking(id, s.voiced, over)
 	}
 }
 
 // emitUtterance hands on what was said until now.
 func (s *speechState) emitUtterance(e *Detector, id string) {
-	if e.on.Ended == nil || e.ignored(id) || len(s.held) == 0 {
+	if e.ignored(id) || len(s.held) == 0 {
 		return
 	}
 	e.on.Ended(s.utterance(id))
