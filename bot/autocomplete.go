@@ -14,7 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Choices are what a person may choose besides their own sessions and watches. Its methods must not block.
+// Choices lists what a person may choose besides their own sessions and watches. Its methods must not block.
 type Choices interface {
 	// Models returns the names of models.
 	Models() []string

@@ -14,14 +14,14 @@ type BudgetReader interface {
 	Budgets(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
 }
 
-// Budgets is what was spent and may be, each as people read it: "0.80 of 1.00
+// Budgets holds spending and limits, each as people read it: "0.80 of 1.00
 // USD". What is empty does not concern the person who asks.
 type Budgets struct {
 	Mine, Server, Today string
 	People              []PersonBudget // of the server, the most first
 }
 
-// PersonBudget is what one person has spent; User is the id.
+// PersonBudget holds the spending of one person; User is the id.
 type PersonBudget struct{ User, Spent string }
 
 // budgetText returns the answer of /clank budget. Moderators see what the people of

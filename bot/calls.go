@@ -14,8 +14,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Calls is what people can have done about voice calls. Each method returns what to tell the person at o; an error is a sentence for
-// them, too.
+// Calls carries out what people ask about voice calls. Each method returns what to tell the person at o; an error is a
+// sentence for them, too.
 type Calls interface {
 	// Join joins the voice channel that the person is in.
 	Join(ctx context.Context, o sessions.Origin) (string, error)
@@ -52,13 +52,13 @@ type Activities interface {
 	Launch(ctx context.Context, o sessions.Origin, in LaunchRequest) error
 }
 
-// LaunchRequest is what an Activity is to show.
+// LaunchRequest asks for an Activity.
 type LaunchRequest struct {
 	Session string // empty: the person's last one here
 	Share   bool   // to everybody who is in it
 }
 
-// LinkRequest is what a link is to be like.
+// LinkRequest asks for a link.
 type LinkRequest struct {
 	Session string // empty: the person's last one here
 	Control bool   // to work the page, too

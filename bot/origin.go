@@ -94,7 +94,7 @@ func (b *Bot) visiblePlaces(ctx context.Context, user string) []string {
 	return sees
 }
 
-// Membership is what somebody is on a server at this moment.
+// Membership holds the roles and permissions of somebody on a server at this moment.
 type Membership struct {
 	Guild    string
 	Roles    []string

@@ -14,7 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// Questions are what people are asked before it is done. [approval.Queue] is them.
+// Questions holds what people are asked before it is done. [approval.Queue] is them.
 type Questions interface {
 	Follow(serves func(approval.Question) bool) *approval.Follower
 	Find(id string) (approval.Question, bool)

@@ -26,7 +26,7 @@ type Logins interface {
 	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
 }
 
-// Login is what a model may know of a login.
+// Login holds what a model may know of a login.
 type Login struct {
 	Name     string
 	Origins  []string

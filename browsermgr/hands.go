@@ -187,7 +187,7 @@ func (h *Hands) endWord() {
 	h.typing = h.typing[:0]
 }
 
-// Command is what a person does beside mouse and keys. What is navigate, back, forward, reload, tabNew, tabSelect,
+// Command asks for something beside mouse and keys. What is navigate, back, forward, reload, tabNew, tabSelect,
 // tabClose, dialog, resize, files or copy.
 type Command struct {
 	What   string             `json:"what"`

@@ -2,7 +2,7 @@ package browsermgr
 
 import "clank/browsermgr/page"
 
-// LiveState is what a person who watches a window sees beside the picture.
+// LiveState tells a person who watches a window what the picture does not show.
 type LiveState struct {
 	URL     string
 	Title   string

@@ -260,7 +260,7 @@ func (m *Manager) Lookup(key string) (*Window, bool) {
 	return w, ok
 }
 
-// BrowserStatus is what is known of one profile's browser.
+// BrowserStatus describes one profile's browser.
 type BrowserStatus struct {
 	Profile     string
 	Running     bool

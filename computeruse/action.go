@@ -136,7 +136,7 @@ func (d *actionResult) summary() string {
 // CSSPoint is a place of the viewport in CSS pixels.
 type CSSPoint struct{ X, Y float64 }
 
-// ScreenGeometry is how the picture that a model sees lies on the viewport.
+// ScreenGeometry maps the picture that a model sees to the viewport.
 type ScreenGeometry struct {
 	Picture       image.Point // pixels
 	Width, Height float64     // CSS pixels

@@ -23,7 +23,7 @@ type Model interface {
 	Begin(b ConversationOptions) (Conversation, error)
 }
 
-// ConversationOptions is what a conversation is begun with.
+// ConversationOptions begin a conversation.
 type ConversationOptions struct {
 	System    string
 	Tools     []llm.Tool // that the model has beside mouse and keyboard, where its vendor allows
@@ -45,8 +45,8 @@ type Conversation interface {
 	Memory() (json.RawMessage, error)
 }
 
-// Input is what a model is told at the beginning of a turn. Every [Call] and every tool call of the turn before is
-// answered, in their order.
+// Input tells a model what it has to know at the beginning of a turn. Every [Call] and every tool call of the turn
+// before is answered, in their order.
 type Input struct {
 	Says     []string // by the person: the task first, later what they say to it
 	Outcomes []CallResult
@@ -106,7 +106,7 @@ func (s Screenshot) Note() string {
 	return note + ":"
 }
 
-// CallResult is what became of a [Call]. A call without error was done whole.
+// CallResult tells what became of a [Call]. A call without error was done whole.
 type CallResult struct {
 	CallID       string
 	Text         string          // what it tells, such as where the cursor is; may be empty

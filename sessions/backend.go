@@ -14,7 +14,7 @@ type Approver interface {
 	Ask(ctx context.Context, s Session, t Task, q Question) (decision string, err error)
 }
 
-// Question is what an action is about to set off.
+// Question tells people what an action is about to set off.
 type Question struct {
 	Classes    []string // such as "buy" and "submit", the weightiest first; never empty
 	Text       string   // in our words

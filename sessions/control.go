@@ -40,7 +40,7 @@ type ControlRequest struct {
 	Invited bool // by somebody who may, with a link for this session
 }
 
-// ControlState is who holds the page of a session.
+// ControlState tells who holds the page of a session.
 type ControlState struct {
 	Holder  string          `json:"holder,omitempty"`  // as people read it; empty = nobody
 	Waiting bool            `json:"waiting,omitempty"` // for the step that runs

@@ -198,7 +198,7 @@ func (m *Manager) lockLoading(ctx context.Context) error {
 
 func (m *Manager) unlockLoading() { m.loadToken <- struct{}{} }
 
-// Limits is how much the [Manager] lets happen. A field that is zero does not limit, where it does not say otherwise.
+// Limits bound what the [Manager] lets happen. A field that is zero does not limit, where it does not say otherwise.
 type Limits struct {
 	Disabled        bool // accept no new task
 	PerHourUser     int  // tasks from Discord to accept of one person within any hour; below 0 = none

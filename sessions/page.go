@@ -73,7 +73,7 @@ type Screenshot struct {
 	Width, Height float64
 }
 
-// Assessment is what an action would set off: a question for people if it has
+// Assessment tells what an action would set off: a question for people if it has
 // classes. Mark stands for all that was looked at.
 type Assessment struct {
 	Question

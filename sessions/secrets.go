@@ -24,7 +24,7 @@ const (
 	minLongWord       = 8 // letters: a word of that many is taken out wherever it stands
 )
 
-// Secrets are what was typed into the password fields of a session. They are in memory only. The zero value has none;
+// Secrets hold what was typed into the password fields of a session. They are in memory only. The zero value has none;
 // a value does not change.
 type Secrets struct {
 	words []string

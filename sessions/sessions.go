@@ -24,7 +24,7 @@ const (
 	FromTerminal  OriginKind = "terminal"
 )
 
-// Origin is who asked for a task, and where. Guild is empty in a direct message, on the dashboard and in a terminal.
+// Origin tells who asked for a task, and where. Guild is empty in a direct message, on the dashboard and in a terminal.
 type Origin struct {
 	Kind     OriginKind `json:"kind"`
 	Guild    string     `json:"guild,omitempty"`
@@ -150,7 +150,7 @@ type Backend interface {
 	Close(ctx context.Context, sessionID string) error
 }
 
-// SessionState is where a session is in its life.
+// SessionState tells what a session does now.
 type SessionState string
 
 // The states of a session.
@@ -181,7 +181,7 @@ type Session struct {
 	LastUsed time.Time                  `json:"last_used"`
 }
 
-// TaskState is where a task is in its life.
+// TaskState tells how far a task has come.
 type TaskState string
 
 // The states of a task. The last five are final.

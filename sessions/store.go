@@ -117,8 +117,8 @@ type LastStep struct {
 	View  int    // the number of the last step whose picture is kept; 0 = none
 }
 
-// Sight is what a person on Discord sees of what was asked for there: all that is not private in these channels, and
-// their own on these servers and in direct messages. A nil Sight is the operator's, who sees all.
+// Sight bounds what a person on Discord sees of what was asked for there: all that is not private in these channels,
+// and their own on these servers and in direct messages. A nil Sight is the operator's, who sees all.
 type Sight struct {
 	User             string
 	Guilds, Channels []string

@@ -81,7 +81,7 @@ const (
 	encodes
 )
 
-// Stats are what a source has done so far, and how it is doing.
+// Stats count what a source has done so far, and tell how it is doing.
 type Stats struct {
 	Viewers  int
 	Frames   uint64        // sent, to however many
@@ -214,7 +214,7 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
 }
 
-// Format is what a viewer takes.
+// Format describes what a viewer takes.
 type Format int
 
 // The formats there are.

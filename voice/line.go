@@ -90,7 +90,7 @@ type Sound struct {
 	At      time.Time     // when its last packet came
 }
 
-// Utterance is what somebody said from the moment they began until they fell silent.
+// Utterance holds what somebody said from the moment they began until they fell silent.
 type Utterance struct {
 	From    string
 	Packets []Packet // in order, duplicates and late ones left out; the timestamps tell of gaps

@@ -169,7 +169,7 @@ const (
 	maxOpusPacket   = 48*(maxOpusFrame+2) + 64 // bytes, with some room for padding
 )
 
-// OpusShape is what the first bytes of an Opus packet tell.
+// OpusShape holds what the first bytes of an Opus packet tell.
 type OpusShape struct {
 	Config    int // 0 to 31: mode, bandwidth and length of its frames
 	Stereo    bool

@@ -27,7 +27,7 @@ type PrivacyStore interface {
 	SetOptedOut(ctx context.Context, k PrivacyKey, out bool) error
 }
 
-// PrivacyList is who is left out. Open one with [OpenPrivacyList]; its methods are safe for concurrent use.
+// PrivacyList lists who is left out. Open one with [OpenPrivacyList]; its methods are safe for concurrent use.
 type PrivacyList struct {
 	store PrivacyStore
 

@@ -88,7 +88,7 @@ type Gateway struct {
 	state  GatewayState
 }
 
-// GatewayState is how a connection stands.
+// GatewayState describes a connection.
 type GatewayState struct {
 	Shard     int
 	Connected bool

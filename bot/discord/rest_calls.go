@@ -26,7 +26,7 @@ type File struct {
 	Description     string // what a picture shows, for people who cannot see it; may be empty
 }
 
-// OutgoingMessage is what a message shall be. Nobody is ever pinged by it, and links do
+// OutgoingMessage describes a message to send. Nobody is ever pinged by it, and links do
 // not unfold.
 type OutgoingMessage struct {
 	Content   string
@@ -123,7 +123,7 @@ func attachments(fs []File) []*discordgo.File {
 	return out
 }
 
-// GatewayInfo is where the gateway is and how it shall be connected to.
+// GatewayInfo tells the address of the gateway, and how to connect to it.
 type GatewayInfo struct {
 	URL    string // a whole WebSocket URL with its query
 	Shards int    // how many connections Discord recommends
@@ -250,7 +250,7 @@ func (c *REST) Complete(ctx context.Context, i *discordgo.Interaction, list []Ch
 	return c.callback(ctx, i, in)
 }
 
-// Choice is what somebody who types could mean.
+// Choice completes what somebody types.
 type Choice struct {
 	Name  string `json:"name"` // as people read it, at most 100 characters
 	Value string `json:"value"`

@@ -39,7 +39,7 @@ type Tool struct {
 // evaluates reports whether scripts may run.
 func (t *Tool) evaluates() bool { return t.EvaluateEnabled == nil || t.EvaluateEnabled() }
 
-// Result is what came of a call.
+// Result holds the outcome of a call.
 type Result struct {
 	Text    string      // for the model; page text in it stands between markers
 	Images  []llm.Image // for the model

@@ -29,14 +29,14 @@ type TaskBrowser interface {
 	Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error)
 }
 
-// BrowseRequest is what an agent is sent out for.
+// BrowseRequest asks an agent for a browse.
 type BrowseRequest struct {
 	Query     string
 	SessionID string // of an earlier answer, to go on with, or ""
 	Files     []sessions.File
 }
 
-// BrowseAnswer is what came of a browse. What the agent says may repeat what pages say.
+// BrowseAnswer holds the outcome of a browse. What the agent says may repeat what pages say.
 type BrowseAnswer struct {
 	Text      string
 	SessionID string // to go on with; "" if nothing stays open
@@ -46,7 +46,7 @@ type BrowseAnswer struct {
 	Failed    bool            // the agent could not do it; Text says why
 }
 
-// MCPServer is what is offered, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
+// MCPServer offers the tools, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
 // and is not offered then.
 type MCPServer struct {
 	Tool    *Tool

@@ -41,7 +41,7 @@ var netErrorTexts = map[string]string{
 	"ERR_ABORTED":                    "loading %s was broken off: it may be a download, or another load took its place",
 }
 
-// NetError is why an address did not load.
+// NetError tells why an address did not load.
 type NetError struct {
 	Address string
 	// Code is Chromium's name for it, such as ERR_NAME_NOT_RESOLVED.

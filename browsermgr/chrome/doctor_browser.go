@@ -2,7 +2,7 @@ package chrome
 
 import "fmt"
 
-// BrowserFacts is what was seen of a profile and its browser.
+// BrowserFacts holds what was seen of a profile and its browser.
 type BrowserFacts struct {
 	Enabled        bool
 	Profile        string

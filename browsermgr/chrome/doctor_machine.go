@@ -37,7 +37,7 @@ func freeBytes(dir string) (uint64, bool) {
 	return st.Bavail * uint64(st.Bsize), true //nolint:gosec // a block has no negative size
 }
 
-// MachineSubject is what is to run there.
+// MachineSubject names what is to run there.
 type MachineSubject struct {
 	Executable string // of the browser; empty if none was found
 	Snap       bool   // it is confined by snap

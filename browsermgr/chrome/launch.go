@@ -85,8 +85,8 @@ func launchOnPort(ctx context.Context, o LaunchOptions, data *userData, sandbox 
 	return nil, fmt.Errorf("launch browser: %w", &busy)
 }
 
-// PortHolder is who listens on a port of this machine. PID is 0 if that is not to be known: it belongs to another user,
-// or to another container.
+// PortHolder names the process that listens on a port of this machine. PID is 0 if that is not to be known: it belongs
+// to another user, or to another container.
 type PortHolder struct {
 	Port    int
 	PID     int

@@ -13,7 +13,7 @@ import (
 // ErrNoSession says that no running browser has its DevTools open on a user data directory.
 var ErrNoSession = errors.New("no running browser has remote debugging switched on")
 
-// DataDir is where a browser that a person uses keeps its profile.
+// DataDir names the folder where a browser that a person uses keeps its profile.
 type DataDir struct {
 	Path string
 	Kind BrowserKind

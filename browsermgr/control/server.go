@@ -139,7 +139,7 @@ func (s *Server) abortable(next http.Handler) http.Handler {
 	})
 }
 
-// Secrets are what a request must show one of. A blank one does not count; without any, every request passes.
+// Secrets open the API: a request must show one of them. A blank one does not count; without any, every request passes.
 type Secrets struct {
 	// Token is shown as Authorization: Bearer.
 	Token string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ConnOwner is what somebody else keeps of a connection for as long as it is open.
+// ConnOwner holds what somebody else keeps of a connection for as long as it is open.
 type ConnOwner interface {
 	// Valid says whether the connection may be used for another exchange; asked before each but the first.
 	Valid() bool

@@ -47,13 +47,13 @@ type Dialog struct {
 	ClosedBy     string    `json:"closedBy,omitempty"` // agent, armed or remote
 }
 
-// Dialogs is what a tab knows of its dialogs. Both lists are oldest first.
+// Dialogs lists what a tab knows of its dialogs. Both lists are oldest first.
 type Dialogs struct {
 	Pending []Dialog `json:"pending"`
 	Recent  []Dialog `json:"recent"` // closed ones, at most 20
 }
 
-// DialogAnswer is how a dialog is answered.
+// DialogAnswer answers a dialog.
 type DialogAnswer struct {
 	// ID names the dialog; "" means the only one.
 	ID     string

@@ -16,7 +16,8 @@ type LoadCounts struct {
 	Requests     int // requests of all frames
 }
 
-// LoadState is how far a tab has loaded. Whoever owns it sees to it that it is used by one goroutine at a time. It is made with [NewFrameTree].
+// LoadState follows how far a tab has loaded. Whoever owns it sees to it that it is used by one goroutine at a time. It
+// is made with [NewFrameTree].
 type LoadState struct {
 	LoadCounts
 

@@ -28,8 +28,8 @@ type Area struct {
 	Bottom float64 `json:"bottom"`
 }
 
-// PrivacyMask is what must not be seen at a moment: areas of the main document, and how the viewport lay in that. The nil Veil hides
-// nothing.
+// PrivacyMask covers what must not be seen at a moment: areas of the main document, and how the viewport lay in that.
+// A nil one covers nothing.
 type PrivacyMask struct {
 	Areas      []Area
 	Document   float64 // tells the document from those before and after it

@@ -274,7 +274,7 @@ func (t *Tab) waitUntilWithin(ctx context.Context, d time.Duration, cond func() 
 // Action is one thing to do in a tab. Kind decides which fields count.
 type Action = action.Action
 
-// Result is what an action or a navigation led to, as far as it was visible when it returned.
+// Result tells what an action or a navigation led to, as far as it was visible when it returned.
 type Result struct {
 	// URL is the tab's address afterwards.
 	URL string `json:"url"`

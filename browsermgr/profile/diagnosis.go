@@ -17,7 +17,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Diagnosis is what a doctor looks at.
+// Diagnosis holds what a doctor looks at.
 type Diagnosis struct {
 	Plan      Resolved
 	Status    Status
@@ -82,7 +82,7 @@ func countNodes(ctx context.Context, tabs []*page.Tab) (nodes int, err error) {
 	return nodes, err
 }
 
-// Graphics is what a browser draws with (CDP SystemInfo.getInfo). It is read once for each browser.
+// Graphics describes what a browser draws with (CDP SystemInfo.getInfo). It is read once for each browser.
 type Graphics struct {
 	Renderer      string            `json:"renderer"`
 	Backend       string            `json:"backend"`

@@ -16,7 +16,7 @@ import (
 	"clank/sessions/access"
 )
 
-// Endpoint is where a browser's DevTools are. The zero value is none.
+// Endpoint names where a browser's DevTools are. The zero value is none.
 type Endpoint struct{ url *url.URL }
 
 // ParseEndpoint reads an address. A dot at the end of the host is dropped. The error wraps [fault.ErrInvalid] and does

@@ -56,7 +56,7 @@ var profileColors = []string{
 	DefaultColor, "#0066CC", builtInUserColor, "#9933FF", "#FF6699", "#00CCCC", "#FF9900", "#6666FF", "#CC3366", "#339966",
 }
 
-// Profile is how one profile is set up. Pointers are nil where the profile leaves it to the settings.
+// Profile holds the setup of one profile. Pointers are nil where the profile leaves it to the settings.
 type Profile struct {
 	Name        string   `json:"-"`
 	Driver      Driver   `json:"driver,omitempty"`
@@ -154,7 +154,7 @@ func (pl Resolved) WantsDevToolsPort() bool {
 // needsNoPort reports whether the profile never needs a port of its own.
 func (p Profile) needsNoPort() bool { return p.Driver == DriverExistingSession || p.CDPURL != "" }
 
-// Config is what holds for all profiles, unless one says otherwise. Zero values mean the defaults.
+// Config holds for all profiles, unless one says otherwise. Zero values mean the defaults.
 type Config struct {
 	Disabled         bool     // no browser is started
 	Executable       string   // a path, or a name on PATH; empty means the first that [chrome.Find] finds
@@ -192,7 +192,7 @@ func (c TabCleanup) WithDefaults() TabCleanup {
 	return c
 }
 
-// Mode is how we come by a profile's browser.
+// Mode tells how we come by a profile's browser.
 type Mode int
 
 // The modes.
@@ -202,7 +202,7 @@ const (
 	ModeJoined               // a person uses it; we connect, and close only what we opened
 )
 
-// Resolved is how a profile's browser is to be had now: the profile's own setup, and what the settings add.
+// Resolved holds the launch settings of a profile: the profile's own setup, and what the settings add.
 type Resolved struct {
 	Profile
 	Config  Config

@@ -9,7 +9,7 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-// Status is what is known of one profile and its browser, in the form of the control API. Pointers are nil where there
+// Status describes one profile and its browser, in the form of the control API. Pointers are nil where there
 // is nothing to say.
 type Status struct {
 	Enabled                bool        `json:"enabled"`
@@ -79,7 +79,7 @@ type Info struct {
 	ReconcileReason   *string `json:"reconcileReason"`             // why it runs otherwise than it is set up
 }
 
-// DoctorReport is what the doctor found, in the form of the control API.
+// DoctorReport lists what the doctor found, in the form of the control API.
 type DoctorReport struct {
 	OK        bool           `json:"ok"` // no check has failed
 	Profile   string         `json:"profile"`

@@ -29,7 +29,7 @@ const (
 	maxVisits      = 2000             // the oldest make room
 )
 
-// Discord is what the Activity asks of Discord. Errors are told to people.
+// Discord answers what the Activity asks. Errors are told to people.
 type Discord interface {
 	// Begin returns a state for one sign-in, and the challenge that goes with it.
 	Begin() (app, state, challenge string)

@@ -132,7 +132,7 @@ type Progress struct {
 	Event sessions.Event
 }
 
-// Answer is what to say and to show. Text is empty only if there are Images.
+// Answer holds what to say and to show. Text is empty only if there are Images.
 // Sessions are the ids of the sessions that can be continued.
 type Answer struct {
 	Text      string

@@ -17,7 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// WebTools is what the model may use where no browser is needed. Parts that are nil
+// WebTools holds what the model may use where no browser is needed. Parts that are nil
 // are not there.
 type WebTools struct {
 	Reader   PageReader

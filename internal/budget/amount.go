@@ -38,7 +38,7 @@ func (m Money) String() string {
 	return strconv.FormatFloat(m.USD(), 'f', 2, 64)
 }
 
-// Amount is what is spent, or may be: of a limit, a field that is zero does not limit.
+// Amount measures spending, or bounds it: of a limit, a field that is zero does not limit.
 type Amount struct {
 	Calls  int64         `json:"calls"`  // of models
 	Steps  int64         `json:"steps"`  // acts of browses

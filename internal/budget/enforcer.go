@@ -12,7 +12,7 @@ import (
 	"clank/llm"
 )
 
-// Rules are what an operator decides. They are asked for anew before each call.
+// Rules hold what an operator decides. They are asked for anew before each call.
 type Rules struct {
 	Limits   Limits
 	Zone     *time.Location // where a day begins at midnight; nil = that of the machine

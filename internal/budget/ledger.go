@@ -31,7 +31,7 @@ type Entry struct {
 	Unpriced bool        `json:"unpriced,omitempty"` // a call whose price is not known: its money is a lower bound
 }
 
-// Sum is what was spent under one [Key], with what is held.
+// Sum adds up what was spent under one [Key], with what is held.
 type Sum struct {
 	Key      Key    `json:"key"`
 	Amount   Amount `json:"amount"`
@@ -117,7 +117,7 @@ const (
 // CostKeys are all of them.
 var CostKeys = []CostKey{CostByModel, CostByGuild, CostByUser, CostByRuntime}
 
-// Cost is what was spent on a day. ID is that of the model, server, person or runtime; "" stands for none.
+// Cost adds up the spending of a day. ID is that of the model, server, person or runtime; "" stands for none.
 type Cost struct {
 	Day      string `json:"day"`
 	ID       string `json:"id"`

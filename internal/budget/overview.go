@@ -8,7 +8,7 @@ import (
 	"clank/llm"
 )
 
-// LevelStatus is what one level has spent, and may.
+// LevelStatus compares what one level has spent with what it may.
 type LevelStatus struct {
 	Key      Key    `json:"key"`
 	Spent    Amount `json:"spent"` // with what is under way
@@ -19,7 +19,7 @@ type LevelStatus struct {
 // String returns the line as people read it: "0.80 of 1.00 USD, 12 of 100 calls".
 func (l LevelStatus) String() string { return l.Spent.Against(l.Limit) }
 
-// Overview is how spending stands.
+// Overview shows all spending and limits.
 type Overview struct {
 	Day    string        `json:"day"`    // today
 	Today  LevelStatus   `json:"today"`  // of everybody

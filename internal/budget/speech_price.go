@@ -15,7 +15,7 @@ import (
 // has the price of the minute.
 const AudioPricesAsOf = "2026-11-21"
 
-// AudioPrice is what hearing or saying something costs, in US dollars.
+// AudioPrice gives the price of hearing or saying something, in US dollars.
 type AudioPrice struct {
 	Minute     float64 // of sound
 	Characters float64 // for a million that are spoken

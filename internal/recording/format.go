@@ -84,7 +84,7 @@ type ModelCall struct {
 	Error     *ModelFailure  `json:"error,omitempty"`
 }
 
-// ModelFailure is why a model gave no answer.
+// ModelFailure tells why a model gave no answer.
 type ModelFailure struct {
 	Kind llm.ErrorKind `json:"kind,omitempty"`
 	Text string        `json:"text"`

@@ -39,7 +39,7 @@ type StepComparison struct {
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// ReplaySummary is what came of a replay.
+// ReplaySummary sums up a replay.
 type ReplaySummary struct {
 	Steps      int    `json:"steps"` // that were played
 	Same       int    `json:"same"`

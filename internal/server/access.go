@@ -75,7 +75,7 @@ func choosableModels(s settings.Settings) []string {
 	return slices.Compact(slices.DeleteFunc(list, func(name string) bool { return name == "" }))
 }
 
-// DiscordChoices is what people in Discord may choose; it implements [bot.Choices].
+// DiscordChoices lists what people in Discord may choose. It implements [bot.Choices].
 type DiscordChoices struct{ server *Server }
 
 // Models implements [bot.Choices].

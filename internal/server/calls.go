@@ -35,7 +35,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// DiscordBot is what calls need of the bot. A *bot.Bot is one.
+// DiscordBot does what calls need of the bot. A *bot.Bot is one.
 type DiscordBot interface { //nolint:interfacebloat // what calls need of it
 	Send(ctx context.Context, op int, d any) error
 	Post(ctx context.Context, channel, text string, images []llm.Image) error
@@ -53,7 +53,7 @@ type CallLog interface {
 	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
 }
 
-// CallService is all calls of this program. Set its fields, then Open; Close ends every call.
+// CallService holds all calls of this program. Set its fields, then Open; Close ends every call.
 type CallService struct {
 	Dir          string // transcripts are kept in a folder there, if the settings want it
 	Settings     func() settings.Settings

@@ -113,7 +113,7 @@ func (h *Home) Release() {
 	}
 }
 
-// Address is where other processes of the same person find a running server. It is kept in the home.
+// Address tells other processes of the same person where the server runs. It is kept in the home.
 type Address struct {
 	URL    string `json:"url"`
 	PID    int    `json:"pid"`

@@ -18,7 +18,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// Installation is what is looked at for weaknesses.
+// Installation holds what is examined for weaknesses.
 type Installation struct {
 	Settings   settings.Settings
 	Getenv     func(string) string

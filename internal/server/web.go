@@ -23,7 +23,7 @@ import (
 // its name.
 const readerProxyProfile = "page reader"
 
-// WebServices is what needs no browser: reading and searching, and the watches, which need one seldom.
+// WebServices read and search without a browser, and watch pages, which seldom need one.
 type WebServices struct {
 	Reader   *web.Reader
 	searcher *web.Searcher

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// RouteRequest is what a task asks for; empty = it does not say.
+// RouteRequest holds what a task asks for; an empty field leaves it open.
 type RouteRequest struct {
 	Runtime string
 	Model   string
 }
 
-// Route is how a task is done.
+// Route names the runtime and the model of a task.
 type Route struct {
 	Runtime string `json:"runtime"`
 	Model   string `json:"model"`
 	Why     string `json:"why"` // why this runtime: "the task asks for it"
 }
 
-// ModelAbility is what there is to know of a model with a runtime, here and now.
+// ModelAbility tells what a model can do with a runtime, here and now.
 type ModelAbility struct {
 	Missing  string // what is missing for it to be asked, and the way out: "set OPENAI_API_KEY and start again"; "" = nothing
 	Known    bool   // it is known what the model can do

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OpenAIComputer is how the runtime openai_computer_use works.
+// OpenAIComputer configures the runtime openai_computer_use.
 type OpenAIComputer struct {
 	Client   string // see the Client constants
 	Model    string // "provider:model"
@@ -13,13 +13,13 @@ type OpenAIComputer struct {
 	Preview  bool   // the tool is called computer_use_preview, as some gateways want it
 }
 
-// AnthropicComputer is how the runtime anthropic_computer_use works.
+// AnthropicComputer configures the runtime anthropic_computer_use.
 type AnthropicComputer struct {
 	Model   string
 	Toolset string // see the Toolset constants
 }
 
-// GeminiComputer is how the runtime gemini_computer_use works.
+// GeminiComputer configures the runtime gemini_computer_use.
 type GeminiComputer struct {
 	Model string
 }

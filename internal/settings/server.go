@@ -14,7 +14,7 @@ import (
 	"clank/sessions/access"
 )
 
-// Server is what was set for one Discord server. Empty values leave what the operator has set for all.
+// Server holds the settings of one Discord server. Empty values leave what the operator has set for all.
 type Server struct {
 	Channels  string // ids
 	Roles     string // ids
@@ -112,7 +112,7 @@ func checkServerFields(v string) error {
 	return nil
 }
 
-// GuildValues is what is stored for a server.
+// GuildValues holds what is stored for a server.
 type GuildValues struct {
 	Values  map[string]json.RawMessage
 	Version int64

@@ -55,7 +55,7 @@ type Settings struct {
 	GeminiComputer    GeminiComputer
 }
 
-// Browser is how browsers are started and worked.
+// Browser configures how browsers are started and worked.
 type Browser struct {
 	EvaluateEnabled  bool // scripts of clients may run in pages
 	NoSandbox        bool
@@ -83,7 +83,7 @@ type Browser struct {
 	TabSweepInterval time.Duration
 }
 
-// Access is who may use clank, and with which browser profile; see [Access.Rules].
+// Access configures who may use clank, and with which browser profile; see [Access.Rules].
 type Access struct {
 	Guilds    string // ids, as [access.ParseIDs] reads them
 	Channels  string
@@ -105,7 +105,7 @@ func (a Access) Rules() access.Rules {
 	}
 }
 
-// BrowserTool is where and how the tool "browser" works, which brains and MCP clients have.
+// BrowserTool configures where and how the tool "browser" works, which brains and MCP clients have.
 type BrowserTool struct {
 	AllowHost    bool
 	SandboxURL   string // of another control API; its token is the secret CLANK_SANDBOX_TOKEN

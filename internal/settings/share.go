@@ -27,7 +27,7 @@ const (
 // SecretDiscordClient is the secret with which Discord tells who has signed in.
 const SecretDiscordClient = "DISCORD_CLIENT_SECRET"
 
-// Share is how a browser is shown to others.
+// Share configures how a browser is shown to others.
 type Share struct {
 	PublicURL    string // under which the viewer's page is reached; "" = the dashboard's own address
 	LinkLifetime time.Duration

@@ -14,7 +14,7 @@ const (
 	voiceEngineKey = callKeys + "brain"
 )
 
-// Voice is how calls are joined, heard and spoken in.
+// Voice configures how calls are joined, heard and spoken in.
 type Voice struct {
 	Enabled  bool
 	AutoJoin bool   // follow the person who asks for something into their voice channel
@@ -37,7 +37,7 @@ type Voice struct {
 	RequireEncryption bool // leave calls that are not encrypted from end to end
 }
 
-// Transcription is who puts speech into words.
+// Transcription configures who puts speech into words.
 type Transcription struct {
 	URL        string // base of an API like OpenAI's; "" = OpenAI, if there is a key
 	Model      string
@@ -46,7 +46,7 @@ type Transcription struct {
 	Everything bool // also what is not said to us
 }
 
-// Speech is who says our words.
+// Speech configures who says our words.
 type Speech struct {
 	Engine     string // see the Speech constants
 	URL        string // as of [Transcription]

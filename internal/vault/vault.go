@@ -226,7 +226,7 @@ func (v *Vault) Rekey(ctx context.Context) error {
 	return nil
 }
 
-// Status is what there is to say of a vault to its operator.
+// Status describes a vault to its operator.
 type Status struct {
 	Path    string `json:"path"`
 	Entries int    `json:"entries"`

@@ -23,7 +23,7 @@ const (
 	concurrency    = 2 // pages read at the same time
 )
 
-// Limits are what people may have watched.
+// Limits bound what people may have watched.
 type Limits struct {
 	PerOwner    int           // active watches of one person; 0 = none, and those that there are rest
 	Total       int           // of all people; 0 = 500

@@ -10,7 +10,7 @@ import (
 	"clank/sessions"
 )
 
-// Kind is what somebody waits for.
+// Kind names what somebody waits for.
 type Kind string
 
 // The kinds of watch.
@@ -23,7 +23,7 @@ const (
 	KindJudged   Kind = "judged"   // What holds, as a model judges
 )
 
-// State is where a watch is in its life.
+// State tells whether a watch goes on.
 type State string
 
 // The states. Only an active watch is looked at.
@@ -57,7 +57,7 @@ type Watch struct {
 	LastNotice    *Notice `json:"last,omitempty"`    // what its owner was told last
 }
 
-// Condition is what is waited for, as far as a program can tell.
+// Condition tells a program what is waited for.
 type Condition struct {
 	Kind     Kind    `json:"kind"`
 	Number   float64 `json:"number,omitempty"`   // of Below and Above
@@ -66,7 +66,7 @@ type Condition struct {
 	Near     string  `json:"near,omitempty"`     // words of the page beside what matters; empty = the whole page counts
 }
 
-// Seen is what a watch knows of its page.
+// Seen holds what a watch knows of its page.
 type Seen struct {
 	Title string   `json:"title,omitempty"`
 	Lines []string `json:"lines,omitempty"` // with which the page is compared
@@ -82,7 +82,7 @@ type Reading struct {
 	Text  string // Markdown
 }
 
-// Notice is what the owner of a watch is told.
+// Notice tells the owner of a watch its news.
 type Notice struct {
 	At    time.Time  `json:"at"`
 	Kind  NoticeKind `json:"kind"`
@@ -91,7 +91,7 @@ type Notice struct {
 	Title string     `json:"title,omitempty"`
 }
 
-// NoticeKind is what a notice is about.
+// NoticeKind names what a notice is about.
 type NoticeKind string
 
 // The kinds of news.
@@ -147,7 +147,7 @@ type Query struct {
 // DefaultQueryLimit is the Limit of a [Query] without one.
 const DefaultQueryLimit = 1000
 
-// Owner is who has a watch: a person at Discord, whatever the channel, or the
+// Owner names who has a watch: a person at Discord, whatever the channel, or the
 // operator of the machine, who has no User.
 type Owner struct {
 	Discord bool

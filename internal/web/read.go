@@ -54,14 +54,14 @@ type Reader struct {
 	client *http.Client
 }
 
-// ReadRequest is what to read.
+// ReadRequest names a page to read.
 type ReadRequest struct {
 	URL       string // http or https; a name without a scheme is read over https
 	MaxChars  int    // of the text; zero means [DefaultPageChars]
 	WholePage bool   // all that the page shows, rather than its main part: for comparing, and for prices
 }
 
-// Page is what was read.
+// Page holds a page that was read.
 type Page struct {
 	URL       string // where the redirects led
 	Title     string // may be empty

@@ -39,7 +39,7 @@ var (
 const SearchSetupHint = `set BRAVE_API_KEY (Brave Search) or SERPAPI_API_KEY (SerpApi) in the environment, or give the address of a SearXNG server ` +
 	`under "Web" in the settings`
 
-// SearchQuery is what to look for.
+// SearchQuery asks for a search.
 type SearchQuery struct {
 	Text        string
 	RecencyDays int // only pages of the last so many days, as far as the engine knows their age; 0 = any

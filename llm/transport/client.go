@@ -27,7 +27,7 @@ type ClientOptions struct {
 	RetryPolicy RetryPolicy
 }
 
-// Client is what the clients of all vendors have in common. It is not changed after it was made.
+// Client does what the clients of all vendors have in common. It is not changed after it was made.
 type Client struct {
 	Key, Model  string
 	URL         *url.URL

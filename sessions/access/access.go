@@ -25,7 +25,7 @@ type Person struct {
 	Sees []string
 }
 
-// Rules are what the operator has set. The zero value lets everybody in, but nobody by direct message.
+// Rules hold what the operator has set. The zero value lets everybody in, but nobody by direct message.
 type Rules struct {
 	Guilds   []string       // servers that are served; empty means all
 	Channels []string       // channels that are served, their threads included; empty means all

@@ -23,7 +23,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Scope is what a token opens.
+// Scope names what a token opens.
 type Scope string
 
 // The scopes.
@@ -44,7 +44,7 @@ var (
 	ErrTokenNotFound = errors.New("there is no token of that name")
 )
 
-// Token is what is known of a secret.
+// Token describes a secret.
 type Token struct {
 	Name    string    `json:"name"`
 	Scope   Scope     `json:"scope"`

@@ -21,7 +21,7 @@ type Action struct {
 	ApprovedMark string // the mark of a yes given before that may cover this act too
 }
 
-// ActionResult is what came of an [Action].
+// ActionResult holds the outcome of an [Action].
 type ActionResult struct {
 	Notes    []string
 	Decision string // what people decided; "" if nobody had to be asked

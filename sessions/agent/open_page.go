@@ -45,7 +45,7 @@ func ReopenedNotice(at string, lost error) string {
 	return fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", at)
 }
 
-// Outcome is what a task ends with.
+// Outcome ends a task.
 type Outcome struct {
 	Text   string // "" if the model said nothing
 	Limit  string // the limit that cut it off, if one did

@@ -18,7 +18,7 @@ type SessionCache[S any] struct {
 	kept map[string]*CachedSession[S]
 }
 
-// CachedSession is what is kept of one session. Only the task that runs touches State.
+// CachedSession holds what is kept of one session. Only the task that runs touches State.
 type CachedSession[S any] struct {
 	State S
 

@@ -48,7 +48,7 @@ const (
 	RuleRefuse Rule = "refuse"
 )
 
-// Question is what people are asked. ID, At and Until are set by the Desk.
+// Question is what people are asked. ID, At and Until are set by the [Queue].
 type Question struct {
 	ID    string `json:"id"`
 	Class Class  `json:"class"`
@@ -71,7 +71,7 @@ type Question struct {
 	Until  time.Time `json:"until"` // silence counts as a no from then on
 }
 
-// Answer is what came of a question.
+// Answer tells what came of a question.
 type Answer struct {
 	Allowed    bool   `json:"allowed"`
 	ForSession bool   `json:"for_session,omitempty"` // the same class and origin are not asked again in this session

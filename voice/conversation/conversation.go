@@ -15,7 +15,7 @@ import (
 // closeTimeout bounds leaving the call, and writing the last messages.
 const closeTimeout = 10 * time.Second
 
-// Location is where a call is. The channel's text chat has the channel's own id.
+// Location tells where a call is. The channel's text chat has the channel's own id.
 type Location struct {
 	Kind        sessions.OriginKind
 	Guild       string
@@ -35,7 +35,7 @@ const (
 	NoBargeIn      BargeIn = "none"
 )
 
-// Options are what an operator may want otherwise. Zero values stand for what is said beside them.
+// Options hold what an operator may want otherwise. Zero values stand for what is said beside them.
 type Options struct {
 	// TranscribeAll has everything put into words, and not only what is likely to be said to us: it finds our name in what
 	// people say where no spotter does, and costs accordingly.

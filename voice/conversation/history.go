@@ -70,7 +70,7 @@ func (a *OwnSpeech) Append(text string) { a.text += " " + text }
 // End says when it was over.
 func (a *OwnSpeech) End(now time.Time) { a.to = now }
 
-// EchoDetector is what we said lately. The zero value is empty.
+// EchoDetector recognizes what we said lately. The zero value is empty.
 type EchoDetector struct {
 	utterances []*OwnSpeech
 }

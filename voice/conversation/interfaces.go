@@ -124,7 +124,8 @@ func (p *PendingPlayback) Attach(of realtime.PlaybackPosition) { p.attached.Stor
 // maxPreWakeSounds is how much of what somebody said is kept: three seconds in pieces of 20 ms.
 const maxPreWakeSounds = 150
 
-// PreWakeBuffer is what people have said lately who may be about to say our name. The zero value is empty; its methods must not be called at once.
+// PreWakeBuffer holds what people have said lately who may be about to say our name. The zero value is empty; its
+// methods must not be called at once.
 type PreWakeBuffer struct {
 	sounds map[string][]voice.Sound
 }

@@ -29,7 +29,7 @@ const (
 	muteText     = "Mute your microphone, and I do not hear you."
 )
 
-// Capabilities is what there is in a call, on which it depends what can be said.
+// Capabilities tell what works in a call, on which it depends what is said of it.
 type Capabilities struct {
 	Native         bool // a model holds the conversation that hears and speaks by itself
 	Transcribes    bool // speech is put into words

@@ -33,14 +33,14 @@ type CallInfo struct {
 	Since       time.Time // when it began
 }
 
-// CallRunner is what happens in a call, such as a [Conversation].
+// CallRunner runs what happens in a call. One is a [Conversation].
 type CallRunner interface {
 	// Run blocks until the call has ended, and says why. When ctx ends, so does the call.
 	Run(ctx context.Context) error
 }
 
-// CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day
-// on each server.
+// CallPolicy bounds what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a
+// day on each server.
 type CallPolicy struct {
 	Enabled         bool
 	AutoJoin        bool // join whom we talk with, without being asked

@@ -23,12 +23,12 @@ const (
 	DefaultModel   = "gpt-realtime-2.1"
 )
 
-// PlaybackPosition is what became of sound that was handed over to be played.
+// PlaybackPosition tells what became of sound that was handed over to be played.
 type PlaybackPosition interface {
 	Played() time.Duration // that went out until now
 }
 
-// Usage is what one response used. What it costs is not told, as tokens of sound have prices of their own.
+// Usage counts what one response used. What it costs is not told, as tokens of sound have prices of their own.
 type Usage struct {
 	llm.Usage
 	AudioInput  int // tokens of sound among those that went in

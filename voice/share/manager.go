@@ -74,7 +74,7 @@ type targetSearch struct {
 	cancel      context.CancelCauseFunc
 }
 
-// State is what a share is like now.
+// State describes a share.
 type State struct {
 	ID          string
 	Call        CallRef

@@ -10,7 +10,7 @@ import (
 	"clank/sessions"
 )
 
-// Result is what became of a wish, in the shape that models get it.
+// Result tells what became of a wish, in the shape that models get it.
 type Result struct {
 	OK            bool        `json:"ok"`
 	Started       bool        `json:"started,omitempty"` // a share has begun

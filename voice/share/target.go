@@ -9,7 +9,7 @@ import (
 	"clank/videosource"
 )
 
-// CallRef is where something is shared.
+// CallRef names the call in which something is shared.
 type CallRef struct {
 	ID      string // tells it from all others: one share for each
 	Guild   string // on Discord; empty elsewhere
@@ -33,7 +33,7 @@ type Presentation struct {
 // that mostly moves the call as well, and so it is waited for: people are told once.
 var ErrTargetMoved = errors.New("the stage was moved to another channel")
 
-// ViewLocation is where people see a share.
+// ViewLocation tells where people see a share.
 type ViewLocation struct {
 	Text string // a sentence for them: "You see it on this page."
 	Link string // an address for them, with a secret in it; empty if there is none. No model gets to know it
@@ -69,7 +69,8 @@ const (
 	ShuttingDown RefusalCode = "shutting_down"
 )
 
-// Refusal is why something is not shared, or its share not stopped. Its text is a sentence for people that also tells the way out.
+// Refusal tells why something is not shared, or its share not stopped. Its text is a sentence for people that also
+// tells the way out.
 type Refusal struct { //nolint:errname // a no is an answer
 	Code RefusalCode
 	text string

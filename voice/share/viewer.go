@@ -31,7 +31,7 @@ const (
 // who have kept us waiting for longest must go.
 const maxPendingRequests = 64
 
-// ViewerShare is what a link is good for.
+// ViewerShare holds what a link is good for.
 type ViewerShare struct {
 	ID   string // no secret: for logs
 	Link string // the id of the link; no secret either

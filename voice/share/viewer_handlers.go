@@ -14,7 +14,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// WatchRequest is what the page sends. Token is the secret of its link.
+// WatchRequest asks to watch. Token is the secret of its link.
 type WatchRequest struct {
 	Token   string `json:"token"`
 	Browser string `json:"browser,omitempty"` // a secret that the browser keeps for itself
@@ -23,7 +23,7 @@ type WatchRequest struct {
 	Code    string `json:"code,omitempty"`
 }
 
-// WatchInfo is what the page is told of a share.
+// WatchInfo tells the page about a share.
 type WatchInfo struct {
 	Title   string             `json:"title"`
 	Control bool               `json:"control,omitempty"` // the link lets its holder work the page

@@ -25,7 +25,7 @@ const (
 	pcmRate       = 24000
 )
 
-// Format is what the server sends of speech.
+// Format names what the server sends of speech.
 type Format string
 
 // The formats. Opus is passed on as it is where its packets have the length that calls want.

@@ -21,7 +21,7 @@ var (
 	ErrNoRoute        = errors.New("no connection to the page came about: its network lets none of the ports through")
 )
 
-// Handlers is what is done with what a connection brings. Each function may be nil, and must not wait.
+// Handlers handle what a connection brings. Each function may be nil, and must not wait.
 type Handlers struct {
 	Connected   func(c *Conn)      // it can carry something, for the first time or again
 	Interrupted func()             // it cannot for now

@@ -68,7 +68,7 @@ type JoinRequest struct {
 	Key  string `json:"key"`  // a secret of the browser's own: with the same one, somebody is the same person again
 }
 
-// JoinAnswer is what a page gets that may join.
+// JoinAnswer answers a page that may join.
 type JoinAnswer struct {
 	SDP string `json:"sdp"`
 	ID  string `json:"id"` // who they are in the call, see [voice.Person]
@@ -208,7 +208,7 @@ func personOf(r JoinRequest) voice.Person {
 	return voice.Person{ID: "page-" + hex.EncodeToString(sum[:6]), Name: name}
 }
 
-// CallState is what a page is told before it joins.
+// CallState tells a page about the call before it joins.
 type CallState struct {
 	People  []string    `json:"people"`      // who is in the call
 	Servers []ICEServer `json:"ice_servers"` // see [Engine]

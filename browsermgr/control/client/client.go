@@ -219,7 +219,7 @@ const (
 	maxTimeout   = 120 * time.Second // no single timeoutMs counts for more
 )
 
-// CallTime is how long a call may take.
+// CallTime bounds a call.
 type CallTime struct {
 	Inner    time.Duration // the times the server keeps, one after the other
 	Guarded  int           // interactions after which it watches for navigations

@@ -15,7 +15,7 @@ const (
 	controlPortOffset  = 2 // from the gateway's port
 )
 
-// Secret is what opens a control server.
+// Secret opens a control server.
 type Secret struct {
 	Token    string // sent as a bearer token
 	Password string // sent in its own header, if there is no token
@@ -33,7 +33,7 @@ func (s Secret) attach(h http.Header) {
 	}
 }
 
-// LocateHints is what may say where the server is.
+// LocateHints may say where the server is.
 type LocateHints struct {
 	URL    string              // given by the person; "" if not
 	Token  string              // given by the person; "" if not

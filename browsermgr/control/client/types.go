@@ -56,7 +56,7 @@ type Dialog struct {
 	Message string `json:"message"`
 }
 
-// BrowserState is what stands in the way of a page.
+// BrowserState tells what stands in the way of a page.
 type BrowserState struct {
 	Dialogs struct {
 		Pending []Dialog `json:"pending"`

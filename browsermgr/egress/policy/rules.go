@@ -25,7 +25,7 @@ const (
 	PrivateStrict
 )
 
-// Rules are what the operator's settings say. The zero value refuses private addresses and allows public hosts.
+// Rules hold what the operator's settings say. The zero value refuses private addresses and allows public hosts.
 //
 // A host in a list is a name or an address in any spelling, or "*.x" for all names below x but not x itself; ":port"
 // after it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
@@ -56,7 +56,7 @@ type Rules struct {
 	Machine Machine
 }
 
-// Machine is where this machine is.
+// Machine holds the addresses and networks of this machine.
 type Machine struct {
 	// Interfaces are the addresses of its interfaces, each with the prefix that is on its link. What the registries call
 	// special is not made private by a prefix, since AllowBenchmark and AllowULA are about it.

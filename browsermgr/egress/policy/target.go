@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Target is where a request goes.
+// Target names the host and addresses that a request goes to.
 type Target struct {
 	// Scheme is http, https, ws or wss; about for about:blank; empty for what CONNECT names. Lower case, no colon.
 	Scheme string

@@ -14,8 +14,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Clipboard is what keys copy to and paste from in the tabs of one browser context. It takes the place of the browser's own, which is the
-// desktop's, or that of all its contexts. The zero value is empty. It is safe for concurrent use.
+// Clipboard holds what keys copy and paste in the tabs of one browser context. It takes the place of the browser's own,
+// which is the desktop's, or that of all its contexts. The zero value is empty. It is safe for concurrent use.
 type Clipboard struct {
 	mu   sync.Mutex
 	text string

@@ -17,9 +17,9 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// Emulator is what is emulated in the tabs of one browser connection. Offline, Headers, Credentials and Geolocation
-// hold for the whole browser context of the tab they are called with, the others for that tab alone. It is safe for
-// concurrent use. Make it with [New] and give it to page.Connect as an observer.
+// Emulator emulates devices, places and networks in the tabs of one browser connection. Offline, Headers, Credentials
+// and Geolocation hold for the whole browser context of the tab they are called with, the others for that tab alone. It
+// is safe for concurrent use. Make it with [New] and give it to page.Connect as an observer.
 type Emulator struct {
 	// RequestsIntercepted says that another observer has every request held (CDP domain Fetch) and lets it go on or
 	// not: State then answers challenges only. It is set before the first connection.

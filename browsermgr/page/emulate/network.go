@@ -202,7 +202,7 @@ func validHeader(name, value string) bool {
 	return true
 }
 
-// Geolocation is where the pages believe to be, in degrees. Accuracy is in metres.
+// Geolocation tells pages where they are, in degrees. Accuracy is in metres.
 type Geolocation struct {
 	Latitude  float64
 	Longitude float64

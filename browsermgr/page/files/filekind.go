@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FileKind is what a file is, by its name and its first bytes.
+// FileKind classifies a file by its name and its first bytes.
 type FileKind struct {
 	// Type is the media type of the content (WHATWG MIME Sniffing), without parameters.
 	Type string

@@ -29,7 +29,7 @@ type BoundElement struct {
 	Secret bool
 }
 
-// SeenElements is what a snapshot showed of a document, to tell later what is new.
+// SeenElements holds what a snapshot showed of a document, to tell later what is new.
 type SeenElements struct {
 	Document string
 	Elements map[string]struct{}

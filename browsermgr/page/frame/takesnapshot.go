@@ -11,7 +11,7 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// SnapshotSource is what a snapshot is taken of.
+// SnapshotSource names what a snapshot is taken of.
 type SnapshotSource struct {
 	Frames []*Frame // the main one first, parents before those they embed
 	Refs   *RefRegistry

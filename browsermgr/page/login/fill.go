@@ -19,7 +19,7 @@ import (
 // ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
 var ErrRefused = errors.New("the login is not filled in")
 
-// Secret is what a login is made of.
+// Secret holds a login's name, password and codes.
 type Secret interface {
 	Username() string
 	Password() string // "" if there is none
@@ -35,7 +35,7 @@ type FillRequest struct {
 	Submit bool
 }
 
-// FillResult is what was done.
+// FillResult tells what was filled in.
 type FillResult struct {
 	Origin    string
 	Username  bool

@@ -8,14 +8,14 @@ type Link struct {
 	URL  string `json:"url"`
 }
 
-// FrameSlot is where a frame of another process belongs: after a line, at a depth, below the element with this ref.
+// FrameSlot places a frame of another process: after a line, at a depth, below the element with this ref.
 type FrameSlot struct {
 	Ref   string `json:"ref"`
 	Line  int    `json:"line"`
 	Depth int    `json:"depth"`
 }
 
-// Piece is what the script in one process says of its documents.
+// Piece holds what the script in one process says of its documents.
 type Piece struct {
 	Text                 string      `json:"text"`
 	Stopped              bool        `json:"stopped"` // at the limit of characters

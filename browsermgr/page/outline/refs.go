@@ -39,7 +39,7 @@ func ListRefs(text string) []Ref {
 	return refs
 }
 
-// RefInfo is what the control API tells of a ref.
+// RefInfo describes a ref in the control API.
 type RefInfo struct {
 	Role string `json:"role"`
 	Name string `json:"name,omitempty"`

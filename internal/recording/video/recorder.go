@@ -16,7 +16,7 @@ import (
 	"clank/videosource/webm"
 )
 
-// Manager is what runs the tasks: a [sessions.Manager].
+// Manager runs the tasks; it is a [sessions.Manager].
 type Manager interface {
 	Subscribe() (<-chan sessions.Event, func())
 	Control(session string) sessions.ControlState

@@ -195,7 +195,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	}
 }
 
-// Stats is what a connection has counted.
+// Stats holds what a connection has counted.
 type Stats struct {
 	Sent      uint64        // packets of media
 	Repeated  uint64        // packets of pictures that were sent again, as somebody had not got them

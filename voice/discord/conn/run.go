@@ -148,7 +148,7 @@ func gatewayURL(endpoint string) string {
 
 var errSilent = errors.New("the voice gateway went silent")
 
-// Reaction is what is to be done about the end of a connection.
+// Reaction tells what to do about the end of a connection.
 type Reaction int
 
 // The reactions.

@@ -31,7 +31,7 @@ type ReceivedPacket struct {
 	At time.Time
 }
 
-// SenderTable is who sends what. Its methods must not be called at once.
+// SenderTable maps streams to who sends them. Its methods must not be called at once.
 type SenderTable struct {
 	sources  map[uint32]*source
 	users    []string // in the call, without us

@@ -80,7 +80,7 @@ type Publisher struct {
 	current *Stream // nil while nothing is shown
 }
 
-// Request is what is to be shown, and where.
+// Request tells what to show, and where.
 type Request struct {
 	Guild, Channel string
 	Source         *videosource.Source

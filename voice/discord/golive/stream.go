@@ -31,7 +31,7 @@ const (
 	Disconnected        Status = "disconnected"              // it was ended
 )
 
-// State is what a stream is like now.
+// State describes a stream.
 type State struct {
 	Status         Status
 	Reason         string // why it is not well; for people

@@ -21,7 +21,7 @@ const (
 	sentencesAhead = 3  // sentences that are made into sound at the same time
 )
 
-// Line is where packets go. A [voice.Line] is one.
+// Line takes packets. A [voice.Line] is one.
 type Line interface {
 	Play(opus []byte) error
 	EndSpeech() error

@@ -332,7 +332,7 @@ func milliseconds(n, times int) time.Duration {
 // GuardTime is how long a server watches after each action for navigations that it led to.
 const GuardTime = 250 * time.Millisecond
 
-// Wait is how long the answer to a request to act may take to come.
+// Wait bounds the answer to a request to act.
 type Wait struct {
 	Actions  int           // a batch counts as those in it
 	Limit    time.Duration // of all actions, one after the other

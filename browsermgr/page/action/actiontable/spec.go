@@ -44,7 +44,7 @@ const (
 	MaxBatchDepth   = 5
 )
 
-// Surface is where actions are asked for.
+// Surface names a place where actions are asked for.
 type Surface uint8
 
 // The surfaces.
@@ -101,7 +101,7 @@ func (t Type) String() string {
 	}
 }
 
-// Effect is how a field counts toward the time that its action may take.
+// Effect tells how a field counts toward the time that its action may take.
 type Effect int
 
 // The effects.
