@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -103,6 +103,11 @@ share-loop: chromium ## how pictures shared by Go Live come out, how late, and w
 live: chromium ## how soon and how smoothly people see a page in each kind of viewer, and what it costs
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestLive$$' -v -live \
 		| awk '/^(---|FAIL|panic|live: )/ {print; next} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
+
+pages: chromium ## every page of the dashboard in each state, with axe and the keyboard, 320 to 2560 pixels wide (ONLY="full-chat empty-")
+	@$(GO) test $(QUICK) ./dashboard -count=1 -timeout 40m -run '^TestPages$$' -v -pages.out $(abspath .cache/pages/pictures) -pages.only '$(ONLY)' \
+		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^pages: pages=/) last = $$0; else print} END {print last; exit bad || !last}'
 
 wheel: chromium ## a person logs in by hand while a task waits: how late input comes, and who learns what was typed
 	@$(GO) test ./cmd/clank -count=1 -timeout 5m -run '^TestWheel$$' -v -other \

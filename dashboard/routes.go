@@ -149,6 +149,9 @@ func (s *Server) handler() http.Handler {
 		if r.pattern == metricsRoute {
 			h = s.orMetricsToken(h)
 		}
+		if path, get := strings.CutPrefix(r.pattern, "GET "); get && !strings.HasPrefix(path, "/api/") {
+			h = compress(h)
+		}
 		mux.Handle(r.pattern, h)
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

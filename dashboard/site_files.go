@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -176,6 +177,57 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, name string, sh pa
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
 	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
 	return nil
+}
+
+// compress has a page or a file of it sent small to those who can read that. No page holds a secret whose length would
+// tell something.
+func compress(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			next(w, r)
+			return
+		}
+		small := &gzipWriter{ResponseWriter: w}
+		defer small.close()
+		next(small, r)
+	}
+}
+
+// gzipWriter compresses the body of an answer, if it has one.
+type gzipWriter struct {
+	http.ResponseWriter
+
+	gzip *gzip.Writer // nil before the body, and where it is compressed already
+	sent bool
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (g *gzipWriter) WriteHeader(status int) {
+	h := g.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if !g.sent && status == http.StatusOK && h.Get("Content-Encoding") == "" && h.Get("Content-Length") == "" {
+		h.Set("Content-Encoding", "gzip")
+		g.gzip = gzip.NewWriter(g.ResponseWriter)
+	}
+	g.sent = true
+	g.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (g *gzipWriter) Write(data []byte) (int, error) {
+	if !g.sent {
+		g.WriteHeader(http.StatusOK)
+	}
+	if g.gzip == nil {
+		return g.ResponseWriter.Write(data)
+	}
+	return g.gzip.Write(data)
+}
+
+func (g *gzipWriter) close() {
+	if g.gzip != nil {
+		_ = g.gzip.Close() // whoever asked went away: nothing to do
+	}
 }
 
 // asset serves a style sheet, a script or a drawing. One of an earlier version

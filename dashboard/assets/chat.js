@@ -14,7 +14,7 @@ const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
 const perPage = 20;
 
-let sessions = [];
+let sessions = [], known = false; // known: they have been read
 let current = ""; // id of the session that is shown; "" = a new one
 let turns = new Map(); // by task id: what is shown
 let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
@@ -39,7 +39,7 @@ function draw() {
   entitle(session || turns.size ? `${$("title").textContent} · clank` : "clank");
   drawWhere(session);
   watch(session);
-  $("share").hidden = $("close-session").hidden = !session || session.state === "closed";
+  $("share").hidden = $("close-session").hidden = known ? !session || session.state === "closed" : !current;
   $("welcome").hidden = turns.size > 0 || current !== "";
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
@@ -272,6 +272,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  known = true;
   renew();
   retryPictures();
   askAll(snapshot.questions);

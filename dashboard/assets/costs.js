@@ -3,7 +3,7 @@ import { api, load } from "./api.js";
 import { el } from "./dom.js";
 
 const $ = (id) => document.getElementById(id);
-const form = $("costs"), chart = $("chart"), body = document.querySelector("#costs-table tbody");
+const main = document.querySelector("main"), form = $("costs"), chart = $("chart"), body = document.querySelector("#costs-table tbody");
 const shown = 7; // names with a colour of their own; the rest is one
 const colours = ["#ff4500", "#3b82c4", "#2e9e6b", "#a566c9", "#d69a1f", "#d0517f", "#5f7f8f", "#9a938a"];
 const restName = "Others";
@@ -79,12 +79,14 @@ async function draw() {
     const fresh = await api("GET", `/api/costs?${query()}`);
     if (mark !== asked) return; // something else was chosen meanwhile
     report = fresh;
+    main.hidden = false; // before it would be moved by what is drawn
     const list = sums(report);
     drawTable(list);
     drawChart(list);
     $("costs-error").textContent = "";
   } catch (error) {
     $("costs-error").textContent = error.message;
+    main.hidden = false;
   }
 }
 

@@ -15,7 +15,7 @@ async function signedIn() {
 
 function ask(message) {
   text.textContent = message;
-  form.hidden = false;
+  form.hidden = document.getElementById("login").hidden = false;
   if (discord) discord.hidden = false;
 }
 

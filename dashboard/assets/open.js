@@ -1,4 +1,5 @@
-// Opens the page of this address: a link carries no key, so the page is asked for once more, with it.
+// Opens the page of this address: a link carries no key, so the page is asked for once more, with it. It is shown when
+// its styles and scripts are there, so that nothing moves under the eyes.
 import { page } from "./api.js";
 
 async function open() {
@@ -6,7 +7,11 @@ async function open() {
   if (response.redirected) return location.replace(response.url);
   const html = await response.text();
   document.open();
-  document.write(html);
+  document.addEventListener("DOMContentLoaded", () => {
+    document.documentElement.hidden = false;
+    if (document.activeElement === document.body) document.querySelector("[data-focus]")?.focus();
+  });
+  document.write(html.replace("<html ", "<html hidden "));
   document.close();
 }
 

@@ -64,7 +64,7 @@ export function ask(question) {
   const button = (text, style, ...answer) => el("button", { type: "button", class: style, onclick: () => say(...answer) }, text);
   const who = [doors[question.door], question.user_name].filter(Boolean).join(" by ");
   const id = `question-${question.id}`, hands = question.class === "takeover"; // a person's are asked for
-  const root = el("article", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
+  const root = el("div", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
     el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
     el("div", { id: `${id}-more` },
       question.detail
