@@ -267,7 +267,7 @@ func (h botHost) HandleDispatch(kind string, data json.RawMessage) {
 // ConnectBot connects to Discord, and says how that went and whether it is worth another try.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
-		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
+		return "not connected (the page Set-up, or DISCORD_TOKEN, brings clank to a server)", false
 	}
 	b := &bot.Bot{
 		Token:     token.Reveal(),

@@ -70,7 +70,7 @@ func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 func (in SetupSubject) modelCheck() api.SetupCheck {
 	c := api.SetupCheck{
 		Name: "Model", State: api.SetupMissing, Detail: "No model is chosen.",
-		Fix: "Choose one on the dashboard's page Set-up, or a preset in the settings under Runtime.", Asks: api.AsksModel,
+		Fix: "Choose one on the page Set-up, or a preset in the settings under Runtime.", Asks: api.AsksModel,
 	}
 	for _, b := range in.Bindings {
 		switch {
@@ -79,8 +79,7 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 			c.Detail = sentence(b.Problem)
 		case b.Model == plain.ModelName:
 			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click \"Chairs\", read."
-			c.Fix = "For a model that thinks, choose one on the dashboard's page Set-up, which also keeps its key. \"clank setup key\" " +
-				"keeps a key, too."
+			c.Fix = "A model that thinks needs a key: give it on the page Set-up, or to \"clank setup key\"."
 		default:
 			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Testable: true, Asks: api.AsksModel}
 		}
@@ -91,7 +90,7 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	c := api.SetupCheck{Name: "Discord", State: api.SetupOptional, Detail: "No bot token is set."}
 	if !in.Present("DISCORD_TOKEN") {
-		c.Fix = "Make an application at https://discord.com/developers/applications, and copy the token under Bot to the dashboard's " +
+		c.Fix = "Make an application at https://discord.com/developers/applications, and copy the token under Bot to the " +
 			"page Set-up, or give it to \"clank setup key DISCORD_TOKEN\". \"clank setup discord\" lists the steps."
 		c.Asks = api.AsksDiscord
 		return c
