@@ -1,3 +1,8 @@
+// A JPEG has all levels of brightness and colour. Players take VP8 to have 16 to 235, and 16 to 240, and would show what is
+// nearly white or black as that; Chromium's encoder leaves the levels as they are.
+const levels = (range) => Uint8Array.from({ length: 256 }, (_, level) => Math.round(16 + level * range / 255));
+const brightness = levels(219), colour = levels(224);
+
 // Encodes the pictures of one page. Each call is answered with the frame of its picture; the caller makes one call at a time.
 class PictureEncoder {
   constructor() {
@@ -9,14 +14,25 @@ class PictureEncoder {
     const data = Uint8Array.fromBase64 ? Uint8Array.fromBase64(jpeg) : Uint8Array.from(atob(jpeg), (c) => c.charCodeAt(0));
     const decoder = new ImageDecoder({ data, type: "image/jpeg" });
     const { image } = await decoder.decode();
-    this.image?.close();
-    this.image = image;
+    const { format, visibleRect: { width: codedWidth, height: codedHeight } } = image;
+    const picture = new Uint8Array(image.allocationSize());
+    const planes = await image.copyTo(picture);
+    image.close();
     decoder.close();
+    const colours = planes[1].offset;
+    for (let i = 0; i < colours; i++) picture[i] = brightness[picture[i]];
+    for (let i = colours; i < picture.length; i++) picture[i] = colour[picture[i]];
+    this.picture = picture;
+    this.shape = {
+      format, codedWidth, codedHeight,
+      colorSpace: { fullRange: false, matrix: "smpte170m", primaries: "bt709", transfer: "bt709" },
+    };
   }
 
   async encode(jpeg, key, bitrate) {
     if (jpeg) await this.decode(jpeg);
-    const frame = new VideoFrame(this.image, { timestamp: Math.round((performance.now() - this.began) * 1000) });
+    const timestamp = Math.round((performance.now() - this.began) * 1000);
+    const frame = new VideoFrame(this.picture, { ...this.shape, timestamp });
     const width = frame.displayWidth, height = frame.displayHeight;
     if (this.encoder?.state !== "configured") {
       this.encoder = new VideoEncoder({
@@ -45,7 +61,6 @@ class PictureEncoder {
   }
 
   close() {
-    this.image?.close();
     if (this.encoder && this.encoder.state !== "closed") this.encoder.close();
   }
 }

@@ -96,6 +96,15 @@ func TestPicturesBecomeVideo(t *testing.T) {
 		t.Error("another picture is a key frame")
 	}
 	wantKey(t, encode(t, e, nil, true), 640, 360, blue)
+	white := vp8.NewDecoder()
+	data := encode(t, e, picture(t, 640, 360, color.White), true)
+	white.Init(bytes.NewReader(data), len(data))
+	check.Must(t, check.Err(white.DecodeFrameHeader()))
+	shown, err := white.DecodeFrame()
+	check.Must(t, err)
+	if got := shown.Y[0]; got < 230 || got > 240 { // ITU-T H.264 E.2.1: limited range, which players take VP8 to have
+		t.Errorf("white has the brightness %d, want 235", got)
+	}
 	wantKey(t, encode(t, e, picture(t, 641, 361, red), false), 641, 361, red)
 	ctx := browsertest.Within(t, 2*browsertest.Patience)
 	if _, err := e.Encode(ctx, []byte("no picture"), false, 1_000_000); err == nil {

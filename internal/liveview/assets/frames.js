@@ -9,7 +9,8 @@ export function decoder(shown, skipped, failed) {
     output: (frame) => shown(frame, frame.displayWidth, frame.displayHeight),
     error: failed,
   });
-  video.configure({ codec: "vp8", optimizeForLatency: true });
+  const colorSpace = { fullRange: false, matrix: "smpte170m", primaries: "bt709", transfer: "bt709" };
+  video.configure({ codec: "vp8", optimizeForLatency: true, colorSpace });
   let begun = false;
   return {
     name: "webcodecs",
