@@ -1,10 +1,12 @@
 package dashboard_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -20,11 +22,13 @@ import (
 	"clank/sessions/access"
 	"clank/sessions/approval"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // discordPeople are accounts, and what they are to clank.
 type discordPeople struct {
+	site string // in place of Discord's
+
 	mu     sync.Mutex
 	people map[string]dashboard.Person
 }
@@ -37,7 +41,7 @@ func (d *discordPeople) set(id string, p dashboard.Person) {
 
 // SignInURL implements [dashboard.Accounts].
 func (d *discordPeople) SignInURL(redirect string) string {
-	return "https://discord.test/oauth2/authorize?state=fresh&redirect_uri=" + redirect
+	return cmp.Or(d.site, "https://discord.test") + "/oauth2/authorize?state=fresh&redirect_uri=" + redirect
 }
 
 // SignIn implements [dashboard.Accounts]. A code is the id of the account.
@@ -403,11 +407,11 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 		return ids, names
 	}
 	mine, names := list(member)
-	if diff := cmp.Diff([]string{"name of member"}, names); diff != "" {
+	if diff := gocmp.Diff([]string{"name of member"}, names); diff != "" {
 		t.Error(diff)
 	}
 	_, names = list(boss)
-	if diff := cmp.Diff([]string{"name of boss", "name of other", "name of member"}, names); diff != "" {
+	if diff := gocmp.Diff([]string{"name of boss", "name of other", "name of member"}, names); diff != "" {
 		t.Error(diff)
 	}
 	for _, tc := range []struct {
@@ -465,4 +469,35 @@ func TestAManagerSetsWhatTheOperatorLeavesToThem(t *testing.T) {
 	if strings.Contains(page, `data-key="server.model"`) || strings.Contains(page, `href="/settings"`) || strings.Contains(page, `href="/call"`) {
 		t.Errorf("the page shows what is the operator's: %s", page)
 	}
+}
+
+// TestASignInWithDiscordInABrowser goes to another site and back, as whom that says.
+func TestASignInWithDiscordInABrowser(t *testing.T) {
+	c := launch(t)
+	r, d, _ := startPeople(t)
+	back := "&code=viewer"
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.FormValue("redirect_uri")+"?state="+r.FormValue("state")+back, http.StatusFound)
+	}))
+	defer site.Close()
+	d.site = strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	check.Must(t, check.Err(r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: from}, nil)))
+
+	tb := c.open(r.server.URL()+"/login?state=fresh&code=owner", 360, 740, "light")
+	tb.waitFor(`document.getElementById("login-text").textContent.includes("not begun in this tab")`)
+	back = "&error=access_denied"
+	tb.click("#login-discord button")
+	tb.waitFor(`document.getElementById("login-text")?.textContent === "Discord did not sign you in."`)
+	back = "&code=viewer"
+	tb.click("#login-discord button")
+	tb.waitFor(`location.pathname === "/activity" && document.querySelector(".task .thumb img")`)
+	tb.waitFor(`![...document.querySelectorAll("nav a")].some((a) => a.pathname !== "/activity") && !document.querySelector("[data-stop]")`)
+	tb.click(".task a.label")
+	tb.waitFor(`location.pathname.startsWith("/tasks/") && document.querySelector("#steps li")`)
+	tb.waitFor(`!document.getElementById("retry") && !document.getElementById("console") && !document.getElementById("tell")`)
+	tb.goTo(r.server.URL() + "/")
+	tb.waitFor(`location.pathname === "/activity"`)
+	tb.click("[data-logout]")
+	tb.waitFor(`location.pathname === "/login" && !document.getElementById("login-discord").hidden`)
+	c.clean()
 }
