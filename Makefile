@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -78,6 +78,10 @@ bench: chromium ## all benchmarks
 bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
 		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^stop: /{last=$$0} END {print last}'
+
+bench-dashboard: ## how soon the dashboard of fifty servers answers, and tells twenty viewers what happens (MINUTES=2)
+	@$(GO) test ./dashboard -count=1 -timeout 3h -run '^TestTheDashboardOfFiftyServers$$' -v -dashboard.minutes $(or $(MINUTES),2) \
+		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
