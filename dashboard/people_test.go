@@ -498,6 +498,6 @@ func TestASignInWithDiscordInABrowser(t *testing.T) {
 	tb.goTo(r.server.URL() + "/")
 	tb.waitFor(`location.pathname === "/activity"`)
 	tb.click("[data-logout]")
-	tb.waitFor(`location.pathname === "/login" && !document.getElementById("login-discord").hidden`)
+	tb.waitFor(`location.pathname === "/login" && document.getElementById("login-discord")?.hidden === false`)
 	c.clean()
 }

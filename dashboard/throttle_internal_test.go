@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,17 +16,17 @@ func TestFailedSignInsAreCountedForTenMinutes(t *testing.T) {
 			}
 			count.fail("a")
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if wait := count.wait("a"); wait != failureTime-time.Minute || count.wait("b") > 0 {
 			t.Errorf("one waits %s, others %s", wait, count.wait("b"))
 		}
-		time.Sleep(failureTime)
+		<-time.After(failureTime)
 		if wait := count.wait("a"); wait > 0 || len(count.failed) != 0 {
 			t.Errorf("afterwards one waits %s, and %d are remembered", wait, len(count.failed))
 		}
 		for i := range maxAllFailures {
-			count.fail(fmt.Sprint(i))
-			time.Sleep(time.Second)
+			count.fail(strconv.Itoa(i))
+			<-time.After(time.Second)
 		}
 		if wait := count.wait("somebody else"); wait != failureTime-maxAllFailures*time.Second {
 			t.Errorf("where many fail all wait %s", wait)
