@@ -14,7 +14,7 @@ const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
 const perPage = 20;
 
-let sessions = [], known = false; // known: they have been read
+let sessions = [], settled = ""; // "read" or "failed", once it is known which sessions there are, or that this is not to be had
 let current = ""; // id of the session that is shown; "" = a new one
 let turns = new Map(); // by task id: what is shown
 let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
@@ -39,8 +39,8 @@ function draw() {
   entitle(session || turns.size ? `${$("title").textContent} · clank` : "clank");
   drawWhere(session);
   watch(session);
-  $("share").hidden = $("close-session").hidden = known ? !session || session.state === "closed" : !current;
-  $("welcome").hidden = turns.size > 0 || current !== "";
+  $("share").hidden = $("close-session").hidden = session ? session.state === "closed" : settled === "read" || !current;
+  $("welcome").hidden = turns.size > 0 || current !== "" || !settled;
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
 }
@@ -272,7 +272,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
-  known = true;
+  settled = "read";
   renew();
   retryPictures();
   askAll(snapshot.questions);
@@ -292,7 +292,11 @@ let lost;
 function onConnection(there) {
   clearTimeout(lost);
   if (there) $("offline").hidden = true;
-  else lost = setTimeout(() => { $("offline").hidden = false; }, 1000);
+  else {
+    lost = setTimeout(() => { $("offline").hidden = false; }, 1000);
+    settled ||= "failed";
+    draw();
+  }
 }
 
 // ---- Events of the page

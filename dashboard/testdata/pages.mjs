@@ -40,13 +40,13 @@ async function settled(page) {
 
 // withKeys goes through a page by the keyboard: every control is reached, and seen to have the focus.
 async function withKeys(page, wrong) {
+  await page.evaluate(() => { document.activeElement?.blur(); return new Promise((next) => setTimeout(next, 400)); }); // transitions end
   const all = await page.evaluate(() => {
     const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length > 0 && !e.closest("[inert]");
     window.controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
       .filter((e) => !e.disabled && e.tabIndex >= 0 && e.type !== "hidden" && seen(e));
     const look = (e) => [e, e.parentElement, e.parentElement?.parentElement].filter(Boolean)
       .map((n) => { const s = getComputedStyle(n); return s.borderColor + s.boxShadow + s.backgroundColor; }).join();
-    document.activeElement?.blur();
     window.before = new Map(window.controls.map((e) => [e, look(e)]));
     window.missed = new Set(window.controls);
     window.look = look;
@@ -54,12 +54,14 @@ async function withKeys(page, wrong) {
   });
   for (let i = 0; i < all + 20; i++) {
     await page.keyboard.press("Tab");
-    const unseen = await page.evaluate(() => {
+    const unseen = await page.evaluate(async () => {
       const e = document.activeElement;
       window.missed.delete(e);
       if (e === document.body || !window.controls.includes(e)) return "";
       const s = getComputedStyle(e), r = e.getBoundingClientRect();
-      const marked = s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 || window.look(e) !== window.before.get(e);
+      const isMarked = () => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 || window.look(e) !== window.before.get(e);
+      if (!isMarked()) await new Promise((next) => setTimeout(next, 300)); // a transition may be under way
+      const marked = isMarked();
       const inView = r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
       return marked && inView ? "" : `${marked ? "out of view" : "unmarked"}: ${e.outerHTML.slice(0, 120)}`;
     });
