@@ -55,6 +55,8 @@ type Input struct {
 	// Final asks for an answer without calls, where the vendor knows a way to say so. Calls that come all the same are
 	// not done.
 	Final bool
+	// MaxTokens bounds the answer in place of [ConversationOptions.MaxTokens]; 0 = that.
+	MaxTokens int `json:",omitempty"`
 }
 
 // Outcome returns what became of a [Call].

@@ -214,7 +214,7 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		{"scripts delete x", exitFailed, "there is no such script"},
 		{"scripts run", exitUsage, "<name> is missing"},
 		{"scripts run x", exitFailed, "there is no such script"},
-		{"scripts nonsense", exitUsage, "nonsense\": delete, list, run, show"},
+		{"scripts nonsense", exitUsage, "nonsense\": delete, list, rename, run, show"},
 		{"frobnicate", exitUsage, "export, list"},
 	} {
 		code, out, told := runInProcess(t, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)

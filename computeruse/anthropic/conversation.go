@@ -61,7 +61,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	t.appendInput(in)
 	q := anthropic.MessageRequest{
 		System: t.brief.System, Messages: t.messages, Stable: t.dropOldImages(maxPictures), Tools: offeredTools(t.model.tools, t.brief.Tools, t.size),
-		MaxTokens: t.brief.MaxTokens, EndUser: t.brief.EndUser, NoCalls: in.Final,
+		MaxTokens: cmp.Or(in.MaxTokens, t.brief.MaxTokens), EndUser: t.brief.EndUser, NoCalls: in.Final,
 	}
 	if beta := betas[t.model.tools]; beta != "" {
 		q.Betas = []string{beta}

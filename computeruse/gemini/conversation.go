@@ -28,6 +28,9 @@ type conversation struct {
 func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	t.addInput(in)
 	config := t.config
+	if in.MaxTokens > 0 {
+		config.MaxOutputTokens = int32(min(in.MaxTokens, 1<<30))
+	}
 	if in.Final {
 		config.ToolConfig = &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}}
 	}

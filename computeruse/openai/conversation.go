@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	}
 	said := slices.Clone(t.state.Log)
 	t.addInput(in)
-	res, err := t.ask(ctx, in.Final)
+	res, err := t.ask(ctx, in)
 	var notices []string
 	if err != nil && t.state.Previous != "" && openai.IsResponseLost(err) && ctx.Err() == nil {
 		t.state.Whole = true // it may be that nothing is ever kept there
@@ -60,7 +61,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 		t.restart("(The earlier part of this conversation is lost. What was said in words:)")
 		t.resume(in)
 		notices = []string{"the model's provider has lost the conversation so far; it goes on with what was said in words"}
-		res, err = t.ask(ctx, in.Final)
+		res, err = t.ask(ctx, in)
 	}
 	if err != nil {
 		return computeruse.Turn{}, err
@@ -131,8 +132,8 @@ func (t *conversation) resume(in computeruse.Input) {
 	}
 }
 
-// ask sends what was told.
-func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, error) {
+// ask sends what was told; in says what else is wanted of the answer.
+func (t *conversation) ask(ctx context.Context, in computeruse.Input) (openai.Response, error) {
 	o := t.model.opts
 	detail := "original"
 	if o.Dialect == DialectPreview {
@@ -150,7 +151,7 @@ func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, er
 	store := !t.state.Whole
 	req := client.CreateResponseRequest{
 		Instructions: t.brief.System, Input: wire, Store: &store, ParallelToolCalls: &no,
-		SafetyIdentifier: t.brief.EndUser, MaxOutputTokens: t.brief.MaxTokens,
+		SafetyIdentifier: t.brief.EndUser, MaxOutputTokens: cmp.Or(in.MaxTokens, t.brief.MaxTokens),
 		Tools: t.tools(), Reasoning: &client.ResponseReasoning{Summary: "auto"},
 	}
 	if t.state.Whole {
@@ -163,7 +164,7 @@ func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, er
 	if o.Dialect == DialectPreview {
 		req.Truncation = client.ResponseTruncationAuto
 	}
-	if final {
+	if in.Final {
 		req.ToolChoice = "none"
 	}
 	return t.model.model.Respond(ctx, req)

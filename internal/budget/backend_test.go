@@ -339,3 +339,23 @@ func TestAMindThatCannotBeginSaysSo(t *testing.T) {
 	broken := errors.New("bad memory")
 	check.Fails(t, check.Err(b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{})), broken)
 }
+
+func TestTheAnswerOfAMindIsBoundedByWhatIsLeft(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelTask: {Money: budget.Dollars(0.002)}})
+	m := &mind{answer: turn(300, 60)}
+	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{MaxTokens: 4096})
+	check.Must(t, err)
+	ctx := llm.WithAccount(t.Context(), llm.Account{Task: "t"})
+	for err == nil {
+		_, err = talk.Next(ctx, computeruse.Input{Says: []string{"go on"}})
+	}
+	spent(t, err)
+	for i, in := range m.told {
+		if in.MaxTokens < 256 || in.MaxTokens > 2000 {
+			t.Errorf("answer %d was bounded by %d tokens", i, in.MaxTokens)
+		}
+	}
+	if got := b.sum(t, budget.Key{Level: budget.LevelTask, ID: "t"}).Amount.Money; len(m.told) < 3 || got > budget.Dollars(0.002) {
+		t.Errorf("%s was spent in %d calls", got, len(m.told))
+	}
+}

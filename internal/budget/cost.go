@@ -138,7 +138,7 @@ func (k *Enforcer) affordableAnswer(ctx context.Context, c modelCall) int {
 	account := llm.AccountOf(ctx)
 	rules := k.rulesFor(account)
 	sums, err := k.Ledger.Sums(ctx, keysOf(account, dayOf(k.now(), rules.Zone)))
-	if err != nil || c.fixed {
+	if err != nil {
 		return 0
 	}
 	longest := c.maxTokens
@@ -191,5 +191,4 @@ type modelCall struct {
 	model                  string
 	input                  int64
 	maxTokens, contextSize int
-	fixed                  bool // the answer cannot be bounded for this call alone
 }

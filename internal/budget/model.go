@@ -77,7 +77,7 @@ func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conv
 	return &screenConversation{
 		Conversation: t, enforcer: m.enforcer,
 		call: modelCall{
-			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize, fixed: true,
+			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize,
 			input: tokensPerPart + textTokens(b.System) + toolTokens(b.Tools) + textTokens(string(b.Memory)) + textTokens(b.EndUser),
 		},
 	}, nil
@@ -98,8 +98,11 @@ func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (tu
 	in = mergeInput(t.unsent, in)
 	next, asked := t.call, false
 	next.input += inputTokens(in)
-	turn.Usage, err = t.enforcer.call(ctx, next, func(ctx context.Context, _ int) (llm.Usage, error) {
+	turn.Usage, err = t.enforcer.call(ctx, next, func(ctx context.Context, maxTokens int) (llm.Usage, error) {
 		asked = true
+		if maxTokens != next.maxTokens {
+			in.MaxTokens = maxTokens
+		}
 		turn, err = t.Conversation.Next(ctx, in)
 		return turn.Usage, err
 	})

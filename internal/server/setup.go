@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/dashboard"
 	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/llm"
@@ -29,7 +30,7 @@ type SetupSubject struct {
 // Checks says of each thing that clank works with whether it is there, and how to bring it. Of all others it asks
 // Discord only, what the token is for.
 func (in SetupSubject) Checks(ctx context.Context) []api.SetupCheck {
-	list := append(in.browserChecks(ctx), in.modelCheck(), in.discordCheck(ctx), in.voiceCheck(ctx))
+	list := append(in.browserChecks(ctx), in.modelCheck(), in.discordCheck(ctx), in.signInCheck(), in.voiceCheck(ctx))
 	public := api.SetupCheck{Name: "Public address", State: api.SetupReady, Detail: in.Settings.Share.PublicURL}
 	if public.Detail == "" {
 		public.State, public.Detail = api.SetupOptional, "Links to shared browsers work on this machine only."
@@ -118,6 +119,34 @@ func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 func DiscordInvite(application string, s settings.Settings) string {
 	const format = "https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d"
 	return fmt.Sprintf(format, application, DiscordPermissions(s))
+}
+
+// signInCheck says who may sign in to the dashboard with Discord, and what that needs in the developer portal.
+func (in SetupSubject) signInCheck() api.SetupCheck {
+	c := api.SetupCheck{
+		Name: "Sign-in with Discord", State: api.SetupOptional, Detail: "Nobody signs in to the dashboard with Discord.",
+		Fix: "Choose in the settings under Dashboard who may.",
+	}
+	var redirects []string
+	for _, host := range in.Settings.Dashboard.HostList() {
+		redirects = append(redirects, "https://"+host+"/login")
+	}
+	redirects = append(redirects, "http://"+dashboard.DefaultAddr+"/login")
+	switch in.Settings.Dashboard.SignIn {
+	case settings.SignInOff:
+		return c
+	case settings.SignInOperators, settings.SignInModerators, settings.SignInMembers:
+		c.Detail = "For " + in.Settings.Dashboard.SignIn + "."
+	case settings.SignInViewers:
+		c.Detail = "For all members of clank's servers."
+	}
+	c.State, c.Fix = api.SetupReady, ""
+	c.Detail += " Redirects in the developer portal, under OAuth2: " + strings.Join(redirects, ", ") + "."
+	if !in.Present(settings.SecretDiscordClient) {
+		c.State = api.SetupOptional
+		c.Fix = "Copy the client secret there, and start clank with it as " + settings.SecretDiscordClient + "."
+	}
+	return c
 }
 
 func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
