@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
@@ -209,4 +210,28 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
 		t.Error("watching began after Close")
 	}
+}
+
+func TestAHeldTabIsShownToItsHolderAlone(t *testing.T) {
+	tab, casts, _ := live(t, `<body style="background:#00ff00">`)
+	quick := screenshot.WatchOptions{FPS: 60}
+	other := watch(t, casts, tab, quick)
+	next(t, other)
+	hold := &page.Hold{}
+	tab.BeginHold(hold)
+	holder := hold.Context(browsertest.Within(t, browsertest.Patience))
+	mine, err := casts.Watch(holder, tab, quick)
+	check.Must(t, err)
+	defer mine.Close()
+	paint := page.Action{Kind: actiontable.KindEvaluate, Fn: `void (document.body.style.background = "#ff0000")`}
+	check.Must(t, check.Err(tab.Act(holder, paint)))
+	until(t, mine, "#ff0000")
+	seen, cancel := context.WithCancel(t.Context())
+	cancel()
+	if f, err := other.Next(seen); err == nil {
+		t.Errorf("another viewer is given frame %d meanwhile", f.Number)
+	}
+	tab.EndHold()
+	casts.Refresh(tab)
+	until(t, other, "#ff0000")
 }
