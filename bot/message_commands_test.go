@@ -162,6 +162,8 @@ func TestAPersonBringsTheBotAlong(t *testing.T) {
 		if a := <-asked.answer; !a.Allowed {
 			t.Errorf("%s: the answer is %+v", name, a)
 		}
+		over := func(m discordtest.Message) bool { return m.ID == q.ID && len(m.Buttons()) == 0 }
+		check.Must(t, check.Err(s.WaitMessage(s.ctx(), s.OpenDM(s.ada, s.account), over))) // the next is not taken for it
 		s.pressLabel(*shown.Original, s.ada, "Stop")
 		s.answer(it, "Stopped by")
 		_, err = s.SlashCommand(in, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
