@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -499,5 +500,28 @@ func TestASignInWithDiscordInABrowser(t *testing.T) {
 	tb.waitFor(`location.pathname === "/activity"`)
 	tb.click("[data-logout]")
 	tb.waitFor(`location.pathname === "/login" && document.getElementById("login-discord")?.hidden === false`)
+	c.clean()
+}
+
+// TestAMemberWatchesATaskThatRuns opens the live pane on the page of a task.
+func TestAMemberWatchesATaskThatRuns(t *testing.T) {
+	c := launch(t)
+	l := &livePage{t: t, heard: make(chan map[string]any, 1000), state: map[string]any{}}
+	l.tell(`{"type":"state", "session":"s", "title":"Lamps", "url":"http://shop.test/lamps", "viewers":["member"],
+		"tabs":[{"id":"1", "title":"Lamps", "current":true}], "may":{"control":false, "stop":false, "note":false}}`)
+	r, _, _ := startPeople(t, func(s *dashboard.Server) { s.Live = l.serve })
+	l.rig = r
+	task, _ := r.hold(from)
+	defer r.scopes.StopWork(task, somebody, true)
+	_, answer := r.ask("POST", "/api/login/discord", `{"state":"fresh","code":"member"}`, header("Authorization", ""))
+	tb := c.open(r.server.URL()+"/login", 360, 740, "light")
+	tb.Eval(`localStorage.setItem("clank-key", "` + decode[map[string]string](t, answer)["key"] + `")`)
+	tb.goTo(r.server.URL() + "/tasks/" + task)
+	tb.click("#watch")
+	tb.waitFor(`document.querySelector("#live .pane")?.innerText.includes("Lamps")`)
+	tb.waitFor(`document.documentElement.scrollWidth <= innerWidth`)
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		check.Must(t, os.WriteFile(dir+"/live.png", tb.Screenshot(), 0o600))
+	}
 	c.clean()
 }

@@ -1,5 +1,5 @@
 // The page of a task: what was done, and what can be done with it.
-import { api, follow, readPage, stream } from "./api.js";
+import { api, follow, key, readPage, stream } from "./api.js";
 import { el, picture, save } from "./dom.js";
 
 const $ = (id) => document.getElementById(id);
@@ -55,6 +55,14 @@ async function refresh() {
 
 // ---- What can be done
 
+act($("watch"), async () => {
+  const { Pane } = await import("./pane.js"), { session } = $("watch").dataset;
+  const pane = new Pane({ noNotes: true });
+  $("live").replaceChildren(pane.root);
+  $("live").hidden = false;
+  $("watch").remove();
+  pane.open(`/api/sessions/${encodeURIComponent(session)}/live`, key());
+});
 act($("stop"), () => api("POST", `${path}/stop`));
 act($("retry"), async () => {
   const { task_id: started } = await api("POST", `${path}/retry`);
