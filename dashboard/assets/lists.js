@@ -62,7 +62,10 @@ async function refresh() {
 }
 
 const times = () => {
-  for (const time of document.querySelectorAll("time")) time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time")) {
+    const form = time.closest(".said") ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };
+    time.textContent = new Date(time.dateTime).toLocaleString([], form);
+  }
 };
 
 const notify = document.querySelector("[data-notify]");
