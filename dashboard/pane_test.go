@@ -24,9 +24,9 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/dashboard"
-	"clank/internal/liveview"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/sessions"
 	"clank/sessions/approval"
 
 	"github.com/coder/websocket"
@@ -77,7 +77,7 @@ func watchPage(t *testing.T, withTab bool, width, height int, scheme string) (*l
 }
 
 // serve is the server's [dashboard.Server.Live].
-func (l *livePage) serve(w http.ResponseWriter, r *http.Request, _ liveview.Viewer) {
+func (l *livePage) serve(w http.ResponseWriter, r *http.Request, _ sessions.Viewer) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"clank.live"}})
 	if err != nil {
 		return // it has been answered

@@ -16,7 +16,6 @@ import (
 	"clank/cancel"
 	"clank/dashboard"
 	"clank/dashboard/api"
-	"clank/internal/liveview"
 	"clank/internal/test/check"
 	"clank/internal/watches"
 	"clank/sessions"
@@ -131,7 +130,7 @@ func (r *rig) hold(o sessions.Origin) (task, session string) {
 // about what was asked for by "owner" stands in want: to viewer, member, owner, moderator, and somebody of another server.
 func TestEveryRouteIsForItsRoles(t *testing.T) {
 	r, _, key := startPeople(t, func(s *dashboard.Server) {
-		s.Live = func(w http.ResponseWriter, _ *http.Request, _ liveview.Viewer) { w.WriteHeader(http.StatusTeapot) }
+		s.Live = func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) { w.WriteHeader(http.StatusTeapot) }
 	})
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
@@ -313,10 +312,10 @@ func TestPeopleSeeTheirsAlone(t *testing.T) {
 
 // TestWhoLosesARoleLosesThePage takes a role away from people who read streams and watch.
 func TestWhoLosesARoleLosesThePage(t *testing.T) {
-	watched, gone := make(chan liveview.Viewer, 1), make(chan error, 1)
+	watched, gone := make(chan sessions.Viewer, 1), make(chan error, 1)
 	r, d, key := startPeople(t, func(s *dashboard.Server) {
 		s.Recheck = 10 * time.Millisecond
-		s.Live = func(w http.ResponseWriter, r *http.Request, v liveview.Viewer) {
+		s.Live = func(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
 			watched <- v
 			w.WriteHeader(http.StatusOK)
 			<-r.Context().Done()
@@ -339,7 +338,7 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 	}
 	watch(t.Context(), signed)
 	v := <-watched
-	if v.Name != "moderator" || !v.Invited || v.May != (liveview.Rights{Stop: true, Note: true}) || !v.Actor.Moderator || !v.From.Moderator {
+	if v.Name != "moderator" || !v.Invited || v.May != (sessions.Rights{Stop: true, Note: true}) || !v.Actor.Moderator || !v.From.Moderator {
 		t.Errorf("a moderator watches as %+v", v)
 	}
 	d.set("moderator", on("g1", "c2", dashboard.RoleModerator)) // and sees another channel alone
@@ -357,7 +356,7 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 	if status, _ := r.ask("GET", "/api/tasks", "", signed); status != http.StatusUnauthorized {
 		t.Errorf("who is nobody any more: %d", status)
 	}
-	for who, want := range map[string]liveview.Rights{
+	for who, want := range map[string]sessions.Rights{
 		"viewer": {}, "member": {}, "owner": {Control: true, Stop: true, Note: true}, "boss": {Control: true, Stop: true, Note: true},
 	} {
 		ctx, leave := context.WithCancel(t.Context())

@@ -18,7 +18,6 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
-	"clank/internal/liveview"
 	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
@@ -65,7 +64,7 @@ type Server struct {
 	Accounts    Accounts                        // nil: nobody signs in with Discord
 	Recheck     time.Duration                   // how often who watches is asked for again; 0 takes [DefaultRecheck]
 	// Live answers the WebSocket of a session's live pane; nil = there is none.
-	Live func(w http.ResponseWriter, r *http.Request, v liveview.Viewer)
+	Live func(w http.ResponseWriter, r *http.Request, v sessions.Viewer)
 	// ModelAbility tells what there is to know of a model with a runtime.
 	ModelAbility func(runtime, model string) settings.ModelAbility
 	// CheckValues says which changed settings will not work as things are; nil: none is looked at.

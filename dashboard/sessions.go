@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"clank/dashboard/api"
-	"clank/internal/liveview"
 	"clank/sessions"
 )
 
@@ -57,10 +56,10 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 }
 
 // liveViewer returns whoever asks as somebody who watches a session: in Discord's terms, unless they are the operator.
-func (s *Server) liveViewer(r *http.Request, se sessions.Session) liveview.Viewer {
+func (s *Server) liveViewer(r *http.Request, se sessions.Session) sessions.Viewer {
 	v := visitorOf(r)
-	viewer := liveview.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin), From: operator()}
-	viewer.May = liveview.Rights{Control: true, Stop: true, Note: true}
+	viewer := sessions.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin), From: operator()}
+	viewer.May = sessions.Rights{Control: true, Stop: true, Note: true}
 	if v.role == RoleOperator {
 		viewer.Actor.Name = viewer.Name
 		return viewer
@@ -70,7 +69,7 @@ func (s *Server) liveViewer(r *http.Request, se sessions.Session) liveview.Viewe
 	viewer.Invited = !owns
 	viewer.From, err = s.originAt(r.Context(), v, se.Origin)
 	may := err == nil && v.mayAct(se.Origin)
-	viewer.May = liveview.Rights{Control: may && owns, Stop: owns || may || s.anyoneMayStop(), Note: may}
+	viewer.May = sessions.Rights{Control: may && owns, Stop: owns || may || s.anyoneMayStop(), Note: may}
 	return viewer
 }
 

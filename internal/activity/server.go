@@ -44,17 +44,9 @@ type Discord interface {
 	Origin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 }
 
-// Viewer is somebody who watches a session, with what they may do.
-type Viewer struct {
-	From                sessions.Origin
-	Actor               cancel.Actor // who stops
-	Invited             bool         // the session is somebody else's
-	Control, Stop, Note bool
-}
-
 // Live shows a session to somebody over a WebSocket, until that ends.
 type Live interface {
-	Serve(ctx context.Context, conn *websocket.Conn, session string, v Viewer)
+	Serve(ctx context.Context, conn *websocket.Conn, session string, v sessions.Viewer)
 }
 
 // Server serves the Activity. Set its fields before its first use; its methods are safe for concurrent use.
@@ -325,13 +317,13 @@ const (
 )
 
 // viewer returns what somebody may do who watches a session: what they may in Discord.
-func (s *Server) viewer(o sessions.Origin, session sessions.Session) Viewer {
+func (s *Server) viewer(o sessions.Origin, session sessions.Session) sessions.Viewer {
 	owns := session.MayUse(o)
 	moderates := !session.Origin.Private && o.Moderates(session.Origin.Guild, session.Origin.Channel)
 	anyone := s.AnyoneMayStop != nil && s.AnyoneMayStop()
-	return Viewer{
-		From: o, Invited: !owns, Actor: cancel.Actor{ID: o.User, Name: "@" + o.UserName, Moderator: moderates},
-		Control: owns, Stop: owns || moderates || anyone, Note: owns || moderates,
+	return sessions.Viewer{
+		Name: o.UserName, From: o, Invited: !owns, Actor: cancel.Actor{ID: o.User, Name: "@" + o.UserName, Moderator: moderates},
+		May: sessions.Rights{Control: owns, Stop: owns || moderates || anyone, Note: owns || moderates},
 	}
 }
 

@@ -99,7 +99,7 @@ func start(t *testing.T) *rig {
 		moderator: "mod",
 	}}
 	r.Server = &activity.Server{
-		Sessions: m, Live: liveView{live}, Discord: r.discord, CheckShare: func(sessions.Origin, sessions.Session) error { return nil },
+		Sessions: m, Live: live, Discord: r.discord, CheckShare: func(sessions.Origin, sessions.Session) error { return nil },
 		Logger: slog.New(slog.NewTextHandler(&r.log, nil)), Now: func() time.Time { return time.Now().Add(time.Duration(r.late.Load())) },
 	}
 	check.Must(t, r.Open())
@@ -107,17 +107,6 @@ func start(t *testing.T) *rig {
 	t.Cleanup(site.Close)
 	r.site = site.URL
 	return r
-}
-
-// liveView shows sessions as the live view does.
-type liveView struct{ *liveview.Server }
-
-// Serve implements [activity.Live].
-func (l liveView) Serve(ctx context.Context, conn *websocket.Conn, session string, v activity.Viewer) {
-	l.Server.Serve(ctx, conn, session, liveview.Viewer{
-		Name: v.From.UserName, From: v.From, Invited: v.Invited, Actor: v.Actor,
-		May: liveview.Rights{Control: v.Control, Stop: v.Stop, Note: v.Note},
-	})
 }
 
 // session makes a session that somebody has begun in a channel of guild g1.
@@ -270,7 +259,7 @@ func TestWhoSeesAndWorksWhichSessions(t *testing.T) {
 	here, secret := r.session("ada", "c1", false), r.session("ada", "c1", true)
 	elsewhere, bobs := r.session("eve", "c2", false), r.session("bob", "c2", false)
 	all := map[string]sessions.Session{"here": here, "secret": secret, "elsewhere": elsewhere, "bobs": bobs}
-	for user, want := range map[string]map[string]liveview.Rights{
+	for user, want := range map[string]map[string]sessions.Rights{
 		"ada": {"here": {Control: true, Stop: true, Note: true}, "secret": {Control: true, Stop: true, Note: true}},
 		"bob": {"here": {}, "bobs": {Control: true, Stop: true, Note: true}},
 		"mod": {"here": {Stop: true, Note: true}},

@@ -1,6 +1,6 @@
 // Package liveview shows the page of a session to people over a WebSocket, and lets one of them at a time work it.
 //
-// The front ends (dashboard, links, Activity) decide who somebody is and accept the WebSocket; see [Viewer] and
+// The front ends (dashboard, links, Activity) decide who somebody is and accept the WebSocket; see [sessions.Viewer] and
 // [Server.Serve]. The server sends binary messages, each a frame: a byte (1 JPEG, 2 VP8), the length of a JSON header as
 // a big-endian uint32, the header {n,w,h,vw,vh}, the picture. A viewer acknowledges each with {"type":"ack","n":n}; who
 // is slow gets fewer, and the latest. Video is sent to those who decode it ({"type":"video"}) and to whom pictures come

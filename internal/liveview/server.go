@@ -15,22 +15,6 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Viewer is somebody who watches, as the front end has found out.
-type Viewer struct {
-	Name    string          // as the others read it
-	From    sessions.Origin // who they are
-	Actor   cancel.Actor    // who they are to those whose work they stop
-	Invited bool            // by somebody who may, for this session: to watch it, and with May.Control to work it
-	May     Rights
-}
-
-// Rights are what the viewer may do beside watching. Control is narrowed by whose session it is.
-type Rights struct {
-	Control bool `json:"control"`
-	Stop    bool `json:"stop"`
-	Note    bool `json:"note"`
-}
-
 // Server serves viewers. Set its fields before its first use, and call Close when it is to end.
 type Server struct {
 	Sessions *sessions.Manager
@@ -65,7 +49,7 @@ var (
 const closeEnded websocket.StatusCode = 4404
 
 // Serve shows a session to a viewer until they go, ctx ends or the session is closed, and closes conn.
-func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string, v Viewer) {
+func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string, v sessions.Viewer) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &viewing{
@@ -155,7 +139,7 @@ func (s *Server) Viewers(session string) []string {
 }
 
 // Drop ends the views of a session for which which is true, as after a link was revoked.
-func (s *Server) Drop(session string, which func(Viewer) bool, why error) {
+func (s *Server) Drop(session string, which func(sessions.Viewer) bool, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.viewers[session] {

@@ -32,7 +32,7 @@ import (
 type rig struct {
 	*liveview.Server
 	t    *testing.T
-	as   liveview.Viewer // of the next connection
+	as   sessions.Viewer // of the next connection
 	site string
 }
 
@@ -73,7 +73,7 @@ type viewer struct {
 	frames *int // that came
 }
 
-func (r *rig) join(session string, as liveview.Viewer) viewer {
+func (r *rig) join(session string, as sessions.Viewer) viewer {
 	r.t.Helper()
 	r.as = as
 	conn, _, err := websocket.Dial(r.t.Context(), r.site+"/"+session, nil)
@@ -130,8 +130,8 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 	t.Parallel()
 	r := start(t, noWindow)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Moderator: true}
-	all := liveview.Rights{Control: true, Stop: true, Note: true}
-	bob := liveview.Viewer{From: discord("bob", false), May: all}
+	all := sessions.Rights{Control: true, Stop: true, Note: true}
+	bob := sessions.Viewer{From: discord("bob", false), May: all}
 	invited := bob
 	invited.Invited = true
 	open, private := r.session(discord("ada", false)), r.session(discord("ada", true))
@@ -140,20 +140,20 @@ func TestWhoMayWatchAndWork(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		session string
-		as      liveview.Viewer
+		as      sessions.Viewer
 		refused string
 		works   bool
 	}{
-		{"the owner", open, liveview.Viewer{From: discord("ada", false), May: all}, "", true},
+		{"the owner", open, sessions.Viewer{From: discord("ada", false), May: all}, "", true},
 		{"somebody else", open, bob, "belongs to somebody else", false},
-		{"who was invited to watch", open, liveview.Viewer{From: discord("bob", false), Invited: true}, "", false},
+		{"who was invited to watch", open, sessions.Viewer{From: discord("bob", false), Invited: true}, "", false},
 		{"who was invited to work", open, invited, "", true},
-		{"the operator", open, liveview.Viewer{From: operator, May: all}, "", true},
-		{"the owner of a private one", private, liveview.Viewer{From: discord("ada", false), May: all}, "", true},
-		{"the operator, of a private one", private, liveview.Viewer{From: operator, May: all}, "private", false},
+		{"the operator", open, sessions.Viewer{From: operator, May: all}, "", true},
+		{"the owner of a private one", private, sessions.Viewer{From: discord("ada", false), May: all}, "", true},
+		{"the operator, of a private one", private, sessions.Viewer{From: operator, May: all}, "private", false},
 		{"who was invited to a private one", private, invited, "private", false},
-		{"anybody, of a closed one", closed, liveview.Viewer{From: operator, May: all}, "closed", false},
-		{"anybody, of one that is not there", "nosuch", liveview.Viewer{From: operator, May: all}, "not there", false},
+		{"anybody, of a closed one", closed, sessions.Viewer{From: operator, May: all}, "closed", false},
+		{"anybody, of one that is not there", "nosuch", sessions.Viewer{From: operator, May: all}, "not there", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r.t = t
@@ -198,8 +198,8 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	t.Parallel()
 	r := start(t, noWindow)
 	id := r.session(discord("ada", false))
-	as := func(name string) liveview.Viewer {
-		return liveview.Viewer{Name: name, From: discord("ada", false), Invited: true}
+	as := func(name string) sessions.Viewer {
+		return sessions.Viewer{Name: name, From: discord("ada", false), Invited: true}
 	}
 	ada := r.join(id, as("ada"))
 	ada.next("one viewer", watched("ada"))
@@ -207,7 +207,7 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	for _, v := range []viewer{ada, bob} {
 		v.next("two viewers", watched("ada", "bob"))
 	}
-	r.Drop(id, func(v liveview.Viewer) bool { return v.Name == "bob" }, errors.New("the link was revoked"))
+	r.Drop(id, func(v sessions.Viewer) bool { return v.Name == "bob" }, errors.New("the link was revoked"))
 	bob.next("the end", func(m map[string]any) bool { return m["reason"] == "the link was revoked" })
 	ada.next("one viewer", watched("ada"))
 	check.Must(t, r.Close(t.Context()))
@@ -217,7 +217,7 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 func TestWhoClosesASessionEndsItsViews(t *testing.T) {
 	r := start(t, noWindow)
 	id := r.session(discord("ada", false))
-	v := r.join(id, liveview.Viewer{Name: "ada", From: discord("ada", false)})
+	v := r.join(id, sessions.Viewer{Name: "ada", From: discord("ada", false)})
 	v.next("the state", func(m map[string]any) bool { return m["type"] == "state" })
 	check.Must(t, r.Sessions.CloseSession(t.Context(), id, cancel.Actor{ID: "ada"}))
 	end := v.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
@@ -268,7 +268,7 @@ func TestSlowViewersGetTheLatestFrame(t *testing.T) {
 	})
 	r.OpenEncoder = func(context.Context) (videosource.Encoder, error) { return keyFrames{}, nil }
 	id := r.session(discord("ada", false))
-	v := r.join(id, liveview.Viewer{Name: "ada", From: discord("ada", false), May: liveview.Rights{Control: true}})
+	v := r.join(id, sessions.Viewer{Name: "ada", From: discord("ada", false), May: sessions.Rights{Control: true}})
 	v.next("the empty state", func(m map[string]any) bool { return m["type"] == "state" })
 	w, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: id})
 	check.Must(t, err)

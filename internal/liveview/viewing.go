@@ -63,7 +63,7 @@ type State struct {
 	Task    *TaskState           `json:"task"`
 	Control ControlState         `json:"control"`
 	Viewers []string             `json:"viewers"`
-	May     Rights               `json:"may"`
+	May     sessions.Rights      `json:"may"`
 	Size    Size                 `json:"size"` // of the viewport, in CSS pixels
 }
 
@@ -100,7 +100,7 @@ type Size struct {
 type viewing struct {
 	server   *Server
 	conn     *websocket.Conn
-	viewer   Viewer
+	viewer   sessions.Viewer
 	session  sessions.Session
 	acks     chan struct{}
 	turned   chan struct{} // frames of another stream, or others of it, are to be shown

@@ -8,33 +8,19 @@ import (
 	"clank/bot"
 	"clank/bot/discord"
 	"clank/internal/activity"
-	"clank/internal/liveview"
 	"clank/internal/settings"
 	"clank/sessions"
-
-	"github.com/coder/websocket"
 )
 
 // openActivity prepares the Activity, which answers while the settings want it.
 func (x *CallService) openActivity() error {
 	x.signIn = &discord.SignIn{Base: x.DiscordBase, Application: x.discordApplication}
 	x.activity = &activity.Server{
-		Sessions: x.Sessions, Live: activityLive{x.Live}, Discord: activityDiscord{x}, Logger: x.Logger,
+		Sessions: x.Sessions, Live: x.Live, Discord: activityDiscord{x}, Logger: x.Logger,
 		CheckShare:    shareHost{x}.CheckShare,
 		AnyoneMayStop: func() bool { return x.Settings().WhoMayStop == settings.StopAnyone },
 	}
 	return x.activity.Open()
-}
-
-// activityLive shows sessions as the live view does.
-type activityLive struct{ *liveview.Server }
-
-// Serve implements [activity.Live].
-func (l activityLive) Serve(ctx context.Context, conn *websocket.Conn, session string, v activity.Viewer) {
-	l.Server.Serve(ctx, conn, session, liveview.Viewer{
-		Name: v.From.UserName, From: v.From, Invited: v.Invited, Actor: v.Actor,
-		May: liveview.Rights{Control: v.Control, Stop: v.Stop, Note: v.Note},
-	})
 }
 
 // discordApplication returns what people sign in with; both are empty where they cannot.

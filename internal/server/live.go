@@ -96,7 +96,7 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 }
 
 // serveLive shows the session that the path names to somebody who has signed in to the dashboard.
-func (a *Server) serveLive(w http.ResponseWriter, r *http.Request, v liveview.Viewer) {
+func (a *Server) serveLive(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled,
 	})
@@ -117,8 +117,8 @@ func (x *CallService) serveGuest(w http.ResponseWriter, r *http.Request, s share
 		return // it has been answered
 	}
 	name := cmp.Or(s.Name, "a guest")
-	x.Live.Serve(r.Context(), conn, s.Session, liveview.Viewer{
+	x.Live.Serve(r.Context(), conn, s.Session, sessions.Viewer{
 		Name: name, From: sessions.Origin{Kind: "link", User: s.Link, UserName: name},
-		Invited: true, May: liveview.Rights{Control: true},
+		Invited: true, May: sessions.Rights{Control: true},
 	})
 }
