@@ -224,7 +224,10 @@ func TestAFilmOfABrowserShowsTheStepsAndNoSecrets(t *testing.T) {
 		return s.casts == 0
 	})
 	s.paint(t, "#0ff", false)
-	browsertest.JS(t, s.tab, `() => { document.body.style.background = "#00f" }`)
+	browsertest.JS(t, s.tab, `async () => {
+		document.body.style.background = "#00f";
+		for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame); // it is drawn then
+	}`)
 	s.hold("")
 	step(3)
 	s.paint(t, "#00f", true)

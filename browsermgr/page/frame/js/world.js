@@ -96,11 +96,13 @@ function bySelector(selector, root = document) {
 }
 
 // A turn of the event loop; frame() is a rendered frame (true), or some milliseconds where nothing is rendered (false).
-const turns = { channel: new MessageChannel(), waiting: [] }; // to make one takes longer than a turn
-turns.channel.port1.onmessage = () => turns.waiting.shift()();
 const turn = () => idle ? Promise.resolve() : new Promise((resolve) => {
-  turns.waiting.push(resolve);
-  turns.channel.port2.postMessage(0);
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => {
+    channel.port1.close();
+    resolve();
+  };
+  channel.port2.postMessage(0);
 });
 
 // idle says that this document runs no scripts but ours (a sandbox without allow-scripts): it has no timers and hears no events,
