@@ -224,6 +224,8 @@ var vaultSteps = []commandStep{
 	{"vault add shop", exitUsage, "--origin", ""},
 	{"vault add shop --origin http://shop.example", exitUsage, "http", "hunter2!\n"},
 	{"vault add shop --origin https://shop.example", exitFailed, "nothing came on stdin", ""},
+	{"setup key NOSUCH", exitFailed, "no key called NOSUCH", "x\n"},
+	{"setup key OPENAI_API_KEY", exitDone, "forgets OPENAI_API_KEY", "\n"},
 	{"vault add shop --origin https://shop.example", exitFailed, "fewer than 4", "abc\n"},
 	{"vault add shop hunter2! --origin https://shop.example", exitUsage, "unexpected argument", ""},
 	{"vault add shop --origin https://bücher.example --user ada --for-user 42 --totp", exitDone, "xn--bcher-kva.example", "hunter2!\nJBSWY3DPEHPK3PXP\n"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"clank/dashboard/api"
 	"clank/internal/server"
@@ -85,6 +86,9 @@ func (e *commandEnv) getenvWithKeys(ctx context.Context) func(string) string {
 
 // keepServiceKey keeps a key where the server that runs, or the next one, finds it.
 func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
+	if err := server.CheckServiceKeyName(name); err != nil {
+		return err
+	}
 	h, running, err := findServer(e)
 	if err != nil {
 		return err
@@ -103,7 +107,11 @@ func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
 			})
 		})
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case strings.TrimSpace(value) == "":
+		fmt.Fprintf(e.Stderr, "nothing was given, so the vault of %s forgets %s\n", h.Dir, name)
+	default:
 		fmt.Fprintf(e.Stderr, "%s is kept in the vault of %s\n", name, h.Dir)
 	}
 	return err

@@ -71,13 +71,21 @@ func OpenVault(ctx context.Context, getenv func(string) string, h *Home) (*vault
 	return vault.Open(ctx, opts)
 }
 
+// CheckServiceKeyName reports whether a key of that name can be kept.
+func CheckServiceKeyName(name string) error {
+	if f, ok := settings.FindField(name); !ok || f.Kind != settings.KindSecret {
+		return fmt.Errorf("there is no key called %s; \"clank setup key --help\" names some", name)
+	}
+	return nil
+}
+
 // SaveServiceKey keeps a key in a vault, once the service has taken it; an empty value forgets it. getenv is the
 // environment, which goes before.
 func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) string, name, value string, m *ModelFinder) error {
-	f, ok := settings.FindField(name)
+	if err := CheckServiceKeyName(name); err != nil {
+		return err
+	}
 	switch {
-	case !ok || f.Kind != settings.KindSecret:
-		return fmt.Errorf("there is no key called %s", name)
 	case getenv(name) != "" || getenv(name+"_FILE") != "":
 		return fmt.Errorf("%s comes from the environment that clank was started with: change it there", name)
 	case v == nil:
@@ -96,7 +104,8 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 	if name == "DISCORD_TOKEN" {
 		rest := discord.REST{Token: value, Base: getenv("CLANK_DISCORD_API")}
 		if _, err := rest.Application(ctx); err != nil {
-			return fmt.Errorf("Discord does not accept the token: %w", err) //nolint:staticcheck // a name
+			problem, fix := explainDiscordToken(err)
+			return fmt.Errorf("%s (%w). %s", problem, err, fix)
 		}
 		return nil
 	}
@@ -105,6 +114,14 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 		return err
 	}
 	return nil
+}
+
+// explainDiscordToken says of an error whether it is the token's, or Discord could not be asked, and what to do.
+func explainDiscordToken(err error) (problem, fix string) {
+	if refusal, ok := errors.AsType[*discord.APIError](err); ok && refusal.Status == http.StatusUnauthorized {
+		return "Discord does not accept the token", "Copy it once more, from Bot in the developer portal."
+	}
+	return "Discord could not be asked about the token", "See whether this machine reaches discord.com, and try again."
 }
 
 // Models returns the names of the models that a provider offers, those first that are known to work browsers.

@@ -99,8 +99,9 @@ func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	app, err := DiscordApplication(ctx, in.Getenv)
 	switch {
 	case err != nil:
-		c.State, c.Detail = api.SetupMissing, sentence("Discord does not accept the token: "+err.Error())
-		c.Fix, c.Asks = "Copy the token once more, from Bot in the developer portal.", api.AsksDiscord
+		problem, fix := explainDiscordToken(err)
+		c.State, c.Detail = api.SetupMissing, sentence(problem+": "+err.Error())
+		c.Fix, c.Asks = fix, api.AsksDiscord
 		return c
 	case app.ID == "": // it is set for the server that runs, not here
 		c.State, c.Detail = api.SetupReady, "The bot token is set."
