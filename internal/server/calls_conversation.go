@@ -120,12 +120,18 @@ func (h callHost) SameRights(ctx context.Context, a, b sessions.Origin) bool {
 	if h.service.Rights == nil {
 		return false
 	}
-	one, err := h.service.Rights(ctx, a)
-	if err != nil {
-		return false
+	var rights [2][]string
+	for i, o := range []sessions.Origin{a, b} {
+		now, why := h.service.presentOrigin(ctx, o)
+		if why != "" {
+			return false
+		}
+		var err error
+		if rights[i], err = h.service.Rights(ctx, now); err != nil {
+			return false
+		}
 	}
-	other, err := h.service.Rights(ctx, b)
-	return err == nil && slices.Equal(one, other)
+	return slices.Equal(rights[0], rights[1])
 }
 
 // IsOwnAccount implements [conversation.Host].

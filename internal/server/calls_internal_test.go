@@ -452,6 +452,10 @@ func TestPeopleInCallsAreTreatedByTheirPresentRoles(t *testing.T) {
 			if _, _, err := tools[0].Call(t.Context(), o, nil); used != tt.may || (err == nil) != tt.may {
 				t.Errorf("a tool: used %v, %v", used, err)
 			}
+			x.Rights = func(_ context.Context, o sessions.Origin) ([]string, error) { return o.Roles, nil }
+			if same := (callHost{service: x}).SameRights(t.Context(), o, o); same != tt.may {
+				t.Errorf("they stand in for who is as they are: %v", same)
+			}
 		})
 	}
 }
