@@ -96,6 +96,8 @@ type smokeRoom struct {
 	ada    discordtest.User
 	views  *browsertest.Views
 	answer discordtest.Message // the last of the program, with its buttons
+
+	environ []string // of the program
 }
 
 // waits returns what an interaction is answered with, once it says a text.
@@ -269,7 +271,11 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			r.waits(t, it, err, "other channels")
 		}},
 		{"the answer to a long task is in a thread", func(t *testing.T) {
-			task := "wait 30 seconds, wait 30 seconds, wait 1 second, read"
+			const after = "interaction.tasks.threadAfterMs"
+			if code, _, told := runInProcess(t, r.environ, "config", "set", after, "2s"); code != exitDone {
+				t.Fatalf("config set: exit code %d: %s", code, told)
+			}
+			task := "wait 2 seconds, read"
 			it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": task, "url": site.URL})
 			pointer := r.waits(t, it, err, "The answer is in <#")
 			r.draw(t, "thread", r.Draw(*pointer.Original))

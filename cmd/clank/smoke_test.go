@@ -70,9 +70,7 @@ func TestTheFirstTry(t *testing.T) {
 	trust := filepath.Join(t.TempDir(), "voice.pem")
 	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
 	environ = append(environ, "DISCORD_TOKEN="+bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	if code, _, told := runInProcess(t, environ, "config", "set", "interaction.tasks.threadAfterMinutes", "1"); code != exitDone {
-		t.Fatalf("config set: exit code %d: %s", code, told)
-	}
+	r.environ = environ
 	startServer(t, home, environ)
 	check.Must(t, d.WaitConnected(testDeadline(t), bot))
 	it, err := d.SlashCommand(r.room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})

@@ -243,7 +243,7 @@ func (h botHost) Served() (guilds, channels []string) {
 
 // ThreadAfter implements [bot.Host].
 func (h botHost) ThreadAfter() time.Duration {
-	return time.Duration(h.server.Settings.Current().ThreadAfterMinutes) * time.Minute
+	return h.server.Settings.Current().ThreadAfter
 }
 
 // HandleRequest implements [bot.Host].
@@ -313,7 +313,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 
 // DiscordPermissions returns what the bot needs on a server for what the settings switch on.
 func DiscordPermissions(s settings.Settings) int64 {
-	return bot.Permissions(s.Voice.Enabled, s.ThreadAfterMinutes > 0)
+	return bot.Permissions(s.Voice.Enabled, s.ThreadAfter > 0)
 }
 
 // DiscordApplication asks Discord which application the token of the environment is for.

@@ -10,42 +10,42 @@ import (
 // Settings is a snapshot of every setting. It is a value: it never changes
 // under its reader. What each one does stands in the table, see [Fields].
 type Settings struct {
-	BrowserEnabled     bool
-	Headed             bool
-	Profile            string // name or folder; empty = a fresh one for each start
-	BrowserPath        string // empty = found by itself
-	Browser            Browser
-	NetworkAccess      NetworkAccess
-	AgentMode          string     // see the Mode constants
-	AgentModel         string     // "provider:model"
-	BrowsesPerHour     TaskLimits // within any hour, from Discord; 0 = none
-	MaxSteps           int
-	StepTimeout        time.Duration
-	TabTimeout         time.Duration // of a tab nobody uses
-	AssistantModel     string        // "provider:model"; empty = no brain
-	AssistantGuidance  string
-	AssistantBrowser   bool // the brain works a browser itself, besides sending the agent
-	BrowserTool        BrowserTool
-	CompatibleURL      string // base URL of an OpenAI-compatible server
-	Vision             Vision
-	SessionTimeout     time.Duration
-	MaxSessions        int
-	MaxTasks           int
-	TaskLimits         TaskLimits
-	TaskTimeout        time.Duration
-	ThreadAfterMinutes int    // of a task in Discord whose answer goes into a thread; 0 is never
-	WhoMayStop         string // see the Stop constants
-	Approval           Approval
-	Access             Access
-	Language           string // of what everybody reads on Discord; empty = what the server at hand prefers
-	Server             Server // of the server at hand; empty where there is none, see [Manager.For]
-	Web                Web
-	Voice              Voice
-	Share              Share
-	Dashboard          Dashboard
-	Budget             Budget
-	RetentionInDays    int    // 0 = for ever
-	Record             string // see the Record constants
+	BrowserEnabled    bool
+	Headed            bool
+	Profile           string // name or folder; empty = a fresh one for each start
+	BrowserPath       string // empty = found by itself
+	Browser           Browser
+	NetworkAccess     NetworkAccess
+	AgentMode         string     // see the Mode constants
+	AgentModel        string     // "provider:model"
+	BrowsesPerHour    TaskLimits // within any hour, from Discord; 0 = none
+	MaxSteps          int
+	StepTimeout       time.Duration
+	TabTimeout        time.Duration // of a tab nobody uses
+	AssistantModel    string        // "provider:model"; empty = no brain
+	AssistantGuidance string
+	AssistantBrowser  bool // the brain works a browser itself, besides sending the agent
+	BrowserTool       BrowserTool
+	CompatibleURL     string // base URL of an OpenAI-compatible server
+	Vision            Vision
+	SessionTimeout    time.Duration
+	MaxSessions       int
+	MaxTasks          int
+	TaskLimits        TaskLimits
+	TaskTimeout       time.Duration
+	ThreadAfter       time.Duration // of a task in Discord whose answer goes into a thread; 0 is never
+	WhoMayStop        string        // see the Stop constants
+	Approval          Approval
+	Access            Access
+	Language          string // of what everybody reads on Discord; empty = what the server at hand prefers
+	Server            Server // of the server at hand; empty where there is none, see [Manager.For]
+	Web               Web
+	Voice             Voice
+	Share             Share
+	Dashboard         Dashboard
+	Budget            Budget
+	RetentionInDays   int    // 0 = for ever
+	Record            string // see the Record constants
 
 	Preset            string // see [FindPreset]
 	Runtime           string // see the Runtime constants

@@ -165,9 +165,9 @@ var otherFields = slices.Concat(
 			"run at the same time.", 3, 1, 32, &at.TaskLimits.Guild),
 		number(taskKeys+"maxAtOncePerUser", "Concurrent tasks per person", "How many tasks of one person run at the "+
 			"same time.", 2, 1, 32, &at.TaskLimits.User),
-		number(taskKeys+"threadAfterMinutes", "Threads for long tasks (minutes)", "On Discord, the answer to a task that ran "+
-			"longer goes into a thread below its message. The bot needs the permission Create Public Threads. 0 makes none.",
-			0, 0, 60, &at.ThreadAfterMinutes),
+		duration(taskKeys+"threadAfterMs", "Threads for long tasks", "On Discord, the answer to a task that ran longer "+
+			"goes into a thread below its message. The bot needs the permission Create Public Threads. 0 makes none.",
+			0, 0, time.Hour, &at.ThreadAfter),
 		choice("interaction.stop.allowedTo", "Who may stop a task", "Whose “stop” is obeyed in a Discord channel.",
 			StopRequester, &at.WhoMayStop, Option{StopRequester, "The requester and moderators"},
 			Option{StopAnyone, "Anyone in the channel"}),
