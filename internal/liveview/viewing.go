@@ -1,9 +1,7 @@
 package liveview
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/sessions"
-	"clank/videosource"
 
 	"github.com/coder/websocket"
 )
@@ -48,52 +45,6 @@ type message struct {
 	Text string `json:"text"` // of a note
 	W    int    `json:"w"`    // of a size
 	H    int    `json:"h"`
-}
-
-// State is what a viewer sees beside the picture; its type is "state".
-type State struct {
-	Type    string               `json:"type"`
-	Session string               `json:"session"`
-	Title   string               `json:"title"`
-	URL     string               `json:"url"`
-	Loading bool                 `json:"loading"`
-	Tabs    []browsermgr.LiveTab `json:"tabs"`
-	Dialog  *DialogState         `json:"dialog"`
-	Chooser bool                 `json:"chooser"`
-	Task    *TaskState           `json:"task"`
-	Control ControlState         `json:"control"`
-	Viewers []string             `json:"viewers"`
-	May     sessions.Rights      `json:"may"`
-	Size    Size                 `json:"size"` // of the viewport, in CSS pixels
-}
-
-// DialogState is a dialog of the page that waits for an answer.
-type DialogState struct {
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-}
-
-// TaskState is the last task of the session.
-type TaskState struct {
-	ID    string             `json:"id"`
-	State sessions.TaskState `json:"state"`
-	Step  int                `json:"step"`
-	Label string             `json:"label"`
-}
-
-// ControlState is who works the page.
-type ControlState struct {
-	Holder  string   `json:"holder"`
-	Mine    bool     `json:"mine"`
-	Waiting bool     `json:"waiting"`
-	Offered bool     `json:"offered"`
-	Wanted  []string `json:"wanted"`
-}
-
-// Size is one in CSS pixels.
-type Size struct {
-	W float64 `json:"w"`
-	H float64 `json:"h"`
 }
 
 // viewing is one viewer at work.
@@ -366,125 +317,6 @@ func (c *viewing) stop(ctx context.Context) error {
 	return err
 }
 
-// showFrames sends what the page shows as fast as the viewer shows it.
-func (c *viewing) showFrames(ctx context.Context) error {
-	leaveLast := func() {} // called once there is the next, so that the capture goes on
-	defer func() { leaveLast() }()
-	for {
-		c.mu.Lock()
-		key := streamKey{session: c.session.ID, hands: c.hands}
-		if !c.video {
-			key.width, key.height = c.width, c.height
-		}
-		c.mu.Unlock()
-		view, leave := c.server.subscribe(key, c.session)
-		leaveLast()
-		leaveLast = leave
-		if err := c.showView(ctx, view.Frames()); err != nil {
-			return err
-		}
-	}
-}
-
-// showView sends frames until others are to be shown. Its error is that of the viewer.
-func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame) error {
-	unread := time.NewTimer(unreadTimeout)
-	defer unread.Stop()
-	for {
-		next := frames
-		c.mu.Lock()
-		if len(c.sent) >= maxInFlight {
-			next = nil
-		} else {
-			unread.Reset(unreadTimeout)
-		}
-		c.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-c.turned:
-			return nil
-		case <-c.acks:
-		case <-unread.C:
-			return errors.New("the viewer does not show what it is sent")
-		case f, ok := <-next:
-			if !ok {
-				return errClosing
-			}
-			if err := c.sendFrame(ctx, f); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// noteShown notes that the viewer has shown the frame that was sent first. Where pictures come late, video is sent from
-// then on: it has a hundredth of their bits, but needs a browser that encodes it.
-func (c *viewing) noteShown() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.sent) == 0 {
-		return
-	}
-	if time.Since(c.sent[0]) > lateAfter {
-		c.late++
-	} else {
-		c.late = 0
-	}
-	c.sent = c.sent[1:]
-	signal(c.acks)
-	if c.late >= lateFrames && c.decodes && !c.video {
-		c.video = true
-		signal(c.turned)
-	}
-}
-
-// setDecodes notes whether the viewer's browser decodes video.
-func (c *viewing) setDecodes(decodes bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.decodes = decodes
-	if !decodes && c.video {
-		c.video = false
-		signal(c.turned)
-	}
-}
-
-// frameHeader says what a frame shows.
-type frameHeader struct {
-	N  int     `json:"n"`
-	W  int     `json:"w"` // of the picture
-	H  int     `json:"h"`
-	VW float64 `json:"vw"` // of the viewport, in CSS pixels
-	VH float64 `json:"vh"`
-}
-
-// The kinds of frames.
-const (
-	kindJPEG byte = 1
-	kindVP8  byte = 2
-)
-
-func (c *viewing) sendFrame(ctx context.Context, f videosource.Frame) error {
-	c.number++
-	head, err := json.Marshal(frameHeader{c.number, f.Width, f.Height, f.View.Width, f.View.Height})
-	if err != nil {
-		return err
-	}
-	kind := kindVP8
-	if f.JPEG {
-		kind = kindJPEG
-	}
-	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // it is short
-	c.mu.Lock()
-	c.sent = append(c.sent, time.Now())
-	c.size = Size{f.View.Width, f.View.Height}
-	c.mu.Unlock()
-	ctx, cancel := writing(ctx)
-	defer cancel()
-	return c.conn.Write(ctx, websocket.MessageBinary, append(append(data, head...), f.Data...))
-}
-
 // writing returns the context of one message. It outlives ctx a little: a write that is cut off cuts the connection, and
 // the viewer would not read why the view has ended.
 func writing(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -502,126 +334,6 @@ func (c *viewing) tell(ctx context.Context, v any) {
 	ctx, cancel := writing(ctx)
 	defer cancel()
 	_ = c.conn.Write(ctx, websocket.MessageText, data)
-}
-
-// showStates tells what changes beside the picture.
-func (c *viewing) showStates(ctx context.Context) error {
-	events, end := c.server.Sessions.Subscribe()
-	defer func() { end() }()
-	if err := c.readTask(ctx); err != nil {
-		return err
-	}
-	tick := time.NewTicker(stateInterval)
-	defer tick.Stop()
-	var last []byte
-	for {
-		state, changed, err := c.state(ctx)
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(state)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(data, last) {
-			c.tell(ctx, json.RawMessage(data))
-			last = data
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		case <-changed[0]:
-		case <-changed[1]:
-		case ev, ok := <-events:
-			switch {
-			case !ok: // this viewer was too slow
-				events, end = c.server.Sessions.Subscribe()
-				err = c.readTask(ctx)
-			case ev.Record.SessionID == c.session.ID:
-				err = c.noteTask(ctx, ev)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// readTask finds the session's last task.
-func (c *viewing) readTask(ctx context.Context) error {
-	tasks, err := c.server.Sessions.Tasks(ctx, sessions.TaskQuery{Session: c.session.ID, Limit: 1})
-	if err != nil || len(tasks) == 0 {
-		return err
-	}
-	return c.noteTask(ctx, sessions.Event{Record: tasks[0]})
-}
-
-// noteTask takes over how far a task is. It fails if the session has ended with it.
-func (c *viewing) noteTask(ctx context.Context, ev sessions.Event) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := &TaskState{ID: ev.Record.ID, State: ev.Record.State, Step: ev.Record.Steps}
-	if c.task != nil && c.task.ID == t.ID {
-		t.Label = c.task.Label
-	}
-	if ev.Step != nil {
-		t.Label = ev.Step.Label
-	}
-	c.task = t
-	if !ev.Record.State.Final() {
-		return nil
-	}
-	session, err := c.server.Sessions.Session(ctx, c.session.ID)
-	if err == nil && session.State == sessions.SessionClosed {
-		err = sessions.ErrSessionClosed
-	}
-	return err
-}
-
-// state returns what the viewer sees, and what to wait for until that may be something else.
-func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{}, err error) {
-	window, err := c.server.Window(ctx, c.session, false)
-	if err != nil {
-		return State{}, changed, err
-	}
-	live := browsermgr.LiveState{Tabs: []browsermgr.LiveTab{}}
-	if window != nil {
-		live = window.Live()
-	}
-	held := c.server.Sessions.Control(c.session.ID)
-	if held.Closed || held.Changed == nil && c.open && c.isClosed(ctx) {
-		return State{}, changed, sessions.ErrSessionClosed
-	}
-	c.open = held.Changed != nil
-	s = State{
-		Type: "state", Session: c.session.ID, May: c.viewer.May,
-		Title: live.Title, URL: live.URL, Loading: live.Loading, Tabs: live.Tabs, Chooser: live.Chooser,
-		Control: ControlState{Holder: held.Holder, Waiting: held.Waiting, Offered: held.Offered, Wanted: held.Wanted},
-	}
-	if d := live.Dialog; d != nil {
-		s.Dialog = &DialogState{Kind: d.Type, Text: d.Message}
-	}
-	s.Viewers, changed[0] = c.server.names(c.session.ID)
-	changed[1] = held.Changed
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.Control.Mine, s.Task, s.Size = c.hands != nil, c.task, c.size
-	if held.Holder != "" && c.hands == nil {
-		s.conceal()
-	}
-	return s, changed, nil
-}
-
-// conceal takes out what others do not see while somebody works the page.
-func (s *State) conceal() {
-	s.Title, s.URL = "", ""
-	for i := range s.Tabs {
-		s.Tabs[i].Title, s.Tabs[i].URL = "", ""
-	}
-	if s.Dialog != nil {
-		s.Dialog.Text = ""
-	}
 }
 
 // isClosed reports whether the session was closed for good.
