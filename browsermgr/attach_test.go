@@ -169,6 +169,18 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 	}
 }
 
+func TestNoBrowserIsStartedInPlaceOfOneAtAnAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	check.Must(t, l.Close()) // a tunnel that is broken
+	m := manager(t, nil)
+	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"http://%s"}`, l.Addr()))
+	_, err = findProfile(t, m, "ext").Acquire(t.Context(), true)
+	if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), l.Addr().String()) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // nobodysList lets browsers be nowhere.
 type nobodysList struct{}
 

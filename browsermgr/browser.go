@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/intercept"
@@ -294,7 +295,12 @@ func (b *browser) closeObservers() {
 const exitGrace = 5 * time.Second
 
 func (b *browser) endProcess(crashed bool) {
-	if crashed {
+	ctx, hurry := context.WithCancel(context.Background())
+	defer hurry()
+	switch {
+	case errors.Is(b.conn.Err(), cdp.ErrSilent):
+		hurry() // it would not hear that it is to end
+	case crashed:
 		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
 		select {
 		case <-b.process.Done():
@@ -302,7 +308,7 @@ func (b *browser) endProcess(crashed bool) {
 		}
 	}
 	// If it still runs it is of no use without a connection. Close hurries this along with a context of its own.
-	if err := b.process.Stop(context.Background()); err != nil {
+	if err := b.process.Stop(ctx); err != nil {
 		b.manager.Logger.Warn("stop browser", "error", err)
 	}
 }
@@ -311,7 +317,12 @@ func (b *browser) exitReason(crashed bool) error {
 	if !crashed {
 		return errStopped
 	}
-	if b.process == nil {
+	switch silent := errors.Is(b.conn.Err(), cdp.ErrSilent); {
+	case silent && b.process == nil:
+		return fmt.Errorf("%w, and the connection to it was ended", cdp.ErrSilent)
+	case silent:
+		return fmt.Errorf("%w, and was ended", cdp.ErrSilent)
+	case b.process == nil:
 		return errors.New("the connection to the browser was lost")
 	}
 	if err := b.process.Err(); err != nil {

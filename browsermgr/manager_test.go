@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,6 +79,19 @@ func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
 		t.Errorf("the window after its page is back: same %t, restored %t, %v", again == w, restored, err)
 	}
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
+}
+
+func TestABrowserThatHangsIsReplaced(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	check.Must(t, syscall.Kill(m.Status()[0].PID, syscall.SIGSTOP))
+	_, err := w.Act(t.Context(), "tabNew", nil)
+	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on the next step") {
+		t.Errorf("got %v", err)
+	}
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again: "+base+"/two")
 }
 
 func TestWindowIsRestoredAfterACrash(t *testing.T) {

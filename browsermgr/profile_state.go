@@ -151,13 +151,6 @@ func (p *profileState) start(ctx context.Context, headless *bool) (*browser, err
 	case pl.Mode != profile.ModeLaunched && headless != nil:
 		return nil, errNotLaunchedByUs(p.name)
 	}
-	if pl.Mode == profile.ModeLaunched && pl.CDPURL != "" && chrome.IsListening(ctx, pl.CDPPort) {
-		// Somebody runs it already. Whether it is a browser is found out by connecting.
-		pl.Mode = profile.ModeAttached
-		if pl.Address, err = stored.Endpoint(); err != nil {
-			return nil, err
-		}
-	}
 	if !pl.IsRemote() {
 		m.reportDevToolsPort(pl.KnownPort())
 	}

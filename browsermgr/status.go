@@ -148,10 +148,11 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	if b := p.current(); b != nil && b.acquire() {
 		defer b.uses.ReleaseUnused()
 		info.Running, info.TabCount, info.MemoryMB = true, len(b.conn.Tabs()), b.memoryMB()
-		if info.Listening = b.port != 0 || pl.Mode != profile.ModeLaunched; info.CDPPort == nil && b.port != 0 {
-			info.CDPPort = &b.port
+		info.Listening = b.port != 0 || pl.Mode != profile.ModeLaunched
+		if b.port != 0 && b.resolved.Mode == profile.ModeLaunched {
+			info.CDPPort, info.CDPURL = &b.port, profile.NonBlank(profile.LocalEndpoint(b.port).String())
 		}
-		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
+		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != was.CDPPort && b.port != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
 			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
 		return info

@@ -25,6 +25,9 @@ import (
 // ErrGone says that the connection to the browser is lost. Every pending call fails with it at once.
 var ErrGone = errors.New("the browser is gone")
 
+// ErrSilent is why a connection ended whose browser answers nothing any more.
+var ErrSilent = errors.New("the browser did not answer any more")
+
 // Options adjusts a connection.
 type Options struct {
 	// CallTimeout bounds each single call; it must be positive. A shorter context wins.
@@ -108,7 +111,7 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redactURL(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
-	return New(socket{ws}, opts), nil
+	return New(&socket{ws: ws}, opts), nil
 }
 
 // New makes a connection of a way to a browser, which it then owns. Nothing is sent or read before [Conn.Start].
@@ -131,12 +134,46 @@ func redactURL(wsURL string) string {
 }
 
 // Start begins reading and writing; it is called once. onEvent runs on the reading goroutine and must not wait for the
-// browser. Both goroutines end when Close is called or the way to the browser fails.
+// browser. Its goroutines end when Close is called, the way to the browser fails, or the browser falls silent.
 func (c *Conn) Start(onEvent func(Event)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.wg.Go(func() { c.fail(c.read(ctx, onEvent)) })
 	c.wg.Go(func() { c.fail(c.write(ctx)) })
+	c.wg.Go(func() { c.fail(c.watch(ctx)) })
+}
+
+// A browser that hangs, or is reached over a line that is cut somewhere, is told by its silence: it answers neither a
+// call nor, since a page may keep its calls waiting, what the browser itself is asked meanwhile. It is told before calls
+// end that have the usual limit of 10 s: with one check more than the limit has.
+const (
+	silenceChecks = 4
+	silenceLimit  = 7500 * time.Millisecond
+)
+
+// watch returns ErrSilent once nothing has come for silenceLimit although a call waits.
+func (c *Conn) watch(ctx context.Context) error {
+	tick := time.NewTicker(silenceLimit / silenceChecks)
+	defer tick.Stop()
+	for before, silent := int64(0), 0; ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		parts := c.way.Parts()
+		c.mu.Lock()
+		waits := len(c.pending) > 0
+		c.mu.Unlock()
+		if silent++; parts != before || !waits {
+			before, silent = parts, 0
+			continue
+		}
+		if silent == silenceChecks {
+			return ErrSilent
+		}
+		c.Session("", ErrGone).Post(proto.BrowserGetVersion{})
+	}
 }
 
 func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {

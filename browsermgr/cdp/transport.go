@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -20,31 +22,59 @@ type Transport interface {
 	Read(ctx context.Context) (message []byte, err error)
 	Write(ctx context.Context, message []byte) error
 	Close() error
+	// Parts counts the parts of messages that have come. It is called by others than who reads.
+	Parts() int64
 }
 
-type socket struct{ ws *websocket.Conn }
-
-func (s socket) Read(ctx context.Context) ([]byte, error) {
-	_, data, err := s.ws.Read(ctx)
-	return data, err
+// partCounter is a reader that counts what it reads from another.
+type partCounter struct {
+	from  io.Reader // used by who reads
+	parts atomic.Int64
 }
 
-func (s socket) Write(ctx context.Context, message []byte) error {
+func (c *partCounter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	if n > 0 {
+		c.parts.Add(1)
+	}
+	return n, err
+}
+
+func (c *partCounter) Parts() int64 { return c.parts.Load() }
+
+type socket struct {
+	ws *websocket.Conn
+	partCounter
+}
+
+func (s *socket) Read(ctx context.Context) ([]byte, error) {
+	_, message, err := s.ws.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.from = message
+	return io.ReadAll(&s.partCounter)
+}
+
+func (s *socket) Write(ctx context.Context, message []byte) error {
 	return s.ws.Write(ctx, websocket.MessageText, message)
 }
 
-func (s socket) Close() error { return s.ws.CloseNow() }
+func (s *socket) Close() error { return s.ws.CloseNow() }
 
 // Pipe is the way to a browser that was started with --remote-debugging-pipe: two pipes that nobody but its parent has.
 // Each message ends with a NUL. When it is closed, the browser closes itself as by Browser.close.
 type Pipe struct {
 	in       *bufio.Reader
 	from, to *os.File
+	partCounter
 }
 
 // NewPipe returns the way over two pipes, which it then owns.
 func NewPipe(from, to *os.File) *Pipe {
-	return &Pipe{in: bufio.NewReaderSize(from, 64<<10), from: from, to: to}
+	p := &Pipe{from: from, to: to, partCounter: partCounter{from: from}}
+	p.in = bufio.NewReaderSize(&p.partCounter, 64<<10)
+	return p
 }
 
 var errTooLong = fmt.Errorf("the browser sent a message of more than %d MiB", maxMessage>>20)

@@ -96,8 +96,8 @@ func (b BrowserFacts) lock() Check {
 }
 
 func (b BrowserFacts) port() Check {
-	return passUnless(b.PortHolder != "", "devtools-port", "DevTools port", "free, or ours", CheckFail,
-		b.PortHolder, "end that program, or make a new profile, which gets another port")
+	return passUnless(b.PortHolder != "", "devtools-port", "DevTools port", "free, or ours", CheckWarn,
+		b.PortHolder+"; the browser takes another", "end that program, or make a new profile, which gets another port")
 }
 
 // policy says what checks where the browser's pages go.

@@ -143,7 +143,7 @@ func TestBrowserIsJudgedByWhatWasSeen(t *testing.T) {
 		"no program":             {func(b *chrome.BrowserFacts) { b.FindError = "none" }, "managed-executable", chrome.CheckFail, false},
 		"no display":             {func(b *chrome.BrowserFacts) { b.Headless = false }, "display", chrome.CheckFail, false},
 		"another program has it": {func(b *chrome.BrowserFacts) { b.DirHolder = "x" }, "profile-lock", chrome.CheckWarn, true},
-		"port taken":             {func(b *chrome.BrowserFacts) { b.PortHolder = "x" }, "devtools-port", chrome.CheckFail, false},
+		"port taken":             {func(b *chrome.BrowserFacts) { b.PortHolder = "x" }, "devtools-port", chrome.CheckWarn, true},
 		"merely not running":     {func(b *chrome.BrowserFacts) { b.Connected, b.HTTP, b.Ready = false, false, false }, "cdp-http", chrome.CheckInfo, true},
 		"look without a browser": {func(b *chrome.BrowserFacts) { b.Connected, b.HTTP, b.Ready = false, false, false }, "live-snapshot", chrome.CheckInfo, true},
 		"hangs":                  {func(b *chrome.BrowserFacts) { b.Ready, b.ProbeError = false, "silent" }, "cdp-websocket", chrome.CheckFail, false},

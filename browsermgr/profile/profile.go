@@ -145,11 +145,8 @@ func (p *Profile) normalize() error {
 	return nil
 }
 
-// WantsDevToolsPort reports whether other programs are to be let into the browser that we start: the settings say so, or
-// the profile names the address at which it is to be had.
-func (pl Resolved) WantsDevToolsPort() bool {
-	return pl.Mode == ModeLaunched && (pl.Config.DevToolsPort || pl.CDPURL != "")
-}
+// WantsDevToolsPort reports whether other programs are to be let into the browser that we start.
+func (pl Resolved) WantsDevToolsPort() bool { return pl.Mode == ModeLaunched && pl.Config.DevToolsPort }
 
 // needsNoPort reports whether the profile never needs a port of its own.
 func (p Profile) needsNoPort() bool { return p.Driver == DriverExistingSession || p.CDPURL != "" }
@@ -230,12 +227,10 @@ func Resolve(p Profile, config Config) (Resolved, error) {
 	switch {
 	case p.Driver == DriverExistingSession:
 		pl.Mode, pl.Address = ModeJoined, e
-	case !e.IsZero() && (attachOnly || !e.IsLoopback()):
+	case p.CDPURL != "", !e.IsZero() && attachOnly: // at an address that somebody gave no other browser is started
 		pl.Mode, pl.Address = ModeAttached, e
 	case attachOnly:
 		return pl, fault.Invalidf("profile %q is attach-only and says neither cdpUrl nor cdpPort: give it one", p.Name)
-	case p.CDPURL != "":
-		pl.CDPPort = e.Port() // an address on this machine: ours to start, unless somebody listens there
 	}
 	return pl, nil
 }

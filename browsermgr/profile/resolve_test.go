@@ -34,7 +34,7 @@ func TestModeFollowsFromProfileAndSettings(t *testing.T) {
 	}{
 		"managed":                 {profile.Profile{CDPPort: 18801}, profile.Config{}, profile.ModeLaunched, false, "", 18801},
 		"no port yet":             {profile.Profile{}, profile.Config{}, profile.ModeLaunched, false, "", 0},
-		"an address here":         {profile.Profile{CDPURL: "http://127.0.0.1:9000"}, profile.Config{}, profile.ModeLaunched, false, "", 9000},
+		"an address here":         {profile.Profile{CDPURL: "http://127.0.0.1:9000"}, profile.Config{}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},
 		"an address here, joined": {profile.Profile{CDPURL: "http://127.0.0.1:9000", AttachOnly: &yes}, profile.Config{}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},
 		"an address elsewhere":    {profile.Profile{CDPURL: "wss://u:p@h?token=x"}, profile.Config{}, profile.ModeAttached, true, "wss://REDACTED@h?token=REDACTED", 443},
 		"attach only by setting":  {profile.Profile{CDPPort: 9000}, profile.Config{AttachOnly: true}, profile.ModeAttached, false, "http://127.0.0.1:9000", 9000},

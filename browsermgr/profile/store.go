@@ -274,17 +274,17 @@ func (f *Store) Rename(name, to string) error {
 	})
 }
 
-// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, otherwise every
-// unassigned one. The error wraps [ErrNoPort].
+// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, and every
+// unassigned one, since another program may have taken its own. The error wraps [ErrNoPort].
 func (f *Store) Ports(p Profile) ([]int, error) {
-	if p.CDPPort != 0 {
-		return []int{p.CDPPort}, nil
-	}
 	list, err := f.List()
 	if err != nil {
 		return nil, err
 	}
 	ports := f.freePorts(list, p.Name)
+	if p.CDPPort != 0 {
+		ports = append([]int{p.CDPPort}, slices.DeleteFunc(ports, func(n int) bool { return n == p.CDPPort })...)
+	}
 	if len(ports) == 0 {
 		return nil, fmt.Errorf("%w between %d and %d", ErrNoPort, f.FirstPort, f.LastPort)
 	}

@@ -121,7 +121,7 @@ func TestPortOfAStartIsKept(t *testing.T) {
 	if err != nil || p.CDPPort != 18807 || p.Color != profile.DefaultColor {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if ports, err = f.Ports(p); err != nil || len(ports) != 1 || ports[0] != 18807 {
+	if ports, err = f.Ports(p); err != nil || len(ports) != 100 || ports[0] != 18807 {
 		t.Errorf("ports %v, %v", ports, err)
 	}
 	if a := create(t, f, profile.Profile{Name: "a"}); a.CDPPort != 18800 {

@@ -1,0 +1,94 @@
+package cdp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// line is a way to a browser that answers the methods of a list, and counts what it is asked.
+type line struct {
+	answers map[string]bool
+	heard   chan []byte
+	ended   chan struct{}
+	parts   atomic.Int64
+	asked   atomic.Int64
+}
+
+func newLine(answers ...string) *line {
+	l := &line{answers: map[string]bool{}, heard: make(chan []byte, 100), ended: make(chan struct{})}
+	for _, method := range answers {
+		l.answers[method] = true
+	}
+	return l
+}
+
+func (l *line) Read(context.Context) ([]byte, error) {
+	select {
+	case m := <-l.heard:
+		l.parts.Add(1)
+		return m, nil
+	case <-l.ended:
+		return nil, io.EOF
+	}
+}
+
+func (l *line) Write(_ context.Context, message []byte) error {
+	var r request
+	if err := json.Unmarshal(message, &r); err != nil {
+		return err
+	}
+	l.asked.Add(1)
+	if l.answers[r.Method] {
+		answer, err := json.Marshal(map[string]any{"id": r.ID, "result": map[string]any{}})
+		if err != nil {
+			return err
+		}
+		l.heard <- answer
+	}
+	return nil
+}
+
+func (l *line) Close() error { close(l.ended); return nil }
+
+func (l *line) Parts() int64 { return l.parts.Load() }
+
+func TestASilentBrowserIsGivenUpAndABusyPageIsNot(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers []string
+		want    error
+	}{
+		"the browser hangs":                 {nil, cdp.ErrSilent},
+		"a page hangs, the browser answers": {[]string{"Browser.getVersion"}, cdp.ErrNoAnswer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				way := newLine(tc.answers...)
+				c := cdp.New(way, cdp.Options{CallTimeout: time.Minute})
+				c.Start(quiet)
+				defer c.Close()
+				<-time.After(time.Hour) // nobody asks anything: silence is no fault
+				if asked := way.asked.Load(); asked != 0 || c.Err() != nil {
+					t.Fatalf("asked %d times, %v", asked, c.Err())
+				}
+				begun := time.Now()
+				err := c.Session("page", errors.New("lost")).Do(t.Context(), proto.RuntimeEvaluate{Expression: "for(;;);"})
+				if !errors.Is(err, tc.want) {
+					t.Errorf("the call ended with %v, want %v", err, tc.want)
+				}
+				if took := time.Since(begun); errors.Is(tc.want, cdp.ErrSilent) && took > 15*time.Second {
+					t.Errorf("it was given up after %v", took)
+				}
+			})
+		})
+	}
+}
