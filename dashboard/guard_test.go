@@ -283,6 +283,7 @@ func TestWhatIsTooMuchOrNotUnderstoodIsRefused(t *testing.T) {
 		{"a misspelt field", "POST", "/api/tasks", `{"promt":"x"}`, 400, `unknown field \"promt\"`},
 		{"two values", "POST", "/api/tasks", `{"prompt":"x"}{}`, 400, "more than one"},
 		{"an empty task", "POST", "/api/tasks", `{"prompt":"  "}`, 400, "say what is to be done"},
+		{"a task of who has given up", "POST", "/api/tasks", `{"prompt":"x","until":"2026-01-02T03:04:05Z"}`, 408, "is not begun"},
 		{"an unknown door", "POST", "/api/tasks", `{"prompt":"x","origin":"discord"}`, 400, "origin must be"},
 		{"an unknown session", "POST", "/api/tasks", `{"prompt":"x","session_id":"nope"}`, 404, ""},
 		{"an unknown runtime", "POST", "/api/tasks", `{"prompt":"x","runtime":"warp"}`, 400, "no runtime"},

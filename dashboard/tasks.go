@@ -26,6 +26,9 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 	}
+	if !in.Until.IsZero() && time.Now().After(in.Until) {
+		return refuse(http.StatusRequestTimeout, "the task is not begun: clank could not be reached in time, and whoever asked for it has given up")
+	}
 	if strings.TrimSpace(in.Prompt) == "" {
 		return refuse(http.StatusBadRequest, "say what is to be done")
 	}
@@ -57,14 +60,18 @@ func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	}
 }
 
-// begin hands t to the Manager and waits until it is accepted or refused. asks: who follows it answers its questions.
+// begin hands t to the Manager and waits until it is accepted or refused. A task that nobody waits for any more before
+// that is not done. asks: who follows it answers its questions.
 func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.TaskRecord, error) {
 	accepted := make(chan sessions.TaskRecord, 1)
 	refused := make(chan error, 1)
+	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.launch(func(life context.Context) {
+		defer giveUp(nil)
+		defer context.AfterFunc(life, func() { giveUp(context.Cause(life)) })()
 		first, quiet := true, func() {}
 		defer func() { quiet() }()
-		rec, err := s.Manager.Run(life, t, func(ev sessions.Event) {
+		rec, err := s.Manager.Run(work, t, func(ev sessions.Event) {
 			if first {
 				first = false
 				if asks {
@@ -96,6 +103,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 			return sessions.TaskRecord{}, err
 		}
 	case <-ctx.Done():
+		giveUp(context.Cause(ctx))
 		return sessions.TaskRecord{}, context.Cause(ctx)
 	}
 }

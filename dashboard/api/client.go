@@ -47,8 +47,11 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return h, err
 }
 
-// Start puts a task in line. It goes on in the server until [Client.Stop].
+// Start puts a task in line. It goes on in the server until [Client.Stop]. After an error it is not begun.
 func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) {
+	if t.Until.IsZero() {
+		t.Until = time.Now().Add(callTimeout - answerTime)
+	}
 	out, err := fetch[TaskStarted](ctx, c, http.MethodPost, "/api/tasks", t)
 	if err == nil && out.TaskID == "" {
 		err = errors.New("start the task: the server took the message as a wish to stop")
@@ -245,6 +248,9 @@ const maxFailure = 1 << 20
 
 // callTimeout bounds a call whose answer is due at once.
 const callTimeout = 30 * time.Second
+
+// answerTime is how much of that is left for the answer alone.
+const answerTime = 5 * time.Second
 
 // fetch returns what a call answers.
 func fetch[T any](ctx context.Context, c *Client, method, path string, in any) (out T, err error) {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -20,6 +22,7 @@ type TaskRequest struct {
 	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
 	Files     []string            `json:"files,omitempty"`  // ids of files that were sent, see [Client.SendFile]
 	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
+	Until     time.Time           `json:"until,omitzero"`   // when whoever asks gives up: the task is not begun later
 }
 
 // TaskStarted says that a task is in line or running.
