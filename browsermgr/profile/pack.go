@@ -41,6 +41,13 @@ var rebuilt = []string{
 	"optimization_guide_model_store", "segmentation_platform",
 }
 
+// IsRebuilt reports whether a file or folder of a user data directory, by its path there, is one that Chromium makes
+// anew.
+func IsRebuilt(name string) bool {
+	parent, base := path.Split(name)
+	return (parent == "" || parent == "Default/") && slices.Contains(rebuilt, base)
+}
+
 // packWork is the work factor of the key's derivation, as small as age has it: what is derived from is no password that
 // somebody could guess, but a key of 256 bits.
 const packWork = 1
@@ -170,7 +177,7 @@ func addTree(ctx context.Context, archive *tar.Writer, dir string) error {
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil || name == "." {
 			return err
 		}
-		if parent := path.Dir(name); (parent == "." || parent == "Default") && slices.Contains(rebuilt, e.Name()) {
+		if IsRebuilt(name) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}

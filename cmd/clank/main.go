@@ -87,6 +87,8 @@ func commandBuilders(args []string) []commandBuilder {
 		{"setup", "look at what clank works with, and say what is missing", newSetupCommand},
 		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
 		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
+		{"backup", "write what clank keeps into one file", newBackupCommand},
+		{"restore", "make it anew from such a file", newRestoreCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
 		{"version", "print the version", newVersionCommand},
 	}

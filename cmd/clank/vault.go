@@ -136,7 +136,7 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 
 // readSecret reads a secret: without showing it from a terminal, otherwise the next line of the standard input.
 func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, error) {
-	if f, ok := e.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := terminalOf(e.Stdin); ok {
 		fmt.Fprint(e.Stderr, prompt)
 		text, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(e.Stderr)
@@ -150,6 +150,12 @@ func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, erro
 		return "", errors.New("nothing came on stdin: write the secret there, one on each line")
 	}
 	return strings.TrimRight(text, "\r\n"), nil
+}
+
+// terminalOf returns the terminal that an input is, if it is one.
+func terminalOf(in io.Reader) (*os.File, bool) {
+	f, ok := in.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
 func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON bool) error {

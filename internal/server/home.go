@@ -85,12 +85,15 @@ func (h *Home) Path(elem ...string) string {
 	return filepath.Join(append([]string{h.Dir}, elem...)...)
 }
 
+// lockFileName is the file in the home whose lock the owner holds.
+const lockFileName = "clank.lock"
+
 // ErrHomeClaimed says that another process owns the home.
 var ErrHomeClaimed = errors.New("another clank uses this home")
 
 // Claim makes this process the owner of the state until [Home.Release] or its end.
 func (h *Home) Claim() error {
-	lock := flock.New(h.Path("clank.lock"))
+	lock := flock.New(h.Path(lockFileName))
 	switch ok, err := lock.TryLock(); {
 	case err != nil:
 		return fmt.Errorf("claim home: %w", err)
@@ -171,7 +174,7 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 
 // isClaimed reports whether some process owns the home.
 func (h *Home) isClaimed() (bool, error) {
-	lock := flock.New(h.Path("clank.lock"))
+	lock := flock.New(h.Path(lockFileName))
 	free, err := lock.TryLock()
 	if err = errors.Join(err, lock.Unlock()); err != nil {
 		return false, fmt.Errorf("look at the lock of %s: %w", h.Dir, err)

@@ -22,7 +22,7 @@ const applicationID = 0x636c6e6b
 // migrate brings the database up to date, in one transaction. It changes
 // nothing in a file that is not ours or that is too new.
 func (db *DB) migrate(ctx context.Context) error {
-	names, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	names, err := migrationNames()
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,9 @@ func (db *DB) migrate(ctx context.Context) error {
 	})
 }
 
+// migrationNames returns the migrations in the order in which they are applied.
+func migrationNames() ([]string, error) { return fs.Glob(migrations, "migrations/*.sql") }
+
 func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
 	script, err := migrations.ReadFile(name)
 	if err != nil {
@@ -69,10 +72,7 @@ func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
 }
 
 // fileVersion returns the version of a database that is ours, and refuses all others.
-func fileVersion(ctx context.Context, q interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, file string, newest int,
-) (int, error) {
+func fileVersion(ctx context.Context, q rowSource, file string, newest int) (int, error) {
 	var version, app, tables int
 	row := q.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)")
 	if err := row.Scan(&version, &app, &tables); err != nil {
@@ -84,8 +84,8 @@ func fileVersion(ctx context.Context, q interface {
 	case app != applicationID:
 		return 0, fmt.Errorf("%s is the database of another program; it was left as it is, choose another place", file)
 	case version > newest:
-		return 0, fmt.Errorf("%s was made by a newer version (its schema is %d, this version knows %d); it was left as it is, use that version or another place",
-			file, version, newest)
+		return 0, fmt.Errorf("%s was made by a newer version (its schema is %d, this version knows %d); it was left as it is: "+
+			"install that version again, restore a backup from before (clank restore), or choose another place", file, version, newest)
 	}
 	return version, nil
 }

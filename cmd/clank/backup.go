@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"clank/internal/server"
+	"clank/internal/settings"
+
+	"github.com/spf13/cobra"
+)
+
+// passphraseName is the secret of the environment that encrypts and opens backups.
+const passphraseName = "CLANK_BACKUP_PASSPHRASE"
+
+const backupHelp = `Writes what clank keeps into one file: settings, sessions and tasks, watches, scripts, tokens, the
+vault as it is, browser profiles without their caches, files and transcripts. clank may go on
+meanwhile. A browser that runs writes its newest cookies half a minute late: end it first where
+that matters ("clank browser stop").
+
+With --encrypt the file needs a passphrase, which is asked for, or taken from
+CLANK_BACKUP_PASSPHRASE or CLANK_BACKUP_PASSPHRASE_FILE. Only then the keys of the vault and of
+people's browsers are in it, if they are files; keys in the system's keyring stay there.
+
+  clank backup clank-monday.tar.gz
+  clank backup --encrypt --recordings /mnt/backup/clank.tar.gz.age`
+
+const restoreHelp = `Makes the state of clank anew from a file of "clank backup": in a home that is empty, or, with
+--replace, in place of what is there, which is kept beside it. clank must not run. The file is
+read to its end and checked first; until then nothing changes.
+
+  clank restore --replace clank-monday.tar.gz`
+
+func newBackupCommand(e *commandEnv) *cobra.Command {
+	opts := server.BackupOptions{Version: version}
+	var encrypt, asJSON bool
+	c := newCommand("backup <file>", "", backupHelp, func(ctx context.Context, args []string) error {
+		h, file, err := homeAndFile(e, args[0])
+		if err == nil && encrypt {
+			opts.Passphrase, err = readPassphrase(e, true)
+		}
+		if err != nil {
+			return err
+		}
+		m, err := h.Backup(ctx, file, opts)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(e.Stdout, m)
+		}
+		fmt.Fprintf(e.Stderr, "%s has %d files of %s\n", file, len(m.Files), h.Dir)
+		if len(m.Running) > 0 {
+			fmt.Fprintf(e.Stderr, "a browser ran with %s: what it had not written yet is not in it\n", strings.Join(m.Running, ", "))
+		}
+		if _, has := m.Files["vault.json"]; has && !m.Keys {
+			fmt.Fprintln(e.Stderr, "the vault is in it, its key is not: keep that elsewhere, or use --encrypt")
+		}
+		return nil
+	})
+	c.Flags().BoolVar(&encrypt, "encrypt", false, "encrypt it with a passphrase, and put the keys in")
+	c.Flags().BoolVar(&opts.Recordings, "recordings", false, "with films, records of tasks, traces and pictures")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what is in it as JSON")
+	return c
+}
+
+func newRestoreCommand(e *commandEnv) *cobra.Command {
+	opts := server.RestoreOptions{Passphrase: func() (string, error) { return readPassphrase(e, false) }}
+	c := newCommand("restore <file>", "", restoreHelp, func(ctx context.Context, args []string) error {
+		h, file, err := homeAndFile(e, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := h.Restore(ctx, file, opts)
+		if err != nil {
+			return err
+		}
+		at := r.Manifest.At.Local().Format("2006-01-02 15:04:05")
+		fmt.Fprintf(e.Stderr, "%s is as it was on %s, with clank %s\n", h.Dir, at, r.Manifest.Version)
+		if r.Before != "" {
+			fmt.Fprintf(e.Stderr, "what was there before is in %s\n", r.Before)
+		}
+		if r.NoKeys {
+			fmt.Fprintf(e.Stderr, "the vault's key was not in the backup: unless the keyring has it, put it into %s\n", h.Path("vault.key"))
+		}
+		return nil
+	})
+	c.Flags().BoolVar(&opts.Replace, "replace", false, "put what is there beside, in a folder that is named")
+	return c
+}
+
+// homeAndFile returns the home, which is not made, and the absolute path of a file.
+func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
+	dir, err := server.HomeDir(e.Getenv)
+	if err != nil {
+		return nil, "", err
+	}
+	file, err := filepath.Abs(name)
+	return &server.Home{Dir: dir}, file, err
+}
+
+// readPassphrase returns the passphrase of a backup. A new one is asked for twice.
+func readPassphrase(e *commandEnv, fresh bool) (string, error) {
+	given, err := settings.ReadSecret(passphraseName, e.Getenv)
+	if err != nil || given.IsSet() {
+		return given.Reveal(), err
+	}
+	lines := bufio.NewReader(e.Stdin)
+	_, asks := terminalOf(e.Stdin)
+	phrase, err := readSecret(e, lines, "Passphrase of the backup: ")
+	if err == nil && phrase == "" {
+		err = errors.New("the passphrase is empty")
+	}
+	if err != nil || !fresh || !asks {
+		return phrase, err
+	}
+	again, err := readSecret(e, lines, "Once more: ")
+	if err == nil && again != phrase {
+		err = errors.New("that is another passphrase")
+	}
+	return phrase, err
+}

@@ -1,0 +1,301 @@
+package server
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/browsermgr/profile"
+	"clank/internal/sqlite"
+
+	"filippo.io/age"
+	"github.com/google/renameio/v2"
+)
+
+// BackupManifest says what is in a backup. It is the last file of the archive, so that one without it is cut off.
+type BackupManifest struct {
+	Format     int               `json:"format"`
+	Version    string            `json:"version"` // of the program
+	Schema     int               `json:"schema"`  // of the database
+	At         time.Time         `json:"at"`
+	Recordings bool              `json:"recordings"`
+	Keys       bool              `json:"keys"`              // of the vault and of browser states, as far as they are files
+	Running    []string          `json:"running,omitempty"` // profiles whose browser ran meanwhile
+	Files      map[string]string `json:"files"`             // SHA-256 of each, by its path in the home
+}
+
+const (
+	backupFormat = 1
+	manifestName = "backup.json"
+)
+
+// BackupOptions say what goes into a backup. Passphrase, if there is one, encrypts it, and has the keys in it.
+type BackupOptions struct {
+	Version    string
+	Recordings bool
+	Passphrase string
+}
+
+var (
+	// recordingFolders hold what can be left out: films, and what tasks, pages and people have recorded.
+	recordingFolders = []string{recordsFolder, filmDir, "pictures", "traces"}
+	// keyFiles open what is encrypted in the home.
+	keyFiles = []string{"vault.key", "browser.key"}
+	// runFiles belong to the process that runs.
+	runFiles = []string{"server.json", "control.json", "DevToolsActivePort"}
+)
+
+// Backup writes what the home holds to a new file: a tar archive, compressed with gzip, and encrypted in the format of
+// age with a passphrase. clank may go on meanwhile. The file is there as a whole, or not at all.
+func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m BackupManifest, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("back up %s: %w", h.Dir, cmp.Or(context.Cause(ctx), err))
+		}
+	}()
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return m, cmp.Or(err, fmt.Errorf("%s is there already", file))
+	}
+	if inside, err := filepath.Rel(h.Dir, file); err == nil && filepath.IsLocal(inside) {
+		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
+	}
+	tmp, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(file)))
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = tmp.Cleanup() }()
+	m = BackupManifest{
+		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second),
+		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
+	}
+	out, err := newArchive(tmp, opts.Passphrase)
+	if err == nil {
+		err = (&backup{home: h, ctx: ctx, manifest: &m, to: out.Writer, copied: map[string]bool{}}).write()
+	}
+	if err = cmp.Or(err, out.Close()); err != nil {
+		return m, err
+	}
+	return m, tmp.CloseAtomicallyReplace()
+}
+
+// archive is a tar archive that is compressed, and encrypted where there is a passphrase.
+type archive struct {
+	*tar.Writer
+
+	layers []io.Closer // below, the uppermost first
+}
+
+func newArchive(to io.Writer, passphrase string) (*archive, error) {
+	a := &archive{}
+	if passphrase != "" {
+		recipient, err := age.NewScryptRecipient(passphrase)
+		if err != nil {
+			return a, err
+		}
+		sealed, err := age.Encrypt(to, recipient)
+		if err != nil {
+			return a, err
+		}
+		to, a.layers = sealed, []io.Closer{sealed}
+	}
+	compressed := gzip.NewWriter(to)
+	a.Writer, a.layers = tar.NewWriter(compressed), append([]io.Closer{compressed}, a.layers...)
+	return a, nil
+}
+
+// Close ends the archive.
+func (a *archive) Close() error {
+	if a.Writer == nil {
+		return nil
+	}
+	err := a.Writer.Close()
+	for _, l := range a.layers {
+		err = cmp.Or(err, l.Close())
+	}
+	return err
+}
+
+// backup is one being written.
+type backup struct {
+	home     *Home
+	ctx      context.Context //nolint:containedctx // of one backup
+	manifest *BackupManifest
+	to       *tar.Writer
+	scratch  string          // folder for copies of databases
+	copied   map[string]bool // databases of browsers that were copied, by name
+}
+
+func (b *backup) write() (err error) {
+	if b.scratch, err = os.MkdirTemp("", "clank-backup-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
+	// Other files are written before the database tells of them: it comes first, and what it tells of is there.
+	database := filepath.Join(b.scratch, "clank.db")
+	if b.manifest.Schema, err = sqlite.Snapshot(b.ctx, b.home.DatabaseFile(), database); err != nil {
+		return err
+	}
+	if err := b.addFile("clank.db", database); err != nil {
+		return err
+	}
+	if err := filepath.WalkDir(b.home.Dir, b.visit); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(b.manifest, "", "  ")
+	if err == nil {
+		err = b.addBytes(manifestName, text, 0o600)
+	}
+	delete(b.manifest.Files, manifestName)
+	return err
+}
+
+// visit adds a file of the home that belongs into the backup. What is gone since the folder was read does not.
+func (b *backup) visit(file string, e fs.DirEntry, err error) error {
+	name, outside := filepath.Rel(b.home.Dir, file)
+	name = filepath.ToSlash(name)
+	err = cmp.Or(err, outside, context.Cause(b.ctx))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || name == ".":
+		return err
+	case e.IsDir() && b.leavesOut(name):
+		return fs.SkipDir
+	case !e.Type().IsRegular() || b.leavesOut(name):
+		return nil
+	}
+	err = b.addFile(name, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// leavesOut reports whether a file or folder of the home, by its path there, is not backed up.
+func (b *backup) leavesOut(name string) bool {
+	base := path.Base(name)
+	switch {
+	case strings.HasPrefix(name, "clank.db"), strings.HasSuffix(base, ".lock"), slices.Contains(runFiles, base):
+		return true
+	case strings.HasPrefix(name, "."), strings.HasPrefix(base, ".staging-"), strings.HasPrefix(base, "."+profile.PackName):
+		return true // being written
+	case slices.Contains(keyFiles, name):
+		return !b.manifest.Keys
+	case slices.Contains(recordingFolders, name):
+		return !b.manifest.Recordings
+	}
+	_, _, inside, ok := splitProfileFile(name)
+	return ok && profile.IsRebuilt(inside)
+}
+
+// splitProfileFile returns the profile that a file of the home, by its path there, belongs to, its user data directory
+// in the home and the path in that.
+func splitProfileFile(name string) (profileName, dir, inside string, ok bool) {
+	parts := strings.SplitN(name, "/", 4)
+	if len(parts) < 4 || parts[0] != "browser" || parts[2] != "user-data" {
+		return "", "", "", false
+	}
+	return parts[1], path.Join(parts[:3]...), parts[3], true
+}
+
+// addFile adds a file under its name in the home. A database of a browser that runs is copied by SQLite, with what is
+// in the files beside it; where the browser keeps it locked, its files are taken as they are.
+func (b *backup) addFile(name, file string) error {
+	of, dir, _, ok := splitProfileFile(name)
+	if !ok || !b.isRunning(dir) {
+		return b.addPlain(name, file)
+	}
+	if !slices.Contains(b.manifest.Running, of) {
+		b.manifest.Running = append(b.manifest.Running, of)
+	}
+	for _, side := range []string{"-journal", "-wal", "-shm"} {
+		if main, is := strings.CutSuffix(name, side); is && b.copied[main] {
+			return nil
+		}
+	}
+	if !isDatabase(file) {
+		return b.addPlain(name, file)
+	}
+	copied := filepath.Join(b.scratch, "copy")
+	defer func() { _ = os.Remove(copied) }()
+	if err := sqlite.CopyFile(b.ctx, file, copied); err != nil {
+		return cmp.Or(context.Cause(b.ctx), b.addPlain(name, file))
+	}
+	b.copied[name] = true
+	return b.addPlain(name, copied)
+}
+
+// isRunning reports whether a browser runs with a user data directory, by its path in the home: it has a link there.
+func (b *backup) isRunning(dir string) bool {
+	_, err := os.Readlink(b.home.Path(filepath.FromSlash(dir), "SingletonLock"))
+	return err == nil
+}
+
+// isDatabase reports whether a file is one of SQLite.
+func isDatabase(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
+}
+
+// maxInMemory is how large a file may be that is read before it is added.
+const maxInMemory = 4 << 20
+
+// addPlain adds a file as it is. One that grows meanwhile is added as long as it was.
+func (b *backup) addPlain(name, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxInMemory {
+		return b.addStream(name, f, info.Size(), info.Mode().Perm())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxInMemory))
+	if err != nil {
+		return err
+	}
+	return b.addBytes(name, data, info.Mode().Perm())
+}
+
+func (b *backup) addBytes(name string, data []byte, mode fs.FileMode) error {
+	return b.addStream(name, bytes.NewReader(data), int64(len(data)), mode)
+}
+
+func (b *backup) addStream(name string, from io.Reader, size int64, mode fs.FileMode) error {
+	h := &tar.Header{Name: name, Mode: int64(mode), Typeflag: tar.TypeReg, Size: size, ModTime: b.manifest.At}
+	if err := b.to.WriteHeader(h); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(b.to, sum), from, size); err != nil {
+		return fmt.Errorf("%s became shorter while it was copied; try again: %w", name, err)
+	}
+	b.manifest.Files[name] = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}

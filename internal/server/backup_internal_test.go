@@ -1,0 +1,314 @@
+package server
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/internal/sqlite"
+	"clank/internal/test/check"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// newBackupHome returns a home with files of each kind, and a database with a session.
+func newBackupHome(t *testing.T) *Home {
+	t.Helper()
+	h := &Home{Dir: filepath.Join(t.TempDir(), "home")}
+	writeFiles(t, h.Dir, map[string]string{
+		"vault.json": "sealed", "vault.key": "key", "browser.key": "key", "tokens.json": "[]", "scripts/apply.txt": "open x",
+		"browser/profiles.json": "{}", "browser/clank@person-1/state.age": "sealed",
+		"browser/clank/user-data/Default/Preferences": "{}", "browser/clank/user-data/Default/Cache/one": "cached",
+		"browser/clank/user-data/GPUCache/two": "cached", "runs/t1/run.jsonl": "{}", "films/film/t1.webm": "film",
+		"downloads/clank/large.bin": strings.Repeat("large", maxInMemory/4), "transcripts/call.jsonl": "{}",
+		"server.json": "{}", "control.json": "{}", "clank.lock": "", "downloads/.staging-1/part": "part",
+	})
+	saveSession(t, h, "s1")
+	return h
+}
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		check.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
+	}
+}
+
+func saveSession(t *testing.T, h *Home, id string) {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
+	check.Must(t, err)
+	check.Must(t, errors.Join(db.SaveSession(t.Context(), sessions.Session{ID: id, State: sessions.SessionParked}), db.Close()))
+}
+
+// filesBelow lists the files of a folder.
+func filesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	check.Must(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			name, _ := filepath.Rel(dir, path)
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	}))
+	slices.Sort(names)
+	return names
+}
+
+func phrase(text string) func() (string, error) { return func() (string, error) { return text, nil } }
+
+func TestWhatIsBackedUpIsRestored(t *testing.T) {
+	t.Parallel()
+	kept := []string{
+		"browser/clank/user-data/Default/Preferences", "browser/clank@person-1/state.age", "browser/profiles.json", "clank.db",
+		"downloads/clank/large.bin", "scripts/apply.txt", "tokens.json", "transcripts/call.jsonl", "vault.json",
+	}
+	for name, tt := range map[string]struct {
+		opts BackupOptions
+		more []string
+	}{
+		"as it is":          {},
+		"with recordings":   {BackupOptions{Recordings: true}, []string{"films/film/t1.webm", "runs/t1/run.jsonl"}},
+		"with a passphrase": {BackupOptions{Passphrase: "correct horse"}, []string{"browser.key", "vault.key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newBackupHome(t)
+			file := filepath.Join(t.TempDir(), "backup")
+			// It runs: another program has the database open, and has written what is in its log alone.
+			db, err := sqlite.Open(t.Context(), h.DatabaseFile())
+			check.Must(t, err)
+			check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s2", State: sessions.SessionParked}))
+			m, err := h.Backup(t.Context(), file, tt.opts)
+			check.Must(t, errors.Join(err, db.Close()))
+			want := slices.Sorted(slices.Values(append(slices.Clone(kept), tt.more...)))
+			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(m.Files))); diff != "" {
+				t.Errorf("what is in it (-want +got):\n%s", diff)
+			}
+			to := &Home{Dir: filepath.Join(t.TempDir(), "new", "home")}
+			r, err := to.Restore(t.Context(), file, RestoreOptions{Passphrase: phrase(tt.opts.Passphrase)})
+			check.Must(t, err)
+			if r.NoKeys != (tt.opts.Passphrase == "") || r.Before != "" {
+				t.Errorf("restored %+v", r)
+			}
+			if diff := cmp.Diff(want, filesBelow(t, to.Dir)); diff != "" {
+				t.Errorf("the home (-want +got):\n%s", diff)
+			}
+			if got, err := os.ReadFile(to.Path("downloads/clank/large.bin")); err != nil || len(got) != 5*(maxInMemory/4) {
+				t.Errorf("a large file has %d bytes, %v", len(got), err)
+			}
+			restored, err := sqlite.Open(t.Context(), to.DatabaseFile())
+			check.Must(t, err)
+			for _, id := range []string{"s1", "s2"} {
+				check.Must(t, check.Err(restored.Session(t.Context(), id)))
+			}
+			check.Must(t, restored.Close())
+		})
+	}
+}
+
+func TestADatabaseOfABrowserThatRunsIsCopiedWhole(t *testing.T) {
+	t.Parallel()
+	h := newBackupHome(t)
+	dir := h.Path("browser", "clank", "user-data")
+	check.Must(t, os.Symlink("here-1", filepath.Join(dir, "SingletonLock")))
+	writeFiles(t, dir, map[string]string{"Default/Locked": "SQLite format 3\x00 and no more"})
+	cookies, err := sqlite.Open(t.Context(), filepath.Join(dir, "Default", "Cookies"))
+	check.Must(t, err)
+	defer cookies.Close()
+	check.Must(t, cookies.SaveSession(t.Context(), sessions.Session{ID: "crumb", State: sessions.SessionParked}))
+	file := filepath.Join(t.TempDir(), "backup")
+	m, err := h.Backup(t.Context(), file, BackupOptions{})
+	check.Must(t, err)
+	if diff := cmp.Diff([]string{"clank"}, m.Running); diff != "" {
+		t.Errorf("profiles that ran (-want +got):\n%s", diff)
+	}
+	to := &Home{Dir: filepath.Join(t.TempDir(), "home")}
+	check.Must(t, check.Err(to.Restore(t.Context(), file, RestoreOptions{})))
+	restored := to.Path("browser/clank/user-data/Default")
+	files := slices.DeleteFunc(filesBelow(t, restored), func(n string) bool { return strings.Contains(n, ".process-") })
+	if !slices.Equal(files, []string{"Cookies", "Locked", "Preferences"}) {
+		t.Errorf("the profile has %v", files)
+	}
+	copied, err := sqlite.Open(t.Context(), filepath.Join(restored, "Cookies"))
+	check.Must(t, err)
+	check.Must(t, errors.Join(check.Err(copied.Session(t.Context(), "crumb")), copied.Close()))
+}
+
+func TestAHomeIsReplacedWholeAndKeptBeside(t *testing.T) {
+	t.Parallel()
+	from, to := newBackupHome(t), newBackupHome(t)
+	file := filepath.Join(t.TempDir(), "backup")
+	check.Must(t, check.Err(from.Backup(t.Context(), file, BackupOptions{})))
+	writeFiles(t, to.Dir, map[string]string{"vault.key": "its own", "mine": "old"})
+	r, err := to.Restore(t.Context(), file, RestoreOptions{Replace: true})
+	check.Must(t, err)
+	if text, err := os.ReadFile(filepath.Join(r.Before, "mine")); err != nil || string(text) != "old" {
+		t.Errorf("the old home has %q, %v", text, err)
+	}
+	if text, err := os.ReadFile(to.Path("vault.key")); err != nil || string(text) != "its own" || r.NoKeys {
+		t.Errorf("the key is %q, %v, missing %v; want that of the old home", text, err, r.NoKeys)
+	}
+	if _, err := os.Lstat(to.Path("mine")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was in the old home: %v, want it gone", err)
+	}
+	check.Must(t, to.Claim())
+	to.Release()
+}
+
+// rewriteBackup writes a backup anew, with each of its files as change has it.
+func rewriteBackup(t *testing.T, from, to string, change func(name string, data []byte) []byte) {
+	t.Helper()
+	in, err := os.Open(from)
+	check.Must(t, err)
+	defer in.Close()
+	plain, err := gzip.NewReader(in)
+	check.Must(t, err)
+	f, err := os.Create(to)
+	check.Must(t, err)
+	out, err := newArchive(f, "")
+	check.Must(t, err)
+	for r := tar.NewReader(plain); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		check.Must(t, err)
+		data, err := io.ReadAll(r)
+		check.Must(t, err)
+		if data = change(h.Name, data); data != nil {
+			h.Size = int64(len(data))
+			check.Must(t, errors.Join(out.WriteHeader(h), check.Err(out.Write(data))))
+		}
+	}
+	check.Must(t, errors.Join(out.Close(), f.Close()))
+}
+
+// withManifest changes the manifest of a backup.
+func withManifest(t *testing.T, change func(*BackupManifest)) func(string, []byte) []byte {
+	t.Helper()
+	return func(name string, data []byte) []byte {
+		if name != manifestName {
+			return data
+		}
+		var m BackupManifest
+		check.Must(t, json.Unmarshal(data, &m))
+		change(&m)
+		data, err := json.Marshal(m)
+		check.Must(t, err)
+		return data
+	}
+}
+
+func TestWhatCannotBeRestoredChangesNothing(t *testing.T) {
+	t.Parallel()
+	from := newBackupHome(t)
+	dir := t.TempDir()
+	good, sealed := filepath.Join(dir, "good"), filepath.Join(dir, "sealed")
+	check.Must(t, check.Err(from.Backup(t.Context(), good, BackupOptions{Version: "1.2"})))
+	check.Must(t, check.Err(from.Backup(t.Context(), sealed, BackupOptions{Passphrase: "right"})))
+	whole, err := os.ReadFile(good)
+	check.Must(t, err)
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("enough of it"))
+	for name, tt := range map[string]struct {
+		ctx   context.Context
+		file  string // otherwise what make makes
+		make  func(path string)
+		again bool // into a home that is there, without a word on replacing it
+		held  bool // by a server
+		want  string
+	}{
+		"no file":          {file: filepath.Join(dir, "none"), want: "no such file"},
+		"something else":   {make: func(p string) { check.Must(t, os.WriteFile(p, []byte("my diary"), 0o600)) }, want: "no backup of clank"},
+		"cut off":          {make: func(p string) { check.Must(t, os.WriteFile(p, whole[:len(whole)-100], 0o600)) }, want: "damaged or cut off"},
+		"changed":          {make: func(p string) { check.Must(t, os.WriteFile(p, flipped(whole), 0o600)) }, want: "damaged"},
+		"wrong passphrase": {file: sealed, want: "passphrase is wrong"},
+		"it is there":      {file: good, again: true, want: "--replace"},
+		"it runs":          {file: good, held: true, want: "another clank uses this home"},
+		"stopped":          {file: good, ctx: stopped, want: "enough of it"},
+		"a file changed": {make: func(p string) {
+			rewriteBackup(t, good, p, func(name string, data []byte) []byte {
+				if name == "tokens.json" {
+					return []byte("[1]")
+				}
+				return data
+			})
+		}, want: "tokens.json is missing or not as it was"},
+		"a file more": {make: func(p string) {
+			rewriteBackup(t, good, p, withManifest(t, func(m *BackupManifest) { delete(m.Files, "tokens.json") }))
+		}, want: "files and should have"},
+		"a file outside": {make: func(p string) {
+			out, err := os.Create(p)
+			check.Must(t, err)
+			a, err := newArchive(out, "")
+			check.Must(t, err)
+			check.Must(t, errors.Join(a.WriteHeader(&tar.Header{Name: "../out", Typeflag: tar.TypeReg}), a.Close(), out.Close()))
+		}, want: "escapes"},
+		"newer": {make: func(p string) {
+			rewriteBackup(t, good, p, withManifest(t, func(m *BackupManifest) { m.Schema = 1000 }))
+		}, want: "newer clank (1.2, with schema 1000"},
+		"another format": {make: func(p string) {
+			rewriteBackup(t, good, p, withManifest(t, func(m *BackupManifest) { m.Format = 2 }))
+		}, want: "format 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := tt.file
+			if tt.make != nil {
+				file = filepath.Join(t.TempDir(), "made")
+				tt.make(file)
+			}
+			to := &Home{Dir: filepath.Join(t.TempDir(), "home")}
+			writeFiles(t, to.Dir, map[string]string{"mine": "old"})
+			if tt.held {
+				server := &Home{Dir: to.Dir}
+				check.Must(t, server.Claim())
+				defer server.Release()
+			}
+			if tt.ctx == nil {
+				tt.ctx = t.Context()
+			}
+			_, err := to.Restore(tt.ctx, file, RestoreOptions{Replace: !tt.again, Passphrase: phrase("wrong")})
+			check.Fails(t, err, nil, tt.want)
+			if got := filesBelow(t, filepath.Dir(to.Dir)); !slices.Equal(slices.DeleteFunc(got, func(n string) bool { return n == "home/clank.lock" }), []string{"home/mine"}) {
+				t.Errorf("there is %v, want the home as it was", got)
+			}
+		})
+	}
+}
+
+// flipped returns data with another byte in its middle.
+func flipped(data []byte) []byte {
+	data = slices.Clone(data)
+	data[len(data)/2] ^= 0x10
+	return data
+}
+
+func TestNoBackupIsHalf(t *testing.T) {
+	t.Parallel()
+	h := newBackupHome(t)
+	dir := t.TempDir()
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("enough of it"))
+	check.Fails(t, check.Err(h.Backup(stopped, filepath.Join(dir, "b"), BackupOptions{})), nil, "enough of it")
+	check.Must(t, os.WriteFile(filepath.Join(dir, "there"), nil, 0o600))
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "there"), BackupOptions{})), nil, "there already")
+	check.Fails(t, check.Err(h.Backup(t.Context(), h.Path("b"), BackupOptions{})), nil, "another place")
+	check.Must(t, os.Remove(h.DatabaseFile()))
+	check.Fails(t, check.Err(h.Backup(t.Context(), filepath.Join(dir, "b"), BackupOptions{})), fs.ErrNotExist)
+	if got := filesBelow(t, dir); !slices.Equal(got, []string{"there"}) {
+		t.Errorf("left behind: %v", got)
+	}
+}

@@ -1,0 +1,249 @@
+package server
+
+import (
+	"archive/tar"
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"clank/internal/sqlite"
+
+	"filippo.io/age"
+)
+
+// RestoreOptions say how a home is restored. Passphrase is asked if the backup is encrypted. Replace says that what is
+// in the home is put beside it; otherwise there must be nothing.
+type RestoreOptions struct {
+	Passphrase func() (string, error)
+	Replace    bool
+}
+
+// Restored tells what a restore has done. Before is where the home is now that was there, and empty if there was none.
+type Restored struct {
+	Manifest BackupManifest
+	Before   string
+	NoKeys   bool // the backup has none, and neither had the home before
+}
+
+// maxManifest bounds what is read of a manifest.
+const maxManifest = 256 << 20
+
+// Restore makes the home of a backup. It is read to its end beside the home, checked, and takes the home's place then:
+// until that nothing in the home has changed. A home that a process uses is refused.
+func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r Restored, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore %s: %w", file, err)
+		}
+	}()
+	if real, err := filepath.EvalSymlinks(h.Dir); err == nil {
+		h = &Home{Dir: real}
+	}
+	defer h.Release()
+	full, err := h.prepareRestore(opts.Replace)
+	if err != nil {
+		return r, err
+	}
+	staged, err := os.MkdirTemp(filepath.Dir(h.Dir), filepath.Base(h.Dir)+".restoring-")
+	if err != nil {
+		return r, fmt.Errorf("make a folder beside the home (set CLANK_HOME to where that may be done): %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staged)) }()
+	if r.Manifest, err = readBackup(ctx, file, staged, opts.Passphrase); err != nil {
+		return r, err
+	}
+	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
+		return r, err
+	}
+	if runtime.GOOS == "windows" { // there a folder with an open file keeps its name; elsewhere the lock moves with it
+		h.Release()
+	}
+	if !full {
+		return r, errors.Join(os.RemoveAll(h.Dir), os.Rename(staged, h.Dir))
+	}
+	r.Before = h.Dir + ".before-" + time.Now().UTC().Format("20060102-150405")
+	if err := os.Rename(h.Dir, r.Before); err != nil {
+		return r, err
+	}
+	if err := os.Rename(staged, h.Dir); err != nil {
+		return r, errors.Join(err, os.Rename(r.Before, h.Dir))
+	}
+	return r, nil
+}
+
+// prepareRestore claims the home if it is there, and reports whether there is anything in it.
+func (h *Home) prepareRestore(replace bool) (full bool, err error) {
+	entries, err := os.ReadDir(h.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, os.MkdirAll(filepath.Dir(h.Dir), 0o700)
+	}
+	if err == nil {
+		err = h.Claim()
+	}
+	if errors.Is(err, ErrHomeClaimed) {
+		err = fmt.Errorf("%w: end it first", err)
+	}
+	full = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != lockFileName })
+	if err == nil && full && !replace {
+		err = fmt.Errorf("there is something in %s already: --replace puts it beside", h.Dir)
+	}
+	return full, err
+}
+
+// keepKeys copies the keys of the home to a restored one whose backup has none. It reports whether there are none then
+// though something is encrypted.
+func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err error) {
+	for _, name := range keyFiles {
+		if _, has := m.Files[name]; has {
+			continue
+		}
+		err := copyFile(h.Path(name), filepath.Join(staged, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		_, encrypted := m.Files["vault.json"]
+		missing = missing || err != nil && encrypted && name == "vault.key"
+	}
+	return missing, nil
+}
+
+// readBackup unpacks a backup into an empty folder, and checks it.
+func readBackup(ctx context.Context, file, into string, passphrase func() (string, error)) (m BackupManifest, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	plain, err := openArchive(f, passphrase)
+	if err != nil {
+		return m, err
+	}
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return m, err
+	}
+	defer root.Close()
+	sums, err := unpackBackup(ctx, tar.NewReader(plain), root, &m)
+	if err == nil {
+		_, err = io.Copy(io.Discard, plain) // what compresses and encrypts has its own checks at the end
+	}
+	switch {
+	case context.Cause(ctx) != nil:
+		return m, context.Cause(ctx)
+	case err != nil:
+		return m, fmt.Errorf("the backup is damaged or cut off, and nothing was changed: %w", err)
+	}
+	return m, checkBackup(ctx, into, m, sums)
+}
+
+// openArchive returns the tar archive in a backup.
+func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, error) {
+	in := bufio.NewReader(f)
+	const ageMark = "age-encryption.org/"
+	if head, _ := in.Peek(len(ageMark)); string(head) != ageMark {
+		plain, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("this is no backup of clank: %w", err)
+		}
+		return plain, nil
+	}
+	phrase, err := passphrase()
+	if err != nil {
+		return nil, err
+	}
+	identity, err := age.NewScryptIdentity(phrase)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := age.Decrypt(in, identity)
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
+		return nil, errors.New("the passphrase is wrong")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decrypt it: %w", err)
+	}
+	return gzip.NewReader(opened)
+}
+
+// unpackBackup unpacks all files and the manifest, and returns the checksums of the files.
+func unpackBackup(ctx context.Context, from *tar.Reader, root *os.Root, m *BackupManifest) (map[string]string, error) {
+	sums := map[string]string{}
+	for m.Format == 0 {
+		header, err := from.Next()
+		if err = cmp.Or(context.Cause(ctx), err); errors.Is(err, io.EOF) {
+			return nil, errors.New("its end is missing")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header.Name == manifestName {
+			if err := json.NewDecoder(io.LimitReader(from, maxManifest)).Decode(m); err != nil {
+				return nil, fmt.Errorf("read what is in it: %w", err)
+			}
+			continue
+		}
+		if _, twice := sums[header.Name]; twice || header.Typeflag != tar.TypeReg {
+			return nil, fmt.Errorf("%q should not be in it", header.Name)
+		}
+		if sums[header.Name], err = unpackFile(root, header, from); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// unpackFile writes a file that is not there, and returns its checksum.
+func unpackFile(root *os.Root, h *tar.Header, from io.Reader) (sum string, err error) {
+	if err := root.MkdirAll(path.Dir(h.Name), 0o700); err != nil {
+		return "", err
+	}
+	mode := fs.FileMode(h.Mode).Perm() &^ 0o077 //nolint:gosec // nine bits
+	to, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(to, hash), from)
+	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, to.Sync(), to.Close())
+}
+
+// checkBackup refuses what this program cannot go on with.
+func checkBackup(ctx context.Context, dir string, m BackupManifest, sums map[string]string) error {
+	newest, err := sqlite.Version()
+	switch {
+	case err != nil:
+		return err
+	case m.Format != backupFormat:
+		return fmt.Errorf("the backup has format %d, and this clank knows %d: install the version that made it (%s)", m.Format, backupFormat, m.Version)
+	case m.Schema > newest:
+		return fmt.Errorf("the backup was made by a newer clank (%s, with schema %d; this one knows %d): install that version, "+
+			"or restore an older backup", m.Version, m.Schema, newest)
+	}
+	for name, sum := range m.Files {
+		if sums[name] != sum {
+			return fmt.Errorf("the backup is damaged, and nothing was changed: %s is missing or not as it was", name)
+		}
+	}
+	if len(sums) != len(m.Files) {
+		return fmt.Errorf("the backup is damaged, and nothing was changed: it has %d files and should have %d", len(sums), len(m.Files))
+	}
+	version, err := sqlite.Check(ctx, filepath.Join(dir, "clank.db"))
+	if err == nil && version != m.Schema {
+		err = fmt.Errorf("the database has schema %d, and the backup says %d", version, m.Schema)
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Version returns the number of the newest migration, which a database that [Open] has opened has as its version.
+func Version() (int, error) {
+	names, err := migrationNames()
+	return len(names), err
+}
+
+// Snapshot writes the database at path, as it is now, to a new file, and returns its version. Others may use it
+// meanwhile. Unlike [Open] it changes nothing in it, so that a backup before an upgrade is one of what was there.
+func Snapshot(ctx context.Context, path, to string) (version int, err error) {
+	version, err = withFile(ctx, path, func(pool *sql.DB) error { return copyInto(ctx, pool, to) })
+	if err != nil {
+		return 0, fmt.Errorf("copy the database: %w", err)
+	}
+	return version, nil
+}
+
+// CopyFile writes any SQLite database as it is now to a new file: whole, unless the program that uses it has locked
+// it, which is an error.
+func CopyFile(ctx context.Context, path, to string) error {
+	pool, err := connect(path, 1, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyInto(ctx, pool, to), pool.Close())
+}
+
+func copyInto(ctx context.Context, pool *sql.DB, to string) error {
+	_, err := pool.ExecContext(ctx, "VACUUM INTO ?", to)
+	return err
+}
+
+// Check reads the whole database at path, which nobody uses, and returns its version. One that [Open] would refuse, or
+// with anything wrong in it, is an error.
+func Check(ctx context.Context, path string) (version int, err error) {
+	version, err = withFile(ctx, path, func(pool *sql.DB) error {
+		var found string
+		if err := pool.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
+			return err
+		}
+		if found != "ok" {
+			return fmt.Errorf("%s is damaged: %s", path, found)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("check the database: %w", err)
+	}
+	return version, nil
+}
+
+// withFile does something with the database at path, which is there and is ours, and returns its version.
+func withFile(ctx context.Context, path string, do func(*sql.DB) error) (version int, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return 0, err
+	}
+	newest, err := Version()
+	if err != nil {
+		return 0, err
+	}
+	pool, err := connect(path, 1, busyWait)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	if version, err = fileVersion(ctx, pool, path, newest); err == nil && version == 0 {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	if err == nil {
+		err = do(pool)
+	}
+	return version, err
+}
