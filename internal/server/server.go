@@ -117,8 +117,9 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 		return nil, err
 	}
 	a.telemetry = &telemetry.Recorder{
-		Store: a.Db, Metrics: telemetry.NewMetrics(a.version, gauges{a}), Logger: a.logger,
+		Store: a.Db, Metrics: telemetry.NewMetrics(a.version), Logger: a.logger,
 	}
+	a.telemetry.Metrics.Registry.MustRegister(gauges{a})
 	if a.telemetry.Tracer, err = telemetry.OpenTracer(ctx, a.getenv, a.version, a.logger); err != nil {
 		return nil, err
 	}

@@ -109,11 +109,12 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 		}
 		return nil
 	}
-	if provider, ok := strings.CutSuffix(name, "_API_KEY"); ok && name != "COMPATIBLE_API_KEY" {
-		_, err := m.listModels(ctx, strings.ToLower(provider), value)
-		return err
+	provider := strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))
+	if !slices.Contains(ModelProviders(), provider) || provider == "compatible" { // whose server may want none
+		return nil
 	}
-	return nil
+	_, err := m.listModels(ctx, provider, value)
+	return err
 }
 
 // explainDiscordToken says of an error whether it is the token's, or Discord could not be asked, and what to do.

@@ -71,6 +71,11 @@ func TestAKeyIsKeptOnceItsServiceTakesItAndBringsTheModels(t *testing.T) {
 	if _, err := finder.Models(t.Context(), "compatible"); err == nil || !strings.Contains(err.Error(), "does not accept") {
 		t.Errorf("a server that wants a key: %v", err)
 	}
+	for _, name := range []string{"BRAVE_API_KEY", "SPEECH_API_KEY", "COMPATIBLE_API_KEY", "TURN_SECRET"} { // which nobody is asked about
+		if err := server.SaveServiceKey(t.Context(), v, environ, name, "any-0123456789", finder); err != nil {
+			t.Errorf("%s was not kept: %v", name, err)
+		}
+	}
 	for _, name := range []string{"HOME", "agentStack.preset"} {
 		if err := server.SaveServiceKey(t.Context(), v, environ, name, "sk-0123456789", finder); err == nil {
 			t.Errorf("%s was kept as a key", name)

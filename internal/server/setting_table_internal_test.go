@@ -240,7 +240,7 @@ var settingEffects = []settingEffect{
 	{keyTasks + "maxAtOncePerGuild", "1", limits, nil},
 	{keyTasks + "maxAtOncePerUser", "1", limits, nil},
 	{
-		keyTasks + "threadAfterMinutes", "5",
+		keyTasks + "threadAfterMs", "60000",
 		handed(func(e *effects) time.Duration { return botHost{e.Server}.ThreadAfter() }), nil,
 	},
 	{

@@ -18,7 +18,7 @@ import (
 // Metrics counts what clank does. Names and units follow https://prometheus.io/docs/practices/naming/. Labels have few
 // values: nobody is named.
 type Metrics struct {
-	registry                         *prometheus.Registry
+	Registry                         *prometheus.Registry // what else is served is registered there
 	tasks, steps, calls, tokens, usd *prometheus.CounterVec
 	taskTime, waitTime, stepTime     *prometheus.HistogramVec
 	stopTime                         prometheus.Histogram
@@ -30,8 +30,8 @@ type Metrics struct {
 // maxTools bounds the series of tools: models make up names.
 const maxTools = 100
 
-// NewMetrics returns metrics that count from zero. Those of sources are read whenever somebody asks.
-func NewMetrics(version string, sources ...prometheus.Collector) *Metrics {
+// NewMetrics returns metrics that count from zero.
+func NewMetrics(version string) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "clank_" + name, Help: help}, labels)
 	}
@@ -41,7 +41,7 @@ func NewMetrics(version string, sources ...prometheus.Collector) *Metrics {
 		}, labels)
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
+		Registry: prometheus.NewRegistry(),
 		held:     make(map[int64]budget.Entry),
 		tools:    make(map[string]bool),
 		tasks:    counter("tasks_total", "Tasks that ended, by where they came from and how they ended.", "source", "runtime", "state"),
@@ -60,16 +60,16 @@ func NewMetrics(version string, sources ...prometheus.Collector) *Metrics {
 		Name: "clank_build_info", Help: "Always 1; the version is the label.", ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
-	m.registry.MustRegister(append([]prometheus.Collector{
+	m.Registry.MustRegister(
 		m.tasks, m.steps, m.calls, m.tokens, m.usd, m.taskTime, m.waitTime, m.stepTime, m.stopTime, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	}, sources...)...)
+	)
 	return m
 }
 
 // Handler serves the metrics to Prometheus.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: 10 * time.Second})
+	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{Timeout: 10 * time.Second})
 }
 
 // endTask counts a task that is final.
