@@ -143,7 +143,12 @@ func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration
 	}
 	if err != nil && ctx.Err() != nil {
 		t.main.Post(proto.PageStopLoading{})
-		if over, ok := errors.AsType[*fault.TimeLimitError](context.Cause(ctx)); ok {
+		over, late := errors.AsType[*fault.TimeLimitError](context.Cause(ctx))
+		switch {
+		case late && t.documentCount() != before.Documents: // what has arrived can be read
+			res.Loading = true
+			return res, nil
+		case late:
 			err = fmt.Errorf("the server did not answer within %s: %w", over.Limit, err)
 		}
 	}

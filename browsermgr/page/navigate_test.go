@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -136,6 +137,23 @@ func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
 	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
 	check.Fails(t, err, nil, "the server did not answer within 400ms")
+}
+
+func TestWhatHasArrivedOfAPageCanBeRead(t *testing.T) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<title>Half</title><h1>The first half</h1>"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	tab := openTab(t, "")
+	res, err := tab.NavigateWithin(t.Context(), srv.URL, 2*time.Second)
+	if err != nil || !res.Loading || !res.Navigated || res.Status != http.StatusOK {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if got := snapshot(t, tab, page.SnapshotOptions{}).Text; !strings.Contains(got, "The first half") {
+		t.Errorf("the page says %q", got)
+	}
 }
 
 func TestHistory(t *testing.T) {

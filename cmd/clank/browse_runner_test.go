@@ -260,7 +260,7 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	defer srv.Close()
 	h, err := server.OpenHome(e.Getenv)
 	check.Must(t, err)
-	check.Must(t, errors.Join(h.Claim(), h.PublishAddress(srv.URL, "secret")))
+	check.Must(t, errors.Join(h.Claim(), check.Err(h.PublishAddress(srv.URL, "secret"))))
 	defer h.Release()
 	asked := false
 	err = withServerOrDatabase(t.Context(), e, func(c *api.Client) error {
@@ -273,5 +273,14 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	}
 	if _, err := requireServer(e, ""); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAHomeThatCannotBeWrittenIsNotCalledTaken(t *testing.T) {
+	e := newTestEnv(t, nil)
+	check.Must(t, os.MkdirAll(filepath.Join(e.Getenv("CLANK_HOME"), "clank.lock"), 0o700)) // nobody can lock that
+	got := runCommand(t.Context(), e, "serve")
+	if got.code != exitFailed || strings.Contains(got.stderr, "end that one") || !strings.Contains(got.stderr, "that can be written") {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -219,8 +219,8 @@ var commandCases = []commandCase{
 	},
 	{line: "click --json e12", asks: "POST /act", body: `{"kind":"click","ref":"e12"}`, stdout: "{\n  \"ok\": true\n}\n"},
 	{
-		line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`, answer: `{"downloads":[{"path":"/d/a"},{"path":"/d/b"}]}`,
-		stdout: "clicked e1\ndownloaded: /d/a\ndownloaded: /d/b\n",
+		line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`, answer: `{"downloads":[{"path":"/d/a"},{"path":"/d/b"},{"suggestedFilename":"c","error":"too large"},{"suggestedFilename":"d","inProgress":true}]}`,
+		stdout: "clicked e1\ndownloaded: /d/a\ndownloaded: /d/b\nnot downloaded: c: too large\nstill downloading: d\n",
 	},
 	{line: "click e1", asks: "POST /act", body: `{"kind":"click","ref":"e1"}`, answer: `{` + dialogOpen + `}`, stdout: "clicked e1, and a dialog opened\n", stderr: `a dialog is open (d1, confirm "Sure?")`},
 	{line: "click-coords -1.5 20 --double", asks: "POST /act", body: `{"doubleClick":true,"kind":"clickCoords","x":-1.5,"y":20}`, stdout: "clicked at -1.5,20\n"},

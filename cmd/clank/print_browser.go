@@ -191,9 +191,7 @@ func printConsequences(p *outputPrinter, r client.Result) {
 	if r.Download != nil {
 		downloads = append(downloads, *r.Download)
 	}
-	for _, d := range downloads {
-		p.Line("downloaded: %s", cleanText(d.Path))
-	}
+	printDownloads(p, downloads)
 	printRefused(p, r.Refused)
 	if r.BlockedByDialog {
 		p.Message("%s", dialogHint(r.BrowserState))
@@ -221,8 +219,20 @@ func printBatch(p *outputPrinter, r client.Result) {
 			p.Line("%d. done", i+1)
 		}
 	}
-	for _, d := range r.Downloads {
-		p.Line("downloaded: %s", cleanText(d.Path))
+	printDownloads(p, r.Downloads)
+}
+
+// printDownloads prints what became of downloads.
+func printDownloads(p *outputPrinter, list []client.Download) {
+	for _, d := range list {
+		switch name := cleanLine(d.SuggestedFilename); {
+		case d.Error != "":
+			p.Line("not downloaded: %s: %s", name, cleanText(d.Error))
+		case d.InProgress:
+			p.Line("still downloading: %s", name)
+		default:
+			p.Line("downloaded: %s", cleanText(d.Path))
+		}
 	}
 }
 

@@ -35,8 +35,11 @@ one does not wait.`, func(ctx context.Context, _ []string) error {
 			if err != nil {
 				return err
 			}
-			if err := h.Claim(); err != nil {
+			switch err := h.Claim(); {
+			case errors.Is(err, server.ErrHomeClaimed):
 				return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
+			case err != nil:
+				return fmt.Errorf("%w; set CLANK_HOME to a directory that can be written", err)
 			}
 			defer h.Release()
 			a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel, logFormat), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})

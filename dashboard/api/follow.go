@@ -38,7 +38,11 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 		if ctx.Err() != nil {
 			return f.rec, context.Cause(ctx)
 		}
-		if _, no := errors.AsType[*StatusError](err); no {
+		no, answered := errors.AsType[*StatusError](err)
+		if answered && no.Status == http.StatusUnauthorized && f.rec.SessionID != "" { // it does not know the secret of the one before
+			return f.rec, fmt.Errorf("the clank at %s was started again meanwhile: go on with session %s", c.Base, f.rec.SessionID)
+		}
+		if answered {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
 		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause { // it was there, if only in silence

@@ -21,10 +21,14 @@ import (
 type line struct {
 	silence time.Duration
 	streams []string
+	refuses bool // after the last, it answers that nobody is signed in
 }
 
 func (l *line) RoundTrip(*http.Request) (*http.Response, error) {
-	if len(l.streams) == 0 {
+	switch {
+	case len(l.streams) == 0 && l.refuses:
+		return &http.Response{StatusCode: http.StatusUnauthorized, Body: io.NopCloser(strings.NewReader(`{"error":"sign in first"}`))}, nil
+	case len(l.streams) == 0:
 		return nil, errors.New("connection refused")
 	}
 	said := l.streams[0]
@@ -71,6 +75,14 @@ func TestAQuestionIsToldOnce(t *testing.T) {
 		if want := []bool{false, true}; !slices.Equal(got, want) {
 			t.Errorf("told of the question, and whether it is over: %v, want %v", got, want)
 		}
+	})
+}
+
+func TestAServerThatWasStartedAgainIsToldWithTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}, refuses: true}}}
+		_, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
+		check.Fails(t, err, nil, "the clank at http://clank was started again meanwhile: go on with session s1")
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"strconv"
 	"syscall"
@@ -54,11 +53,11 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	if err := a.OwnListeners.AddURL(s.URL()); err != nil {
 		return nil, err
 	}
-	withdraw, err := client.Announce(a.Home.Dir, s.URL(), a.LocalSecret)
+	file, err := client.Announce(a.Home.Dir, s.URL(), a.LocalSecret)
 	if err != nil {
-		return nil, fmt.Errorf("announce the control API: %w", err)
+		return nil, err
 	}
-	a.onClose(func(context.Context) error { withdraw(); return nil })
+	a.keepAnnounced(ctx, file)
 	a.Tools = NewBrowserTools(a.StateDir, s.URL(), a.LocalSecret)
 	a.Tools.Settings = a.Settings.Current
 	a.Tools.Secret = a.models.Secret
@@ -68,6 +67,28 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	}
 	a.onClose(a.Tools.Close)
 	return s, nil
+}
+
+// announceInterval is how soon an announcement is there again that somebody has removed or damaged.
+const announceInterval = 2 * time.Second
+
+// keepAnnounced keeps an announcement until the server closes.
+func (a *Server) keepAnnounced(ctx context.Context, file *client.AnnouncementFile) {
+	a.onClose(func(context.Context) error { return file.Remove() })
+	a.inBackground(ctx, func(life context.Context) {
+		tick := time.NewTicker(announceInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-life.Done():
+				return
+			case <-tick.C:
+			}
+			if err := file.Restore(); err != nil {
+				a.logger.Debug("an announcement is not restored", "error", err)
+			}
+		}
+	})
 }
 
 // controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that

@@ -10,8 +10,9 @@ import (
 	"runtime"
 	"strings"
 
+	"clank/browsermgr/control/client"
+
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir
@@ -124,15 +125,8 @@ type Address struct {
 }
 
 // PublishAddress tells other processes of the same person where the server is, and what opens it.
-func (h *Home) PublishAddress(url, secret string) error {
-	data, err := json.Marshal(Address{URL: url, PID: os.Getpid(), Secret: secret})
-	if err != nil {
-		return fmt.Errorf("publish the address: %w", err)
-	}
-	if err := renameio.WriteFile(h.Path("server.json"), data, 0o600, renameio.WithTempDir(h.Dir)); err != nil {
-		return fmt.Errorf("publish the address: %w", err)
-	}
-	return nil
+func (h *Home) PublishAddress(url, secret string) (*client.AnnouncementFile, error) {
+	return client.WriteAnnouncement(h.Path("server.json"), Address{URL: url, PID: os.Getpid(), Secret: secret})
 }
 
 // TokenFile holds digests of the tokens that were given out.
@@ -146,14 +140,6 @@ func (h *Home) RunsDir() string { return h.Path("runs") }
 
 // ScriptsDir returns the folder in which scripts are kept.
 func (h *Home) ScriptsDir() string { return h.Path("scripts") }
-
-// WithdrawAddress takes the address back.
-func (h *Home) WithdrawAddress() error {
-	if err := os.Remove(h.Path("server.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("take the address back: %w", err)
-	}
-	return nil
-}
 
 // RunningServer returns the address of the server that owns the home. found is false
 // if none does; what a dead one left behind does not count.

@@ -110,10 +110,11 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 	if err := a.OwnListeners.AddURL(at); err != nil {
 		return nil, err
 	}
-	if err := a.Home.PublishAddress(s.URL(), a.LocalSecret); err != nil {
+	file, err := a.Home.PublishAddress(s.URL(), a.LocalSecret)
+	if err != nil {
 		return nil, err
 	}
-	a.onClose(func(context.Context) error { return a.Home.WithdrawAddress() })
+	a.keepAnnounced(ctx, file)
 	return s, nil
 }
 

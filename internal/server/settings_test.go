@@ -197,7 +197,8 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 		t.Fatalf("server of a new home = %v, %v", found, err)
 	}
 	check.Must(t, h.Claim())
-	check.Must(t, h.PublishAddress("http://127.0.0.1:1", "secret"))
+	at, err := h.PublishAddress("http://127.0.0.1:1", "secret")
+	check.Must(t, err)
 	other := &server.Home{Dir: h.Dir}
 	a, found, err := other.RunningServer()
 	if err != nil || !found || a.URL != "http://127.0.0.1:1" || a.Secret != "secret" {
@@ -207,7 +208,7 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 	if _, found, _ := other.RunningServer(); found {
 		t.Error("the address counts although nobody owns the home")
 	}
-	if err := errors.Join(h.WithdrawAddress(), h.WithdrawAddress()); err != nil {
+	if err := errors.Join(at.Remove(), at.Remove()); err != nil {
 		t.Errorf("unpublish: %v", err)
 	}
 }

@@ -217,10 +217,14 @@ func (l *Manager) load(ctx context.Context) (*State, error) {
 // parseStored turns stored values into settings, leaving out what it cannot use.
 func (l *Manager) parseStored(stored map[string]json.RawMessage, version string) *State {
 	st := &State{Settings: PresetDefaults(storedPreset(stored)), Version: version, Stored: stored}
+	closed := false // what pages may not reach is not known
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		v, err := l.decode(key, stored[key])
 		if err != nil {
 			st.Problems = append(st.Problems, FieldError{Key: key, Value: shortValue(stored[key]), Why: err.Error()})
+			if _, known := FindField(key); known && strings.HasPrefix(key, networkKeys) {
+				closed = true
+			}
 			if key == overrideKey {
 				st.Settings.Runtime = strings.Trim(shortValue(stored[key]), `"`) // tasks are refused with it, instead of being done otherwise
 			}
@@ -229,8 +233,14 @@ func (l *Manager) parseStored(stored map[string]json.RawMessage, version string)
 		f, _ := FindField(key)
 		f.assign(&st.Settings, v)
 	}
+	if closed {
+		st.Settings.NetworkAccess.HostAllowlist = damagedRules
+	}
 	return st
 }
+
+// damagedRules, as the only host that pages reach, leaves none.
+const damagedRules = "a-stored-rule-is-damaged.invalid"
 
 // check returns an InvalidError that lists what is wrong with changes. What is
 // stored can always be reset, also where this version does not know it.

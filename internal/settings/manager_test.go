@@ -298,6 +298,17 @@ func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
 	}
 }
 
+func TestADamagedRuleAboutHostsLetsPagesReachNothing(t *testing.T) {
+	const rules = "agentStack.runtimeConfig.browser.ssrfPolicy."
+	for _, key := range []string{"hostnameAllowlist", "blockedHostnames", "upstreamProxies", "askNewHosts"} {
+		l := &settings.Manager{Store: &memory{values: values(rules+key, "{}"), version: 1}, Log: slog.New(slog.DiscardHandler)}
+		check.Must(t, l.Open(t.Context()))
+		if got := l.Current().NetworkAccess.HostAllowlist; !strings.HasSuffix(got, ".invalid") {
+			t.Errorf("%s: pages may reach %q", key, got)
+		}
+	}
+}
+
 func TestAStoreThatFailsChangesNothing(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)

@@ -26,11 +26,20 @@ func (db *DB) LoadSettings(ctx context.Context) (values map[string]json.RawMessa
 		}
 		version = settingsVersion(n)
 		if key.Valid {
-			values[key.String] = json.RawMessage(value.String)
+			values[key.String] = storedJSON(value.String)
 		}
 		return nil
 	}, "SELECT version, key, value FROM setting_version LEFT JOIN setting")
 	return values, version, err
+}
+
+// storedJSON returns a stored value. One that is damaged becomes what no setting takes, and says so where it is shown.
+func storedJSON(value string) json.RawMessage {
+	if raw := json.RawMessage(value); json.Valid(raw) {
+		return raw
+	}
+	raw, _ := json.Marshal(map[string]string{"damaged": value}) // strings always marshal
+	return raw
 }
 
 // settingsVersion returns the version after so many saves.
@@ -85,7 +94,7 @@ func auditSettings(ctx context.Context, tx *transaction, values map[string]json.
 		if err := rows.Scan(&key, &value); err != nil {
 			return err
 		}
-		before[key] = json.RawMessage(value)
+		before[key] = storedJSON(value)
 	}
 	if err := rows.Err(); err != nil {
 		return err

@@ -38,6 +38,18 @@ func TestSettingsAreSavedAsAWhole(t *testing.T) {
 	}
 }
 
+func TestADamagedSettingCanBeShownAndSetAgain(t *testing.T) {
+	db := openNew(t)
+	version, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")
+	check.Must(t, err)
+	check.Must(t, db.Damage(t.Context(), "a"))
+	got, _, err := db.LoadSettings(t.Context())
+	if want := `{"damaged":"{"}`; err != nil || string(got["a"]) != want {
+		t.Errorf("it is shown as %s, %v", got["a"], err)
+	}
+	check.Must(t, check.Err(db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, version)))
+}
+
 func TestAStaleChangeOfSettingsIsRefused(t *testing.T) {
 	db := openNew(t)
 	for _, stale := range []string{"1", "x"} {

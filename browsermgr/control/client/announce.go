@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,27 +54,51 @@ func Discover(home string) (Announcement, error) {
 }
 
 // Announce tells other programs of the same person where a server is and what opens it, in a file of the directory home
-// that only they can read. remove takes that back, unless another server has announced itself since.
-func Announce(home, url, token string) (remove func(), err error) {
-	mine, err := json.Marshal(Announcement{URL: url, Token: token, PID: os.Getpid()})
+// that only they can read.
+func Announce(home, url, token string) (*AnnouncementFile, error) {
+	return WriteAnnouncement(filepath.Join(home, announcementFile), Announcement{URL: url, Token: token, PID: os.Getpid()})
+}
+
+// AnnouncementFile is a file in which a server has announced itself.
+type AnnouncementFile struct {
+	path string
+	mine []byte
+}
+
+// WriteAnnouncement writes what a server says about itself, as JSON, to a file that only its owner can read.
+func WriteAnnouncement(path string, what any) (*AnnouncementFile, error) {
+	mine, err := json.Marshal(what)
 	if err != nil {
-		return nil, fmt.Errorf("announce the control server: %w", err)
+		return nil, fmt.Errorf("announce the server: %w", err)
 	}
-	path := filepath.Join(home, announcementFile)
-	file, err := renameio.TempFile(home, path) // readable by its owner alone
-	if err != nil {
-		return nil, fmt.Errorf("announce the control server: %w", err)
+	f := &AnnouncementFile{path, mine}
+	return f, f.write()
+}
+
+func (f *AnnouncementFile) write() error {
+	if err := renameio.WriteFile(f.path, f.mine, 0o600, renameio.WithTempDir(filepath.Dir(f.path))); err != nil {
+		return fmt.Errorf("announce the server: %w", err)
 	}
-	defer func() { _ = file.Cleanup() }()
-	if _, err := file.Write(mine); err != nil {
-		return nil, fmt.Errorf("announce the control server: %w", err)
+	return nil
+}
+
+// Restore writes the file again if it is gone, or holds what no server has written.
+func (f *AnnouncementFile) Restore() error {
+	now, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !json.Valid(now) {
+		return f.write()
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
-		return nil, fmt.Errorf("announce the control server: %w", err)
+	return err
+}
+
+// Remove removes the file, unless another server has announced itself there since.
+func (f *AnnouncementFile) Remove() error {
+	now, err := os.ReadFile(f.path)
+	if err == nil && bytes.Equal(now, f.mine) {
+		err = os.Remove(f.path)
 	}
-	return func() {
-		if now, err := os.ReadFile(path); err == nil && string(now) == string(mine) {
-			os.Remove(path)
-		}
-	}, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("take the announcement back: %w", err)
+	}
+	return nil
 }

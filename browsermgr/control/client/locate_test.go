@@ -228,21 +228,29 @@ func TestAnnounceAndDiscover(t *testing.T) {
 	if _, err := client.Discover(home); !errors.Is(err, client.ErrNotAnnounced) {
 		t.Errorf("before: got %v, want ErrNotAnnounced", err)
 	}
-	removeFirst, err := client.Announce(home, "http://127.0.0.1:1", "one")
+	first, err := client.Announce(home, "http://127.0.0.1:1", "one")
 	check.Must(t, err)
 	info, err := os.Stat(filepath.Join(home, "control.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v %v, want mode 0600", info.Mode(), err)
 	}
-	removeSecond, err := client.Announce(home, "http://127.0.0.1:2", "two")
+	second, err := client.Announce(home, "http://127.0.0.1:2", "two")
 	check.Must(t, err)
-	removeFirst() // must leave what the second said
+	check.Must(t, errors.Join(first.Remove(), first.Restore())) // must leave what the second said
 	got, err := client.Discover(home)
 	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
-	removeSecond()
-	removeSecond()
+	for _, text := range []string{"", "{", "\x00"} {
+		check.Must(t, os.WriteFile(filepath.Join(home, "control.json"), []byte(text), 0o600))
+		check.Must(t, second.Restore())
+		if now, err := client.Discover(home); now != got || err != nil {
+			t.Errorf("after %q: %+v, %v", text, now, err)
+		}
+	}
+	check.Must(t, os.Remove(filepath.Join(home, "control.json")))
+	check.Must(t, second.Restore())
+	check.Must(t, errors.Join(second.Remove(), second.Remove()))
 	if left, err := os.ReadDir(home); len(left) != 0 || err != nil {
 		t.Errorf("got %v, %v, want an empty directory", left, err)
 	}

@@ -65,8 +65,11 @@ type BrowserState struct {
 
 // Download is a file that the browser saved, on the server's machine.
 type Download struct {
-	Path string `json:"path"`
-	Size int64  `json:"size"` // bytes
+	Path              string `json:"path"` // empty while it is under way, and after an error
+	Size              int64  `json:"size"` // bytes
+	SuggestedFilename string `json:"suggestedFilename"`
+	InProgress        bool   `json:"inProgress"`
+	Error             string `json:"error"`
 }
 
 // Result is the answer to an action or a navigation.
