@@ -14,7 +14,7 @@ type BudgetReader interface {
 	Budgets(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
 }
 
-// Budgets holds spending and limits, each as people read it: "0.80 of 1.00
+// Budgets holds spending and limits, each as people read it in English: "0.80 of 1.00
 // USD". What is empty does not concern the person who asks.
 type Budgets struct {
 	Mine, Server, Today string
@@ -42,13 +42,13 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 	}
 	var lines []string
 	if v.Mine != "" {
-		lines = append(lines, who.locale.T("You today: %s", v.Mine))
+		lines = append(lines, who.locale.T("You today: %s", who.locale.Text(v.Mine)))
 	}
 	if v.Server != "" {
-		lines = append(lines, who.locale.T("This server today: %s", v.Server))
+		lines = append(lines, who.locale.T("This server today: %s", who.locale.Text(v.Server)))
 	}
 	if v.Today != "" {
-		lines = append(lines, who.locale.T("Everybody today: %s", v.Today))
+		lines = append(lines, who.locale.T("Everybody today: %s", who.locale.Text(v.Today)))
 	}
 	if len(v.People) > 0 {
 		lines = append(lines, who.locale.T("In this server today:"))
@@ -58,7 +58,7 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 		if p.User != "" {
 			name = "<@" + p.User + ">"
 		}
-		line := fmt.Sprintf("- %s: %s", name, p.Spent)
+		line := fmt.Sprintf("- %s: %s", name, who.locale.Text(p.Spent))
 		if discord.MessageLength(strings.Join(lines, "\n")+"\n"+line) > discord.MaxMessageLength {
 			break
 		}

@@ -2,12 +2,16 @@ package bot_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"clank/bot"
 	"clank/internal/settings"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/watches"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 func TestAllReadTheLanguageOfTheServerAndEachTheirOwn(t *testing.T) {
@@ -31,6 +35,29 @@ func TestAllReadTheLanguageOfTheServerAndEachTheirOwn(t *testing.T) {
 	k.queued(2)
 	s.answer(it, "Aguardando um navegador livre, posição 2 na fila.")
 	s.answer(s.command(s.ada, "stop", nil), "Parado.")
+}
+
+func TestDetailsAreInTheLanguageOfWhoReadsThem(t *testing.T) {
+	s := newStage(t)
+	s.SetLocale(s.guild, "de")
+	s.ada.Locale, s.mod.Locale = "de", "ja"
+	s.bot.Budgets = budgets{people: []bot.PersonBudget{{User: s.bob.ID, Spent: "5.00 USD, 12 calls"}}}
+	s.open()
+	s.answer(s.command(s.mod, "budget", nil), "12回の呼び出し")
+	s.answer(s.command(s.ada, "budget", nil), "Dieser Server heute: 9 von 10 USD")
+
+	_, m := s.ask(approval.ClassBuy, func(q *approval.Question) {
+		q.Text = "Log in at https://shop.example with the login \"Do buy\""
+	})
+	if want := `**Bei https\://shop.example mit der Anmeldung "Do buy" einloggen?**`; !strings.Contains(m.Content, want) {
+		t.Errorf("a question says %q, want %q", m.Content, want)
+	}
+	w := watches.Watch{ID: "w1", URL: "https://shop.test/a", What: "the number near \"price\" drops below 20 EUR"}
+	w.Origin = sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
+	n := watches.Notice{Kind: watches.NoticeMet, Text: "It is 19 € now; it was 21 €.", Diff: []string{"+ … and 3 more"}}
+	check.Must(t, s.bot.NotifyWatch(t.Context(), w, n))
+	got := s.message(s.room, `die Zahl bei "price" fällt unter 20 EUR`)
+	check.Contains(t, got.Content, "➕ … und 3 weitere", "19 €")
 }
 
 func TestTheSettingForAServerComesBeforeWhatItPrefers(t *testing.T) {

@@ -227,7 +227,7 @@ func noticeText(loc i18n.Locale, w watches.Watch, n watches.Notice) string {
 		if sign == "-" {
 			mark = "➖"
 		}
-		fmt.Fprintf(&t, "%s %s\n", mark, discord.EscapeLine(text, 100))
+		fmt.Fprintf(&t, "%s %s\n", mark, discord.EscapeLine(loc.Text(text), 100))
 	}
 	fmt.Fprintf(&t, "%s\n", discord.RevealLinks(quietLink(w.URL)))
 	if w.State == watches.StateActive {

@@ -3,6 +3,7 @@ package computeruse
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"net/url"
 	"strings"
@@ -96,7 +97,7 @@ func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyW
 		what = r.state.memory.secrets.Redact(c.Actions[0].redacted(on).label(on, c.Intent), maskForPeople)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
-		Classes: []string{safetyClass}, Text: "The provider of the model wants a person to look before it goes on: " + what,
+		Classes: []string{safetyClass}, Text: fmt.Sprintf("The provider of the model wants a person to look before it goes on: %s", what),
 		Detail: agent.Shorten(strings.Join(details, "; "), 600), Origin: originOf(r.state.url),
 	})
 	switch {

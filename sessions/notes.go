@@ -119,7 +119,7 @@ func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *St
 		if !n.TookOver {
 			j.rec.Late = append(j.rec.Late, n.Text)
 			if j.rec.Origin.Kind != FromDashboard { // where it is the next task
-				text += " (too late for this task: ask again)"
+				text += " " + j.rec.Origin.Locale.T("(too late for this task: ask again)")
 			}
 		}
 		if err := m.recordStep(ctx, j, &Step{N: answer.N, Kind: StepNotice, Label: text, Text: text}); err != nil {

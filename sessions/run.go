@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"clank/cancel"
 )
@@ -82,7 +83,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 		limited, end := context.WithCancelCause(ctx)
 		defer end(nil)
 		j.clock = startClock(limit, func() {
-			end(&cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + DurationText(limit)})
+			end(&cancel.Cause{Reason: cancel.TimedOut, Detail: fmt.Sprintf("a task may take %v", DurationText(limit))})
 		})
 		defer j.clock.pause()
 		ctx = limited

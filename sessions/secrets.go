@@ -276,7 +276,7 @@ func LikelyCodes(prompt string) []string {
 }
 
 // vaultHint tells the person once in a session where passwords belong.
-const vaultHint = "\n\nThere was a password in what you asked for. It is taken out of what clank keeps and shows, " +
+const vaultHint = "There was a password in what you asked for. It is taken out of what clank keeps and shows, " +
 	"but the model read it. Next time keep it in the vault, where models can use but not read it: " +
 	"`clank vault add NAME --origin URL --user NAME` on clank's machine, then ask to log in with NAME."
 
@@ -301,7 +301,7 @@ func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
 	}
 	if step.Kind == StepAnswer && !told && secrets.Mask(j.prompt) != j.prompt {
 		l.vaultTold = true
-		step.Text += vaultHint
+		step.Text += "\n\n" + j.rec.Origin.Locale.T(vaultHint)
 	}
 	m.mu.Unlock()
 	if step.Kind == StepNotice { // somebody said something to the task

@@ -196,14 +196,14 @@ const (
 )
 
 // stepLimit is how the reason of a task begins that a limit of steps has ended.
-const stepLimit = "step limit of "
+const stepLimit = "step limit of %d"
 
 // StepLimit returns the [Step.Limit] of a task that may have n steps.
-func StepLimit(n int) string { return fmt.Sprintf("%s%d", stepLimit, n) }
+func StepLimit(n int) string { return fmt.Sprintf(stepLimit, n) }
 
 // HitStepLimit reports whether a limit of steps has ended the task.
 func (r TaskRecord) HitStepLimit() bool {
-	return r.State == TaskLimited && strings.HasPrefix(r.Reason, stepLimit)
+	return r.State == TaskLimited && strings.HasPrefix(r.Reason, strings.TrimSuffix(stepLimit, "%d"))
 }
 
 // Final reports whether a task in state s will not change any more.

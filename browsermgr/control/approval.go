@@ -100,7 +100,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		return do()
 	}
 	if fn := act.Fn; fn != "" {
-		if err := a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Run JavaScript of the model in the page at", ": "+intent.QuoteUntrusted(fn, 300))); err != nil {
+		if err := a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Run JavaScript of the model in the page at %s: %s", intent.QuoteUntrusted(fn, 300))); err != nil {
 			return err
 		}
 		return do()
@@ -142,7 +142,7 @@ func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab
 	}
 	open := tab.Dialogs().Pending
 	if len(open) == 0 {
-		return id, a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Say yes to whatever is asked next by the page at", ""))
+		return id, a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Say yes to whatever is asked next by the page at %s"))
 	}
 	for _, d := range slices.Backward(open) {
 		if id == "" || d.ID == id {

@@ -574,7 +574,7 @@ func TestASpentBudgetIsToldKindlyWithWhatWasFound(t *testing.T) {
 			Hint: "whoever runs clank can allow more: setting x; it begins anew at midnight in Europe/Berlin",
 		}
 	}
-	const why = "I may not go on: the budget is spent, 1.00 of 1.00 USD for this person today; " +
+	const why = "I may not go on. Budget spent: 1.00 of 1.00 USD for this person today; " +
 		"whoever runs clank can allow more: setting x; it begins anew at midnight in Europe/Berlin."
 	for name, tt := range map[string]struct {
 		replies []func(llm.Request) (llm.Reply, error)

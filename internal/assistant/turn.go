@@ -59,7 +59,7 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	chosen := false
 	for round := 0; ; round++ {
 		got, err := r.ask(ctx, req)
-		if why, ok := budgetSpentText(err); ok {
+		if why, ok := r.budgetSpentText(err); ok {
 			return r.answerBudgetSpent(why), nil
 		}
 		if err != nil {
@@ -330,16 +330,10 @@ func (r *replyRun) lockSession(ctx context.Context, session string) (done func()
 
 // budgetSpentText returns what people are told if err says that the budget allows no further model call: what is
 // spent, when the budget starts again, and who can allow more.
-func budgetSpentText(err error) (text string, ok bool) {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Kind != llm.ErrBudgetSpent {
-		return "", false
-	}
-	text = "I may not go on: the budget is spent, " + strings.TrimPrefix(e.Message, "budget spent: ")
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text + ".", true
+func (r *replyRun) budgetSpentText(err error) (text string, ok bool) {
+	loc := r.turn.Origin.Locale
+	spent, ok := agent.BudgetSpent(err)
+	return loc.T("I may not go on.") + " " + loc.Sentence(spent), ok
 }
 
 // offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come

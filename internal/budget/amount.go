@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -60,28 +61,47 @@ func (a Amount) Sub(b Amount) Amount {
 
 // dimension is one way in which an [Amount] counts.
 type dimension struct {
-	name   string
-	of     func(Amount) int64
-	format func(int64) string
+	spent, against string // formats of what was spent, alone and beside its limit
+	of             func(Amount) int64
+	format         func(int64) any
 	// estimated says that what a call will take is known by estimate only.
 	estimated bool
 	// apart says that only what takes some of it needs some of it left.
 	apart bool
 }
 
-func formatCount(n int64) string { return strconv.FormatInt(n, 10) }
+func formatCount(n int64) any { return n }
 
-func formatMinutes(n int64) string {
+func formatMoney(n int64) any { return Money(n).String() }
+
+func formatMinutes(n int64) any {
 	return strconv.FormatFloat(math.Ceil(time.Duration(n).Minutes()*10)/10, 'f', -1, 64)
 }
 
 var dimensions = []dimension{
-	{name: "USD", of: func(a Amount) int64 { return int64(a.Money) }, format: func(n int64) string { return Money(n).String() }, estimated: true},
-	{name: "calls", of: func(a Amount) int64 { return a.Calls }, format: formatCount},
-	{name: "steps", of: func(a Amount) int64 { return a.Steps }, format: formatCount},
-	{name: "tokens", of: func(a Amount) int64 { return a.Tokens }, format: formatCount, estimated: true},
-	{name: "minutes", of: func(a Amount) int64 { return int64(a.Time) }, format: formatMinutes},
-	{name: "minutes of talk", of: func(a Amount) int64 { return int64(a.Talk) }, format: formatMinutes, apart: true},
+	{
+		spent: "%s USD", against: "%s of %s USD", of: func(a Amount) int64 { return int64(a.Money) }, format: formatMoney,
+		estimated: true,
+	},
+	{spent: "%d calls", against: "%d of %d calls", of: func(a Amount) int64 { return a.Calls }, format: formatCount},
+	{spent: "%d steps", against: "%d of %d steps", of: func(a Amount) int64 { return a.Steps }, format: formatCount},
+	{
+		spent: "%d tokens", against: "%d of %d tokens", of: func(a Amount) int64 { return a.Tokens }, format: formatCount,
+		estimated: true,
+	},
+	{spent: "%s minutes", against: "%s of %s minutes", of: func(a Amount) int64 { return int64(a.Time) }, format: formatMinutes},
+	{
+		spent: "%s minutes of talk", against: "%s of %s minutes of talk", of: func(a Amount) int64 { return int64(a.Talk) },
+		format: formatMinutes, apart: true,
+	},
+}
+
+// amount returns how much n is, as people read it.
+func (u dimension) amount(n int64) string { return fmt.Sprintf(u.spent, u.format(n)) }
+
+// beside returns what was spent beside what may be.
+func (u dimension) beside(spent, most int64) string {
+	return fmt.Sprintf(u.against, u.format(spent), u.format(most))
 }
 
 // String writes what was spent as people read it: "0.80 USD, 12 calls".
@@ -89,7 +109,7 @@ func (a Amount) String() string {
 	var parts []string
 	for _, u := range dimensions {
 		if n := u.of(a); n > 0 {
-			parts = append(parts, u.format(n)+" "+u.name)
+			parts = append(parts, u.amount(n))
 		}
 	}
 	if len(parts) == 0 {
@@ -104,11 +124,11 @@ func (a Amount) Against(limit Amount) string {
 	var parts []string
 	for _, u := range dimensions {
 		if most := u.of(limit); most > 0 {
-			parts = append(parts, u.format(u.of(a))+" of "+u.format(most)+" "+u.name)
+			parts = append(parts, u.beside(u.of(a), most))
 		}
 	}
 	if len(parts) == 0 {
-		return a.String() + " (no limit)"
+		return fmt.Sprintf("%v (no limit)", a)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -98,9 +98,10 @@ const (
 	LevelDay     Level = "day"
 )
 
-// levelWords are what people read after "budget spent: 1 of 1 USD ".
-var levelWords = map[Level]string{
-	LevelTask: "for this task", LevelSession: "for this session", LevelUser: "for this person today", LevelGuild: "for this server today", LevelDay: "for today",
+// levelFormats say what is spent.
+var levelFormats = map[Level]string{
+	LevelTask: "%v for this task", LevelSession: "%v for this session", LevelUser: "%v for this person today",
+	LevelGuild: "%v for this server today", LevelDay: "%v for today",
 }
 
 // CostKey says by what costs are told apart.

@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"clank/llm"
@@ -117,24 +118,25 @@ const (
 // spentError says which budget is spent, who can raise it, and when it begins anew. want is what was asked for.
 func spentError(model string, s Sum, u dimension, allowed, want int64, zone *time.Location) *llm.Error {
 	spent := u.of(s.Amount)
-	hint := fmt.Sprintf("whoever runs clank can allow more: setting %s%s", LimitKey, s.Key.Level)
+	var hints []string
 	if u.estimated && spent < allowed {
-		hint = fmt.Sprintf("one more call could take %s %s; ", u.format(want), u.name) + hint
+		hints = append(hints, fmt.Sprintf("one more call could take %v", u.amount(want)))
 	}
+	hints = append(hints, fmt.Sprintf("whoever runs clank can allow more: setting %s%s", LimitKey, s.Key.Level))
 	switch s.Key.Level {
 	case LevelUser, LevelGuild, LevelDay:
-		where := "of the machine it runs on"
+		when := "it begins anew at midnight of the machine it runs on"
 		if zone != nil && zone != time.Local {
-			where = "in " + zone.String()
+			when = fmt.Sprintf("it begins anew at midnight in %s", zone)
 		}
-		hint += "; it begins anew at midnight " + where
+		hints = append(hints, when)
 	case LevelTask:
-		hint += "; a new task has a budget of its own"
+		hints = append(hints, "a new task has a budget of its own")
 	case LevelSession:
-		hint += "; a new session has a budget of its own"
+		hints = append(hints, "a new session has a budget of its own")
 	}
 	return &llm.Error{
-		Kind: llm.ErrBudgetSpent, Model: model, Hint: hint,
-		Message: fmt.Sprintf("budget spent: %s of %s %s %s", u.format(spent), u.format(allowed), u.name, levelWords[s.Key.Level]),
+		Kind: llm.ErrBudgetSpent, Model: model, Hint: strings.Join(hints, "; "),
+		Message: "budget spent: " + fmt.Sprintf(levelFormats[s.Key.Level], u.beside(spent, allowed)),
 	}
 }

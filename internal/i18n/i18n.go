@@ -43,23 +43,69 @@ func (l Locale) T(english string, args ...any) string {
 	return l.dictionary().printer.Sprintf(english, args...)
 }
 
-// Text translates what was put together in English elsewhere, such as the text of an error: it is known as a whole, or
-// by the format it was made with. What is unknown stays as it is.
+// Text translates what was put together in English elsewhere, such as the text of an error: it is known as a whole, as
+// a list, or by the format it was made with. What is unknown stays as it is.
 func (l Locale) Text(english string) string {
+	if text, known := l.find(english); known {
+		return text
+	}
+	if r, n := utf8.DecodeRuneInString(english); unicode.IsUpper(r) { // in the middle of a sentence it begins small
+		if text, known := l.find(string(unicode.ToLower(r)) + english[n:]); known {
+			return capital(text)
+		}
+	}
+	return english
+}
+
+func (l Locale) find(english string) (text string, known bool) {
 	d := l.dictionary()
 	if d.known[english] {
-		return d.printer.Sprintf(english)
+		return d.printer.Sprintf(english), true
+	}
+	// An error often wraps what is known in words that are known: "stopped: the session was closed".
+	act, why, wraps := strings.Cut(english, ": ")
+	wraps = wraps && d.known[act]
+	if wraps {
+		if why, known := l.find(why); known {
+			return d.printer.Sprintf(act) + ": " + why, true
+		}
+	}
+	for _, between := range []string{"; ", ", and ", ", "} {
+		if text, known := l.findAll(english, between); known {
+			return text, true
+		}
 	}
 	for _, f := range d.formats() {
 		if got := f.pattern.FindStringSubmatch(english); got != nil {
-			return d.printer.Sprintf(f.key, f.args(l, got[1:])...)
+			return d.printer.Sprintf(f.key, f.args(l, got[1:])...), true
 		}
 	}
-	// An error often wraps what is known in words that are known: "stopped: the session was closed".
-	if act, why, wraps := strings.Cut(english, ": "); wraps && d.known[act] {
-		return d.printer.Sprintf(act) + ": " + l.Text(why)
+	if wraps {
+		return d.printer.Sprintf(act) + ": " + why, true
 	}
-	return english
+	return "", false
+}
+
+// findAll translates a list, if all in it is known, or has no words.
+func (l Locale) findAll(english, between string) (text string, known bool) {
+	parts := strings.Split(english, between)
+	if len(parts) == 1 {
+		return "", false
+	}
+	for i, part := range parts {
+		if parts[i], known = l.find(part); !known {
+			if strings.ContainsFunc(part, unicode.IsLower) {
+				return "", false
+			}
+			parts[i] = part
+		}
+	}
+	return strings.Join(parts, l.dictionary().printer.Sprintf(between)), true
+}
+
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(r)) + s[n:]
 }
 
 // Sentence returns what Text does as a sentence: with a capital letter, unless it begins with a name such as
@@ -70,8 +116,7 @@ func (l Locale) Sentence(english string) string {
 		return ""
 	}
 	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
-		r, n := utf8.DecodeRuneInString(s)
-		s = strings.ToUpper(string(r)) + s[n:]
+		s = capital(s)
 	}
 	switch last, _ := utf8.DecodeLastRuneInString(s); {
 	case strings.ContainsRune(".!?)。！？）", last):
@@ -223,7 +268,7 @@ func (d *dictionary) makeFormats() []format {
 		return cmp.Or(cmp.Compare(bare(b), bare(a)), cmp.Compare(a.key, b.key))
 	})
 	// What has hardly a word of its own would recognise anything, unless all else is numbers.
-	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 8 && strings.Trim(f.verbs, "d") != "" })
+	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 6 && strings.Trim(f.verbs, "d") != "" })
 }
 
 // args returns what was found in a text as arguments for its format.

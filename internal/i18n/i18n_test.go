@@ -284,9 +284,21 @@ func TestErrorsAreTranslatedAsAWholeOrByTheirFormat(t *testing.T) {
 			"It is shown behind a link, for 30 minutes at most: whoever has it can watch.": "Ada teilt eine Browser-Seite. " +
 			"Über Go Live geht es nicht: das Konto dafür ist noch nicht mit Discord verbunden. Man sieht sie hinter einem Link, " +
 			"höchstens 30 Minuten lang: wer ihn hat, kann zusehen.",
-		"in 3 hours":                    "in 3 hours",
-		"something that nobody foresaw": "something that nobody foresaw",
-		"":                              "",
+		"0.80 of 1.00 USD, 12 of 1200 calls, 3 steps": "0.80 von 1.00 USD, 12 von 1.200 Aufrufen, 3 Schritte",
+		"2.00 USD, 1 calls (no limit)":                "2.00 USD, 1 Aufruf (ohne Grenze)",
+		"budget spent: 2 of 2 minutes of talk for this server today; whoever runs clank can allow more: setting x.y; it begins " +
+			"anew at midnight in UTC": "das Budget ist aufgebraucht: 2 von 2 Minuten Gespräch für diesen Server heute; wer clank " +
+			"betreibt, kann mehr erlauben: Einstellung x.y; es beginnt neu um Mitternacht in UTC",
+		"Send or publish something at a.example, and hand over personal data (e-mail address, name) at a.example": "Bei a.example " +
+			"etwas senden oder veröffentlichen und bei a.example persönliche Daten (E-Mail-Adresse, Name) angeben",
+		"watch https://a.example/: the words \"b, and c\" are not on the page": `https://a.example/: die Wörter "b, and c" stehen ` +
+			"nicht auf der Seite",
+		"the watch is not possible: it can be looked at every 15 minutes to every 7 days": "diese Beobachtung ist nicht möglich: " +
+			"der Abstand zwischen zwei Blicken kann von 15 Minuten bis zu 7 Tagen reichen",
+		"The page changes, and something else": "The page changes, and something else",
+		"in 3 hours":                           "in 3 hours",
+		"something that nobody foresaw":        "something that nobody foresaw",
+		"":                                     "",
 	} {
 		if got := i18n.Locale("de").Text(english); got != want {
 			t.Errorf("%q: got %q, want %q", english, got, want)

@@ -3,8 +3,8 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,7 +128,7 @@ func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (
 		}
 	}
 	q.Class, q.Profile, q.Origin, q.Detail = approval.ClassHost, profile, host, why
-	q.Text = "Reach " + strconv.QuoteToASCII(host) + " for the first time"
+	q.Text = fmt.Sprintf("Reach %+q for the first time", host)
 	answer, err := k.Approvals.Ask(ctx, q)
 	return answer.ForSession, err
 }

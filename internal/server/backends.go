@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	"clank/browseagent"
 	"clank/computeruse"
@@ -105,7 +106,7 @@ func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessio
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.downloads.Ask(ctx, s, t, sessions.Question{
-			Classes: []string{string(approval.ClassHandOver)}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Summary,
+			Classes: []string{string(approval.ClassHandOver)}, Text: fmt.Sprintf("Go on with %s (%s)", way.Model, way.Runtime), Detail: to.Summary,
 		})
 	}
 	return way.Model, err

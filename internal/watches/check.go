@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/internal/untrusted"
+	"clank/sessions"
 )
 
 const (
@@ -73,11 +74,12 @@ func (w *Watch) recordFailure(err error, now time.Time) {
 	w.NextCheck = nextCheckTime(*w, now)
 	switch w.Failures {
 	case notifyAfterFailures:
-		w.PendingNotice = &Notice{At: now, Kind: NoticeTrouble, Text: "The page could not be looked at several times in a row: " + w.Problem +
-			". It is tried again, less and less often."}
+		w.PendingNotice = &Notice{At: now, Kind: NoticeTrouble, Text: fmt.Sprintf("The page could not be looked at several "+
+			"times in a row: %v. It is tried again, less and less often.", w.Problem)}
 	case endAfterFailures:
 		w.State, w.Reason = StateEnded, w.Problem
-		w.PendingNotice = &Notice{At: now, Kind: NoticeEnded, Text: "This watch has ended, because the page could not be looked at for a long time: " + w.Problem + "."}
+		w.PendingNotice = &Notice{At: now, Kind: NoticeEnded, Text: fmt.Sprintf("This watch has ended, because the page could not be "+
+			"looked at for a long time: %v.", w.Problem)}
 	}
 }
 
@@ -161,7 +163,7 @@ func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *chec
 	if !met || w.Seen.Met {
 		return nil
 	}
-	text := "It is so: " + w.Describe() + "."
+	text := fmt.Sprintf("It is so: %v.", w.Describe())
 	if value != "" {
 		text = fmt.Sprintf("It is %s now; it was %s.", value, w.Seen.Value)
 	}
@@ -210,7 +212,7 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 
 // judge asks the model, within its time.
 func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %s", checkTimeout))
+	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %v", sessions.DurationText(checkTimeout)))
 	defer cancel()
 	v, err := r.Host.Judge(limited, w, q)
 	return v, causeIfEnded(limited, err)
@@ -224,7 +226,7 @@ func (d pageDiff) summary() []string {
 			out = append(out, mark+" "+untrusted.Shorten(l, maxDiffLineChars))
 		}
 		if n := len(list) - maxDiffLines; n > 0 {
-			out = append(out, fmt.Sprintf("%s … and %d more", mark, n))
+			out = append(out, mark+" "+fmt.Sprintf("… and %d more", n))
 		}
 	}
 	add("-", d.removed)
@@ -254,7 +256,7 @@ func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts b
 	case r.slots <- struct{}{}:
 	}
 	defer func() { <-r.slots }()
-	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("it was not read within %s", checkTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("it was not read within %v", sessions.DurationText(checkTimeout)))
 	defer cancel()
 	if !w.NeedsBrowser {
 		if page, err = r.Host.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {

@@ -2,6 +2,7 @@ package watches
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -46,7 +47,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
 	case w.Every < least || w.Every > MaxInterval:
-		return w, invalidWatch("it can be looked at every %s to every %s", sessions.DurationText(least), sessions.DurationText(MaxInterval))
+		return w, invalidWatch("it can be looked at every %v to every %v", sessions.DurationText(least), sessions.DurationText(MaxInterval))
 	case !w.Until.After(now) || w.Until.Sub(now) > MaxDuration:
 		return w, invalidWatch("it can last until %s at most, and has to end in the future", now.Add(MaxDuration).Format(time.DateOnly))
 	case utf8.RuneCountInString(w.What) > maxWhatChars:
@@ -82,25 +83,31 @@ func (c Condition) validate(what string) error {
 	return nil
 }
 
-// Describe say what the condition waits for.
+// Describe says what the condition waits for.
 func (c Condition) Describe() string {
-	near := ""
-	if c.Near != "" {
-		near = fmt.Sprintf(" near %q", c.Near)
-	}
 	amount := strings.TrimSpace(strconv.FormatFloat(c.Number, 'f', -1, 64) + " " + c.Currency)
-	switch c.Kind {
-	case KindChanges, KindJudged:
-	case KindBelow:
-		return "the number" + near + " drops below " + amount
-	case KindAbove:
-		return "the number" + near + " rises above " + amount
-	case KindContains:
-		return fmt.Sprintf("the page says %q%s", c.Text, near)
-	case KindLacks:
-		return fmt.Sprintf("the page no longer says %q%s", c.Text, near)
+	drops, rises, near := "the number drops below %s", "the number rises above %s", c.Near != ""
+	switch {
+	case c.Kind == KindBelow && near:
+		return fmt.Sprintf("the number near %q drops below %s", c.Near, amount)
+	case c.Kind == KindBelow:
+		return fmt.Sprintf(drops, amount)
+	case c.Kind == KindAbove && near:
+		return fmt.Sprintf("the number near %q rises above %s", c.Near, amount)
+	case c.Kind == KindAbove:
+		return fmt.Sprintf(rises, amount)
+	case c.Kind == KindContains && near:
+		return fmt.Sprintf("the page says %q near %q", c.Text, c.Near)
+	case c.Kind == KindContains:
+		return fmt.Sprintf("the page says %q", c.Text)
+	case c.Kind == KindLacks && near:
+		return fmt.Sprintf("the page no longer says %q near %q", c.Text, c.Near)
+	case c.Kind == KindLacks:
+		return fmt.Sprintf("the page no longer says %q", c.Text)
+	case near:
+		return fmt.Sprintf("the page changes near %q", c.Near)
 	}
-	return "the page changes" + near
+	return "the page changes"
 }
 
 // findAmount returns the number that the condition is about: with Near the one beside it,
@@ -121,19 +128,19 @@ func (c Condition) findAmount(all []string) (Amount, error) {
 		found = nil // any number could be meant
 	}
 	if len(found) == 0 {
-		return Amount{}, fmt.Errorf("there is no %s on the page", c.wanted())
+		return Amount{}, c.missingAmount()
 	}
 	return nearestAmount(found, strings.Index(strings.ToLower(text), strings.ToLower(c.Near))), nil
 }
 
-func (c Condition) wanted() string {
+func (c Condition) missingAmount() error {
 	switch {
 	case c.Currency != "":
-		return "amount in " + c.Currency
+		return fmt.Errorf("there is no amount in %s on the page", c.Currency)
 	case c.Near == "":
-		return "price"
+		return errors.New("there is no price on the page")
 	}
-	return fmt.Sprintf("number near %q", c.Near)
+	return fmt.Errorf("there is no number near %q on the page", c.Near)
 }
 
 func isCrowns(code string) bool { return code == "SEK" || code == "NOK" || code == "DKK" }

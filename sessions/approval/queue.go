@@ -168,7 +168,7 @@ func (d *Queue) withdraw(p *pendingQuestion, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p.askers--; p.askers == 0 {
-		d.resolve(p, Answer{Reason: "the task has ended: " + cause.Error()})
+		d.resolve(p, Answer{Reason: "the task has ended" + ": " + cause.Error()})
 	}
 }
 

@@ -246,24 +246,20 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 	if here == "" {
 		here = "a page without an address"
 	}
-	data := strings.Join(kinds, ", ")
+	formats := map[string]string{
+		ClassBuy: "buy, order or pay something at %s", ClassDelete: "delete or cancel something at %s",
+		ClassSend: "send or publish something at %s", ClassExecutable: "download a program from %s",
+		ClassUnclear: "do something at %s whose meaning clank cannot tell",
+	}
 	var parts []string
 	for _, c := range q.Classes {
-		switch c {
-		case ClassBuy:
-			parts = append(parts, "buy, order or pay something at "+here)
-		case ClassDelete:
-			parts = append(parts, "delete or cancel something at "+here)
-		case ClassSend:
-			parts = append(parts, "send or publish something at "+here)
-		case ClassExecutable:
-			parts = append(parts, "download a program from "+here)
-		case ClassSubmit:
-			parts = append(parts, "hand over personal data ("+data+") at "+here)
-		case ClassUnclear:
-			parts = append(parts, "do something at "+here+" whose meaning clank cannot tell")
-		case ClassLeave:
-			parts = append(parts, "go to "+q.TargetHost)
+		switch {
+		case formats[c] != "":
+			parts = append(parts, fmt.Sprintf(formats[c], here))
+		case c == ClassSubmit:
+			parts = append(parts, fmt.Sprintf("hand over personal data (%v) at %s", strings.Join(kinds, ", "), here))
+		case c == ClassLeave:
+			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost))
 		}
 	}
 	if len(parts) == 0 {

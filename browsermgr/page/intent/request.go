@@ -86,17 +86,17 @@ func FilesQuestion(tab *page.Tab, paths []string) sessions.Question {
 	for i, p := range paths {
 		names[i] = QuoteUntrusted(filepath.Base(p), 80)
 	}
-	return QuestionAt(tab, ClassSubmit, "Hand over files to the page at", ": "+strings.Join(names, ", "))
+	return QuestionAt(tab, ClassSubmit, "Hand over files to the page at %s: %s", strings.Join(names, ", "))
 }
 
-// QuestionAt asks about something in the page, whose host stands between what is said before and after it.
-func QuestionAt(tab *page.Tab, class, before, after string) sessions.Question {
+// QuestionAt asks about something in the page, whose host is the first argument of format.
+func QuestionAt(tab *page.Tab, class, format string, args ...any) sessions.Question {
 	q := sessions.Question{Classes: []string{class}}
 	host := "an empty address"
 	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
 		host, q.Origin = u.Host, u.Scheme+"://"+u.Host
 	}
-	q.Text = before + " " + host + after
+	q.Text = fmt.Sprintf(format, append([]any{host}, args...)...)
 	return q
 }
 
