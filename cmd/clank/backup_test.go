@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/server"
+	"clank/internal/sqlite"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
+	"clank/sessions"
 )
 
 // newCookieSite returns a site that knows whoever was there before.
@@ -82,4 +85,36 @@ func TestARunningServerIsBackedUpAndGoesOnElsewhere(t *testing.T) {
 		}
 	}
 	check.Must(t, os.Remove(sealed))
+}
+
+func TestWhoIsMeantIsAskedBeforeAnythingIsDeleted(t *testing.T) {
+	t.Parallel()
+	e := newTestEnv(t, nil)
+	runSteps(t, e, commandStep{"config get interaction.history.retentionDays", exitDone, "30", ""}) // it makes the home
+	h, err := server.OpenHome(e.Getenv)
+	check.Must(t, err)
+	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
+	check.Must(t, err)
+	for _, id := range []string{"1", "2", "3"} {
+		name := map[string]string{"1": "Ada", "2": "ada", "3": "Bob"}[id]
+		from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: id, UserName: name}
+		check.Must(t, db.SaveSession(t.Context(), sessions.Session{ID: "s" + id, Origin: from, State: sessions.SessionParked}))
+	}
+	check.Must(t, db.Close())
+	to := filepath.Join(t.TempDir(), "of")
+	runSteps(t, e,
+		commandStep{"export " + to, exitUsage, "name --person or --server", ""},
+		commandStep{"export --person 3", exitUsage, "<file> is missing", ""},
+		commandStep{"forget --person 1 --server 7", exitUsage, "name --person or --server", ""},
+		commandStep{"forget --person ADA", exitUsage, "several people have the name ADA; name one by ID: 1, 2", ""},
+		commandStep{"forget --person ../x --yes", exitFailed, `"../x" is no ID`, ""},
+		commandStep{"export --person bob " + to, exitDone, "session 1", ""},
+		commandStep{"export --person bob " + to, exitFailed, "is there already", ""},
+		commandStep{"forget --person bob", exitFailed, "nothing was deleted", "bob\n"},
+		commandStep{"forget --person bob", exitDone, "session 1", "3\n"},
+		commandStep{"export --person bob " + to + "2", exitDone, "looking for them as an ID", ""},
+		commandStep{"config set interaction.access.people 123456789012345678", exitDone, "saved", ""},
+		commandStep{"forget --server 7 --yes", exitDone, "session 2", ""},
+		commandStep{"forget --person 123456789012345678 --yes", exitDone, "settings name them still: interaction.access.people", ""},
+	)
 }

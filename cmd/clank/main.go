@@ -89,6 +89,8 @@ func commandBuilders(args []string) []commandBuilder {
 		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
 		{"backup", "write what clank keeps into one file", newBackupCommand},
 		{"restore", "make it anew from such a file", newRestoreCommand},
+		{"export", "write what is kept of a person or a server into a file", newExportPersonCommand},
+		{"forget", "delete what is kept of a person or a server", newForgetCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
 		{"version", "print the version", newVersionCommand},
 	}

@@ -27,6 +27,7 @@ type RunInfo struct {
 	Begun   time.Time `json:"begun"`
 
 	Place sessions.Place `json:"-"` // that the task was asked in
+	User  string         `json:"-"` // who asked
 }
 
 // ListRuns tells about the runs in a directory, newest first. What cannot be read is
@@ -69,7 +70,7 @@ func readRunInfo(dir string) (RunInfo, bool) {
 	t := e.Begin.Task
 	return RunInfo{
 		Session: e.Begin.Session, Runtime: e.Begin.Runtime, Prompt: t.Prompt, Private: t.Origin.Private, Begun: e.At,
-		Place: t.Origin.Place(t.Origin.Private),
+		Place: t.Origin.Place(t.Origin.Private), User: t.Origin.User,
 	}, true
 }
 

@@ -68,29 +68,36 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 			err = fmt.Errorf("back up %s: %w", h.Dir, cmp.Or(context.Cause(ctx), err))
 		}
 	}()
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return m, cmp.Or(err, fmt.Errorf("%s is there already", file))
-	}
 	if inside, err := filepath.Rel(h.Dir, file); err == nil && filepath.IsLocal(inside) {
 		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
 	}
-	tmp, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(file)))
-	if err != nil {
-		return m, err
-	}
-	defer func() { _ = tmp.Cleanup() }()
 	m = BackupManifest{
 		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second),
 		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
 	}
-	out, err := newArchive(tmp, opts.Passphrase)
-	if err == nil {
-		err = (&backup{home: h, ctx: ctx, manifest: &m, to: out.Writer, copied: map[string]bool{}}).write()
+	return m, writeNewFile(file, func(tmp *renameio.PendingFile) error {
+		out, err := newArchive(tmp, opts.Passphrase)
+		if err == nil {
+			err = (&backup{home: h, ctx: ctx, manifest: &m, to: out.Writer, copied: map[string]bool{}}).write()
+		}
+		return cmp.Or(err, out.Close())
+	})
+}
+
+// writeNewFile writes a file that only its owner may read, and that is there as a whole or not at all.
+func writeNewFile(file string, write func(*renameio.PendingFile) error) error {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fmt.Errorf("%s is there already", file))
 	}
-	if err = cmp.Or(err, out.Close()); err != nil {
-		return m, err
+	tmp, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(file)))
+	if err != nil {
+		return err
 	}
-	return m, tmp.CloseAtomicallyReplace()
+	defer func() { _ = tmp.Cleanup() }()
+	if err := write(tmp); err != nil {
+		return err
+	}
+	return tmp.CloseAtomicallyReplace()
 }
 
 // archive is a tar archive that is compressed, and encrypted where there is a passphrase.

@@ -28,3 +28,11 @@ func (db *DB) SavesSessionsPrepared() bool { return db.statements.lookup(saveSes
 
 // MigrationNames returns the names of the migrations in the order in which they are applied.
 func MigrationNames() ([]string, error) { return migrationNames() }
+
+// RuledTables returns the tables of which it is known what they hold of people.
+func RuledTables() (names []string) {
+	for _, r := range tableRules {
+		names = append(names, r.table)
+	}
+	return names
+}

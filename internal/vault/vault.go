@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,6 +142,38 @@ func (v *Vault) Remove(ctx context.Context, name string) error {
 		f.Entries = slices.Delete(f.Entries, i, i+1)
 		return nil
 	})
+}
+
+// ForgetUser takes a person off the entries that they may use, and returns the names of those. An entry that was for
+// nobody else is removed.
+func (v *Vault) ForgetUser(ctx context.Context, id string) (names []string, err error) {
+	if _, err := os.Stat(v.opts.Path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	err = v.update(ctx, func(f *vaultFile, k vaultKey) error {
+		for _, e := range f.logins() {
+			c, err := f.decryptEntry(k, e)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(c.Users, id) {
+				continue
+			}
+			names = append(names, e.Name)
+			c.Users = slices.DeleteFunc(c.Users, func(u string) bool { return u == id })
+			if len(c.Users)+len(c.Roles) > 0 {
+				err = f.encryptEntry(k, e.Name, e.Origins, c)
+			} else {
+				i := f.index(e.Name)
+				f.Entries = slices.Delete(f.Entries, i, i+1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return names, err
 }
 
 // update changes the file while nobody else does.

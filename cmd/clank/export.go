@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"clank/internal/server"
+	"clank/internal/sqlite"
+
+	"github.com/spf13/cobra"
+)
+
+const exportPersonHelp = `Writes what clank keeps of a person, or of a Discord server, into a tar.gz: data.json, and files.
+clank may go on meanwhile. What their browsers hold is not in it. A person is named by their ID,
+or by a name that they have used.
+
+  clank export --person ada ada.tar.gz`
+
+const forgetHelp = `Deletes what clank keeps of a person, or of a Discord server: tasks and sessions, files, films and
+records, what they said in calls, watches, consents, sign-ins, the state of their browsers, and
+their part in entries of the vault. clank must not run. What was spent stays in the budgets, and
+that something was decided stays in the audit log, both without who it was; so does that somebody
+does not want to be heard in calls. Backups are not changed.
+
+  clank forget --person 123456789012345678`
+
+// subjectFlags choose whose data a command is about.
+type subjectFlags struct{ person, server string }
+
+func (f *subjectFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.person, "person", "", "the `PERSON`, by ID or name")
+	c.Flags().StringVar(&f.server, "server", "", "the Discord server, by `ID`")
+}
+
+// resolve finds the home and whom the flags mean. A name must be that of one person alone.
+func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home, sqlite.Subject, error) {
+	if (f.person == "") == (f.server == "") {
+		return nil, sqlite.Subject{}, usagef("name --person or --server")
+	}
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil || f.server != "" {
+		return h, sqlite.Subject{Server: f.server}, err
+	}
+	found, err := h.FindPeople(ctx, f.person)
+	if err != nil {
+		return nil, sqlite.Subject{}, err
+	}
+	names := map[string][]string{} // by ID
+	for _, p := range found {
+		names[p.ID] = append(names[p.ID], p.Name)
+	}
+	ids := slices.Sorted(maps.Keys(names))
+	switch {
+	case len(ids) == 0:
+		fmt.Fprintf(e.Stderr, "no task, session or watch is of %s; looking for them as an ID\n", f.person)
+		ids = []string{f.person}
+	case len(ids) > 1 && !slices.Contains(ids, f.person):
+		return nil, sqlite.Subject{}, usagef("several people have the name %s; name one by ID: %s", f.person, strings.Join(ids, ", "))
+	case len(ids) > 1:
+		ids = []string{f.person}
+	}
+	return h, sqlite.Subject{Person: ids[0]}, nil
+}
+
+func newExportPersonCommand(e *commandEnv) *cobra.Command {
+	var f subjectFlags
+	c := newCommand("export <file>", "", exportPersonHelp, func(ctx context.Context, args []string) error {
+		_, file, err := homeAndFile(e, args[0])
+		if err != nil {
+			return err
+		}
+		h, of, err := f.resolve(ctx, e)
+		if err != nil {
+			return err
+		}
+		d, err := h.ExportSubject(ctx, e.Getenv, of, file)
+		if err == nil {
+			tellSubject(e, file+" has", d, countRows(d))
+		}
+		return err
+	})
+	f.add(c)
+	return c
+}
+
+func newForgetCommand(e *commandEnv) *cobra.Command {
+	var f subjectFlags
+	var yes bool
+	c := newCommand("forget", "", forgetHelp, func(ctx context.Context, _ []string) error {
+		h, of, err := f.resolve(ctx, e)
+		if err == nil && !yes {
+			err = confirmForget(e, of)
+		}
+		if err != nil {
+			return err
+		}
+		d, rows, err := h.EraseSubject(ctx, e.Getenv, of)
+		if err != nil {
+			return err
+		}
+		tellSubject(e, "forgotten:", d, rows)
+		if len(d.Settings) > 0 {
+			fmt.Fprintf(e.Stderr, "settings name them still: %s\n", strings.Join(d.Settings, ", "))
+		}
+		return nil
+	})
+	f.add(c)
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+// confirmForget asks whether somebody is to be forgotten.
+func confirmForget(e *commandEnv, of sqlite.Subject) error {
+	id := of.Person + of.Server
+	fmt.Fprintf(e.Stderr, "What is kept of %s is deleted for good. Type the ID to go on: ", id)
+	if line, _ := bufio.NewReader(e.Stdin).ReadString('\n'); strings.TrimSpace(line) != id {
+		return errors.New("nothing was deleted: the ID was not typed (--yes does not ask)")
+	}
+	return nil
+}
+
+func countRows(d server.SubjectData) map[string]int {
+	rows := map[string]int{}
+	for table, list := range d.Database {
+		if len(list) > 0 {
+			rows[table] = len(list)
+		}
+	}
+	return rows
+}
+
+// tellSubject tells what was found of somebody.
+func tellSubject(e *commandEnv, begin string, d server.SubjectData, rows map[string]int) {
+	var parts []string
+	for _, table := range slices.Sorted(maps.Keys(rows)) {
+		parts = append(parts, fmt.Sprintf("%s %d", table, rows[table]))
+	}
+	lines := 0
+	for _, t := range d.Transcripts {
+		lines += len(t)
+	}
+	parts = append(parts, fmt.Sprintf("lines of transcripts %d", lines), fmt.Sprintf("files and folders %d", len(d.Files)),
+		fmt.Sprintf("entries of the vault %d", len(d.Vault)), fmt.Sprintf("sign-ins %d", len(d.SignIns)))
+	fmt.Fprintln(e.Stderr, begin, strings.Join(parts, ", "))
+}

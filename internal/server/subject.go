@@ -1,0 +1,349 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/internal/recording"
+	"clank/internal/sqlite"
+	"clank/internal/vault"
+	"clank/sessions"
+	"clank/sessions/access"
+
+	"github.com/google/renameio/v2"
+)
+
+// SubjectData is what is kept of a person or a Discord server, beside the contents of files.
+type SubjectData struct {
+	Of          sqlite.Subject              `json:"of"`
+	At          time.Time                   `json:"at"`
+	Database    map[string][]map[string]any `json:"database"` // rows by table
+	Transcripts map[string][]transcriptLine `json:"transcripts,omitempty"`
+	Vault       []string                    `json:"vault,omitempty"`    // names of entries that they may use
+	SignIns     []access.Token              `json:"sign_ins,omitempty"` // without secrets
+	Settings    []string                    `json:"settings,omitempty"` // keys of those that name them
+	Files       []string                    `json:"files,omitempty"`    // and folders, in the home
+
+	states []string // folders of browsers, in the home
+}
+
+// subjectPattern matches the IDs that files are looked for by.
+var subjectPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]+$`) })
+
+// subjectStores are what else than files has something of a subject.
+type subjectStores struct {
+	home   *Home
+	db     *sqlite.DB
+	vault  *vault.Vault // nil if there is none
+	tokens *access.TokenStore
+}
+
+// openStores opens them, for do.
+func (h *Home) openStores(ctx context.Context, getenv func(string) string, do func(*subjectStores) error) (err error) {
+	s := &subjectStores{home: h}
+	if _, err := os.Stat(h.Path("vault.json")); err == nil {
+		opts, err := VaultOptions(getenv, h)
+		if err == nil {
+			s.vault, err = vault.Open(ctx, opts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.tokens, err = access.OpenTokens(h.TokenFile(), nil); err != nil {
+		return err
+	}
+	if s.db, err = sqlite.Open(ctx, h.DatabaseFile()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	return do(s)
+}
+
+// find returns what is kept of a subject. Pictures of the database are given to file.
+func (s *subjectStores) find(ctx context.Context, of sqlite.Subject, file func(string, []byte) error) (d SubjectData, err error) {
+	id := of.Person + of.Server
+	if !subjectPattern().MatchString(id) {
+		return d, fmt.Errorf("%q is no ID", id)
+	}
+	d = SubjectData{Of: of, At: time.Now().UTC().Truncate(time.Second)}
+	if d.Database, err = s.db.Export(ctx, of, file); err != nil {
+		return d, err
+	}
+	if d.Settings, err = s.db.SettingsNaming(ctx, id); err != nil {
+		return d, err
+	}
+	if d.Transcripts, err = s.home.transcriptsOf(of); err != nil {
+		return d, err
+	}
+	if err := s.findGrants(ctx, &d); err != nil {
+		return d, err
+	}
+	return d, s.home.findFiles(&d)
+}
+
+// findGrants looks for the sign-ins of a person, and the entries of the vault that they may use.
+func (s *subjectStores) findGrants(ctx context.Context, d *SubjectData) (err error) {
+	if d.Of.Person == "" {
+		return nil
+	}
+	if d.SignIns, err = s.tokens.SignIns(); err != nil {
+		return err
+	}
+	d.SignIns = slices.DeleteFunc(d.SignIns, func(t access.Token) bool { return t.User != d.Of.Person })
+	if s.vault == nil {
+		return nil
+	}
+	entries, err := s.vault.Entries(ctx)
+	for _, e := range entries {
+		if slices.Contains(e.Users, d.Of.Person) {
+			d.Vault = append(d.Vault, e.Name)
+		}
+	}
+	return err
+}
+
+// findFiles looks for the files and folders of a subject: those of its places, and of its tasks.
+func (h *Home) findFiles(d *SubjectData) error {
+	places := []string{"*@person-" + d.Of.Person, "*@person-" + d.Of.Person + "at*"}
+	if d.Of.Server != "" {
+		places = []string{"*@server-" + d.Of.Server, "*@person-*at" + d.Of.Server}
+	}
+	found := map[string]bool{}
+	look := func(into map[string]bool, pattern ...string) {
+		paths, _ := filepath.Glob(h.Path(pattern...)) // it is well formed
+		for _, p := range paths {
+			if name, err := filepath.Rel(h.Dir, p); err == nil {
+				into[filepath.ToSlash(name)] = true
+			}
+		}
+	}
+	states := map[string]bool{}
+	for _, place := range places {
+		look(states, "browser", place)
+		for _, folder := range []string{"downloads", inboundFolder, filmDir} {
+			look(found, folder, place)
+		}
+	}
+	for _, row := range d.Database["session"] {
+		look(found, inboundFolder, fmt.Sprint(row["id"]))
+		look(found, inboundFolder, fmt.Sprint(row["id"])+"@*")
+	}
+	for _, row := range d.Database["task"] {
+		look(found, recordsFolder, fmt.Sprint(row["id"]))
+		look(found, filmDir, "*", fmt.Sprint(row["id"])+".webm")
+		for _, f := range filesOfRow(row) {
+			if name, err := filepath.Rel(h.Dir, f.Path); err == nil && filepath.IsLocal(name) && f.Path != "" {
+				look(found, name)
+			}
+		}
+	}
+	runs, err := recording.ListRuns(h.RunsDir())
+	if err != nil {
+		return err
+	}
+	for _, run := range runs { // the database need not know of them any more
+		_, server, _ := strings.Cut(string(run.Place), "server-")
+		if d.Of.Person != "" && run.User == d.Of.Person || d.Of.Server != "" && server == d.Of.Server {
+			look(found, recordsFolder, run.Task)
+		}
+	}
+	d.Files, d.states = slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(states))
+	return nil
+}
+
+// filesOfRow returns the files that came with an exported task, and those that its pages offered.
+func filesOfRow(row map[string]any) (all []sessions.File) {
+	for _, column := range []string{"files", "downloads"} {
+		var list []sessions.File
+		if text, is := row[column].(json.RawMessage); is && json.Unmarshal(text, &list) == nil {
+			all = append(all, list...)
+		}
+	}
+	return all
+}
+
+// transcriptsOf returns what a person has said in calls, or all that was said in those of a server, by file.
+func (h *Home) transcriptsOf(of sqlite.Subject) (map[string][]transcriptLine, error) {
+	found := map[string][]transcriptLine{}
+	return found, h.eachTranscript(func(name string, lines [][]byte) error {
+		for _, line := range lines {
+			var l transcriptLine
+			if json.Unmarshal(line, &l) == nil && isOfTranscript(of, name, l) {
+				found[name] = append(found[name], l)
+			}
+		}
+		return nil
+	})
+}
+
+func isOfTranscript(of sqlite.Subject, name string, l transcriptLine) bool {
+	return of.Person != "" && l.ID == of.Person || of.Server != "" && strings.Contains(name, "Z-"+of.Server+"-")
+}
+
+// eachTranscript calls do with the lines of each transcript.
+func (h *Home) eachTranscript(do func(name string, lines [][]byte) error) error {
+	entries, err := os.ReadDir(h.Path(transcriptDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != transcriptSuffix || !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(h.Path(transcriptDir, e.Name()))
+		if err == nil {
+			err = do(e.Name(), slices.Collect(bytes.Lines(data)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseTranscripts takes the lines of a subject out of the transcripts. They keep their age.
+func (h *Home) eraseTranscripts(of sqlite.Subject) error {
+	return h.eachTranscript(func(name string, lines [][]byte) error {
+		before := len(lines)
+		lines = slices.DeleteFunc(lines, func(line []byte) bool {
+			var l transcriptLine
+			return json.Unmarshal(line, &l) != nil || isOfTranscript(of, name, l)
+		})
+		file := h.Path(transcriptDir, name)
+		if len(lines) == before {
+			return nil
+		}
+		if len(lines) == 0 {
+			return os.Remove(file)
+		}
+		info, err := os.Stat(file)
+		if err == nil {
+			err = renameio.WriteFile(file, bytes.Join(lines, nil), 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(file, time.Time{}, info.ModTime())
+		}
+		return err
+	})
+}
+
+// ExportSubject writes what is kept of a person or a server to a new file: a tar archive, compressed with gzip, with
+// data.json and files. clank may go on meanwhile. What their browsers hold is not in it.
+func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject, file string) (d SubjectData, err error) {
+	err = writeNewFile(file, func(tmp *renameio.PendingFile) error {
+		out, err := newArchive(tmp, "")
+		if err != nil {
+			return err
+		}
+		to := &backup{home: h, ctx: ctx, manifest: &BackupManifest{At: time.Now(), Files: map[string]string{}}, to: out.Writer}
+		err = h.openStores(ctx, getenv, func(s *subjectStores) (err error) {
+			d, err = s.find(ctx, of, func(name string, data []byte) error { return to.addBytes(name, data, 0o600) })
+			return err
+		})
+		if err == nil {
+			err = to.addSubject(d)
+		}
+		return cmp.Or(err, out.Close())
+	})
+	if err != nil {
+		return d, fmt.Errorf("export what is kept of %s: %w", of.Person+of.Server, err)
+	}
+	return d, nil
+}
+
+// addSubject adds the files of a subject, and the rest as JSON.
+func (b *backup) addSubject(d SubjectData) error {
+	for _, name := range d.Files {
+		err := filepath.WalkDir(b.home.Path(filepath.FromSlash(name)), func(file string, e fs.DirEntry, err error) error {
+			inside, outside := filepath.Rel(b.home.Dir, file)
+			if err = cmp.Or(err, outside, context.Cause(b.ctx)); err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			return b.addPlain("files/"+filepath.ToSlash(inside), file)
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return b.addBytes("data.json", text, 0o600)
+}
+
+// EraseSubject deletes what is kept of a person or a server: in the database, also where it was stored before, in
+// transcripts, the vault and sign-ins, their files and what their browsers hold. It returns what was found, and how
+// many rows of each table are gone or are nobody's any more. clank must not run. Once more after an error, it goes on.
+func (h *Home) EraseSubject(
+	ctx context.Context, getenv func(string) string, of sqlite.Subject,
+) (d SubjectData, rows map[string]int, err error) {
+	if err = h.Claim(); err != nil {
+		return d, nil, fmt.Errorf("%w: end it first, and then start it again", err)
+	}
+	defer h.Release()
+	err = h.openStores(ctx, getenv, func(s *subjectStores) (err error) {
+		if d, err = s.find(ctx, of, func(string, []byte) error { return nil }); err != nil {
+			return err
+		}
+		rows, err = s.erase(ctx, d)
+		return err
+	})
+	if err != nil {
+		return d, rows, fmt.Errorf("forget %s: %w", of.Person+of.Server, err)
+	}
+	return d, rows, nil
+}
+
+// erase deletes what was found. The database, by which the rest is found, comes last.
+func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]int, error) {
+	if len(d.Vault) > 0 {
+		if _, err := s.vault.ForgetUser(ctx, d.Of.Person); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.SignIns) > 0 {
+		if err := s.tokens.SignOutAll(func(t access.Token) bool { return t.User == d.Of.Person }); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range d.states { // a browser that outlived its server would write it again
+		if err := chrome.Reap(ctx, s.home.Path(filepath.FromSlash(name), "user-data")); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range append(slices.Clone(d.states), d.Files...) {
+		if err := os.RemoveAll(s.home.Path(filepath.FromSlash(name))); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.home.eraseTranscripts(d.Of); err != nil {
+		return nil, err
+	}
+	return s.db.Erase(ctx, d.Of)
+}
+
+// FindPeople returns the people that the database knows by an ID or a name.
+func (h *Home) FindPeople(ctx context.Context, idOrName string) (found []sqlite.Person, err error) {
+	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	if err != nil {
+		return nil, err
+	}
+	found, err = db.FindPeople(ctx, idOrName)
+	return found, errors.Join(err, db.Close())
+}

@@ -1,0 +1,198 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Subject is whose data is exported or deleted: a person or a Discord server, by ID. One of them is set.
+type Subject struct{ Person, Server string }
+
+// tableRule says what a table holds of people and servers. The conditions have their ID as ?1; without one it holds
+// nothing of them.
+type tableRule struct {
+	table          string
+	person, server string
+	blank          string // what is written over the rows instead of deleting them
+	staysOfPerson  bool   // they are exported, but not deleted
+}
+
+// What belongs to somebody by another table: they select ids.
+const (
+	sessionsOfPerson = "SELECT id FROM session WHERE user = ?1"
+	tasksOfPerson    = "SELECT id FROM task WHERE user = ?1 OR session IN (" + sessionsOfPerson + ")"
+	namesOfPerson    = "SELECT user_name FROM session WHERE user = ?1 UNION SELECT user_name FROM task WHERE user = ?1" +
+		" UNION SELECT user_name FROM watch WHERE user = ?1"
+	tasksOfServer = "SELECT id FROM task WHERE guild = ?1 OR session IN (SELECT id FROM session WHERE guild = ?1)"
+
+	blankOrigin = "guild = CASE guild WHEN ?1 THEN '' ELSE guild END, user = ''"
+)
+
+func rowsOfTasks(table, column string) tableRule {
+	in := column + " IN (%s)"
+	return tableRule{table: table, person: fmt.Sprintf(in, tasksOfPerson), server: fmt.Sprintf(in, tasksOfServer)}
+}
+
+// tableRules has every table of the newest schema, in the order in which rows are deleted.
+var tableRules = []tableRule{
+	{
+		table: "audit", server: "guild = ?1",
+		person: "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
+		blank:  blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // that something happened, and when
+	},
+	{
+		table: "ledger", person: "user = ?1", server: "guild = ?1",
+		blank: blankOrigin + ", channel = '', session = '', task = ''", // what was spent stays spent
+	},
+	{table: "ledger_sum", person: "level = 'user' AND id = ?1", server: "level = 'guild' AND id = ?1"},
+	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", blank: blankOrigin},
+	{table: "open_messages", person: "json_extract(CAST(data AS TEXT), '$.user') = ?1"},
+	{table: "watch", person: "user = ?1", server: "guild = ?1"},
+	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"), rowsOfTasks("searchable", "task"),
+	rowsOfTasks("task", "id"),
+	{table: "session", person: "user = ?1", server: "guild = ?1"},
+	{table: "left_out", person: "user = ?1", server: "guild = ?1", staysOfPerson: true}, // or they were heard again
+	{table: "guild_settings", server: "guild = ?1"},
+	{table: "guild", server: "guild = ?1"},
+	{table: "setting"}, // the operator's
+	{table: "setting_version"},
+	{table: "history"}, // the index of searchable, which changes with it
+}
+
+// condition returns which rows of the table are the subject's, and the subject's ID.
+func (r tableRule) condition(s Subject) (where, id string) {
+	if s.Person != "" {
+		return r.person, s.Person
+	}
+	return r.server, s.Server
+}
+
+// Export returns what the database holds of a subject: rows by table, with values by column. Pictures are given to
+// file, which names them.
+func (db *DB) Export(ctx context.Context, s Subject, file func(name string, data []byte) error) (map[string][]map[string]any, error) {
+	all := map[string][]map[string]any{}
+	for _, r := range tableRules {
+		where, id := r.condition(s)
+		if where == "" || r.table == "searchable" { // words of tasks
+			continue
+		}
+		rows, err := db.export(ctx, r.table, where, id, file)
+		if err != nil {
+			return nil, fmt.Errorf("export from %s: %w", r.table, db.explain(ctx, err))
+		}
+		all[r.table] = rows
+	}
+	return all, nil
+}
+
+func (db *DB) export(ctx context.Context, table, where, id string, file func(string, []byte) error) ([]map[string]any, error) {
+	rows, err := db.readers.QueryContext(ctx, "SELECT * FROM "+table+" WHERE "+where, id) //nolint:gosec // of tableRules
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	list := []map[string]any{}
+	for rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := map[string]any{}
+		for i, c := range columns {
+			row[c] = exportedValue(values[i])
+		}
+		if kind, is := row["media_type"].(string); is {
+			name := fmt.Sprintf("%s/%v-%v.%s", table, row["task"], row["n"], path.Base(kind))
+			data, _ := values[slices.Index(columns, "data")].([]byte) // a blob, by its table
+			if err := file(name, data); err != nil {
+				return nil, err
+			}
+			row["data"] = name
+		}
+		list = append(list, row)
+	}
+	return list, rows.Err()
+}
+
+// exportedValue returns a value with the JSON that is stored as a text or a blob as JSON.
+func exportedValue(v any) any {
+	text, is := v.(string)
+	if data, blob := v.([]byte); blob {
+		text, is = string(data), true
+	}
+	if is && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return v
+}
+
+// Erase deletes what the database holds of a subject, and overwrites it in the file; nobody else may use it
+// meanwhile. It returns how many rows of each table are gone, or are nobody's any more.
+func (db *DB) Erase(ctx context.Context, s Subject) (gone map[string]int, err error) {
+	gone = map[string]int{}
+	err = db.write(ctx, "forget what is kept of "+s.Person+s.Server, func(tx *transaction) error {
+		if s.Person != "" { // models remember what was said in sessions of others, too
+			_, err := tx.Tx.ExecContext(ctx, "UPDATE session SET memory = NULL, others = NULL, title = '', url = ''"+
+				" WHERE user <> ?1 AND id IN (SELECT session FROM task WHERE user = ?1)", s.Person)
+			if err != nil {
+				return err
+			}
+		}
+		for _, r := range tableRules {
+			where, id := r.condition(s)
+			if where == "" || r.staysOfPerson && s.Person != "" {
+				continue
+			}
+			statement := "DELETE FROM " + r.table + " WHERE "
+			if r.blank != "" {
+				statement = "UPDATE " + r.table + " SET " + r.blank + " WHERE "
+			}
+			n, err := rowsChanged(tx.Tx.ExecContext(ctx, statement+where, id))
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.table, err)
+			}
+			if n > 0 {
+				gone[r.table] = n
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range []string{"INSERT INTO history (history) VALUES ('rebuild')", "VACUUM", "PRAGMA wal_checkpoint(truncate)"} {
+		if _, err := db.writer.ExecContext(ctx, statement); err != nil {
+			return gone, fmt.Errorf("overwrite what was forgotten: %w", db.explain(ctx, err))
+		}
+	}
+	return gone, nil
+}
+
+// Person is somebody whom the database knows, with a name that they have used.
+type Person struct{ ID, Name string }
+
+// FindPeople returns those who have an ID, or have used a name.
+func (db *DB) FindPeople(ctx context.Context, idOrName string) ([]Person, error) {
+	const known = "SELECT user, user_name FROM session UNION SELECT user, user_name FROM task UNION SELECT user, user_name FROM watch"
+	return list(ctx, db, "look for people", func(scan func(...any) error) (p Person, err error) {
+		return p, scan(&p.ID, &p.Name)
+	}, "SELECT user, user_name FROM ("+known+") WHERE user <> '' AND (user = ?1 OR lower(user_name) = lower(?1)) ORDER BY 1, 2", idOrName)
+}
+
+// SettingsNaming returns the keys of settings whose values have an ID in them.
+func (db *DB) SettingsNaming(ctx context.Context, id string) ([]string, error) {
+	return list(ctx, db, "look into the settings", func(scan func(...any) error) (key string, err error) {
+		return key, scan(&key)
+	}, "SELECT key FROM setting WHERE instr(value, ?1) ORDER BY key", id)
+}
