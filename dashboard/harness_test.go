@@ -108,10 +108,10 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Scripts: recording.ScriptStore{Dir: filepath.Join(dir, "scripts")}, Transcripts: r.said,
 		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
 		Telemetry:    &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
-		Ready:        func(context.Context) error { return nil },
-		Budgets:      &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
-		Secret:       func(name string) bool { return name == "OPENAI_API_KEY" },
-		Weaknesses:   func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
+		Ready:        func(context.Context) error { return nil }, Nodes: lent(nil),
+		Budgets:    &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
+		Secret:     func(name string) bool { return name == "OPENAI_API_KEY" },
+		Weaknesses: func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	for _, c := range change {
 		c(r.server)
@@ -236,4 +236,29 @@ func eventually(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("it did not happen in time: %s", what)
 		}
 	}
+}
+
+// lent are nodes of which one works. It implements [dashboard.Nodes].
+type lent []api.Node
+
+func (l lent) Lending() api.Lending {
+	if l == nil {
+		return api.Lending{}
+	}
+	return api.Lending{
+		URL: "https://10.0.0.2:18790", CertificateFor: "office.test", CertificateUntil: time.Now().AddDate(1, 0, 0),
+		Profiles: []string{"clank"}, Callers: []api.NodeCaller{{From: "10.0.0.3", At: time.Now()}},
+	}
+}
+
+func (l lent) Nodes() []api.Node { return l }
+
+func (l lent) TestNode(_ context.Context, name string) (api.Node, error) {
+	for i, n := range l {
+		if n.Name == name {
+			l[i].At, l[i].Version, l[i].Browsers = time.Now(), "1.2", []api.NodeBrowser{{Name: "clank", Running: true}}
+			return l[i], nil
+		}
+	}
+	return api.Node{}, sessions.ErrNotFound
 }

@@ -40,7 +40,7 @@ const axeVersion = "4.14.1"
 // pagePaths are the pages by their templates, of an installation in which much was done.
 var pagePaths = map[string]string{
 	"chat": "/s/s-t1", "activity": "/activity", "task": "/tasks/t1", "setup": "/setup", "settings": "/settings",
-	"watches": "/watches", "budget": "/budget", "browsers": "/browsers", "doctor": "/browsers/clank/doctor", "safety": "/safety", "scripts": "/scripts",
+	"watches": "/watches", "budget": "/budget", "browsers": "/browsers", "doctor": "/browsers/clank/doctor", "nodes": "/nodes", "safety": "/safety", "scripts": "/scripts",
 	"transcripts": "/transcripts?q=lamp", "transcript": "/transcripts/call1", "call": "/call", "login": "/login",
 }
 
@@ -71,6 +71,11 @@ func startForPages(t *testing.T, full bool) *rig {
 		})
 		if full {
 			onDiscord(s)
+			s.Nodes = lent{
+				{Name: "office", URL: "https://office.test:18790", At: time.Now(), Version: "1.2", Browsers: []api.NodeBrowser{{Name: "clank"}}},
+				{Name: "attic", URL: "http://attic.test", At: time.Now(), Problem: "Nothing answers there.", Fix: "Start it."},
+				{Name: "new", URL: "http://new.test"},
+			}
 			s.ChannelName = func(_, _ string) string { return "general" }
 			s.Weaknesses = func(context.Context) []api.Weakness {
 				return []api.Weakness{{Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."}}

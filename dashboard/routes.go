@@ -107,6 +107,10 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"POST /api/browsers/{name}/reset", RoleOperator, s.resetBrowser},
 		{"POST /api/browsers/{name}/delete", RoleOperator, s.deleteBrowser},
 
+		{"GET /nodes", RoleOperator, s.nodesPage},
+		{"GET /api/nodes", RoleOperator, s.listNodes},
+		{"POST /api/nodes/test", RoleOperator, s.testNode},
+
 		{"GET /safety", RoleOperator, s.safetyPage},
 		{"GET /api/refusals", RoleOperator, s.listRefusals},
 		{"POST /api/refusals/allow", RoleOperator, s.allowRefused},

@@ -57,6 +57,7 @@ type Server struct {
 	Transcripts Transcripts
 	Links       Links
 	Setup       Setup
+	Nodes       Nodes
 	Tools       TaskTools
 	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
 	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything

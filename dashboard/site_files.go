@@ -90,6 +90,7 @@ func (p pageData) MorePages() []pageLink {
 	return p.links([][3]string{
 		{"call", "/call", "Call"},
 		{"browsers", "/browsers", "Browsers"},
+		{"nodes", "/nodes", "Nodes"},
 		{"safety", "/safety", "Safety"},
 		{"scripts", "/scripts", "Scripts"},
 		{"transcripts", "/transcripts", "Transcripts"},

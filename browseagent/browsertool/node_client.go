@@ -41,6 +41,7 @@ type nodeRequest struct {
 // nodeReply is what travels back when the control API answered without an error.
 type nodeReply struct {
 	Result  json.RawMessage `json:"result"`
+	Version string          `json:"version,omitempty"` // of the node's clank
 	Files   []nodeFile      `json:"files,omitempty"`
 	Skipped []skippedFile   `json:"skipped,omitempty"`
 }
@@ -113,6 +114,38 @@ func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Va
 	answer, err = c.localize(out)
 	return status, answer, err
 }
+
+// NodeStatus is how a node is.
+type NodeStatus struct {
+	Version  string // of its clank; may be empty
+	Browsers []NodeBrowser
+}
+
+// NodeBrowser is a browser that a node lends.
+type NodeBrowser struct {
+	Name    string `json:"name"`
+	Running bool   `json:"running"`
+}
+
+// Status asks the node which browsers it lends. An error of [ErrNodeToken] is that it does not take our token.
+func (c *NodeClient) Status(ctx context.Context) (NodeStatus, error) {
+	in := nodeRequest{Method: http.MethodGet, Path: "/profiles", TimeoutMs: DefaultNodeTimeout.Milliseconds()}
+	status, raw, err := c.Proxy.Call(ctx, http.MethodPost, NodePath, nil, in)
+	var out nodeReply
+	var lent struct{ Profiles []NodeBrowser }
+	switch {
+	case err != nil:
+		return NodeStatus{}, fmt.Errorf("call the node: %w", err)
+	case status == http.StatusUnauthorized:
+		return NodeStatus{}, ErrNodeToken
+	case status != http.StatusOK, json.Unmarshal(raw, &out) != nil, json.Unmarshal(out.Result, &lent) != nil:
+		return NodeStatus{}, fmt.Errorf("call the node: %w: it is not the answer of a node", ErrAPIBadAnswer)
+	}
+	return NodeStatus{out.Version, lent.Profiles}, nil
+}
+
+// ErrNodeToken is that a node does not take our token.
+var ErrNodeToken = errors.New("the node refused our token")
 
 // localize stores the files and puts their new paths into the result.
 func (c *NodeClient) localize(out nodeReply) (json.RawMessage, error) {

@@ -31,6 +31,9 @@ type NodeProxy struct {
 	// FileRoots are the directories from which files that an answer names are copied to the caller. A file elsewhere is
 	// not.
 	FileRoots []string
+
+	Version string              // of this clank, which answers tell
+	OnCall  func(*http.Request) // hears of each request of those who know the token; may be nil
 }
 
 // ServeHTTP answers with {result, files?, skipped?}, or with the status and the error of the control API, or with an
@@ -44,6 +47,11 @@ func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		return
+	}
+	if p.OnCall != nil {
+		p.OnCall(r)
+	}
+	switch {
 	case r.URL.Path != NodePath:
 		http.NotFound(w, r)
 		return
@@ -101,7 +109,7 @@ func (p *NodeProxy) forward(ctx context.Context, w http.ResponseWriter, g checke
 		if g.method == http.MethodGet && g.path == "/profiles" {
 			result = p.filterProfiles(result)
 		}
-		out := nodeReply{Result: result}
+		out := nodeReply{Result: result, Version: p.Version}
 		out.Files, out.Skipped = p.collectFiles(result)
 		writeJSON(w, http.StatusOK, out)
 	}

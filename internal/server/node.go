@@ -56,6 +56,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	}
 	a.onClose(serveInBackground(server, serve, func(err error) { a.logger.Error("browsers are not lent any more", "error", err) }))
 	url = scheme + "://" + ln.Addr().String()
+	a.nodes.lend(url, f.NodeCertFile)
 	return url, a.OwnListeners.AddURL(url)
 }
 
@@ -70,13 +71,18 @@ func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Val
 
 // nodeProxy returns the proxy through which others reach the control API, with the current settings.
 func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browsertool.NodeProxy {
-	shared := strings.Fields(a.Settings.Current().BrowserTool.NodeProfiles)
-	if len(shared) == 0 {
-		shared = []string{a.Browsers.Profile}
-	}
 	return &browsertool.NodeProxy{
-		Control: nodeCaller{control}, Token: token, AllowProfiles: shared,
+		Control: nodeCaller{control}, Token: token, AllowProfiles: a.lentProfiles(),
 		DefaultProfile: func() string { return a.Browsers.Profile },
 		FileRoots:      a.Tools.HostTarget.Media,
+		Version:        a.version, OnCall: a.nodes.noteCaller,
 	}
+}
+
+// lentProfiles returns the profiles that other machines may use.
+func (a *Server) lentProfiles() []string {
+	if shared := strings.Fields(a.Settings.Current().BrowserTool.NodeProfiles); len(shared) > 0 {
+		return shared
+	}
+	return []string{a.Browsers.Profile}
 }

@@ -92,6 +92,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Accounts:     accounts{a},
 		Links:        a.CallService,
 		Setup:        setup{a},
+		Nodes:        nodePages{a},
 		Tools:        taskTools{a},
 		Telemetry:    a.telemetry,
 		Ready:        a.ready,

@@ -74,6 +74,7 @@ type Server struct {
 	ShopURL      string
 	boardURL     atomic.Pointer[string] // of the dashboard; nil while there is none
 	Live         *liveview.Server
+	nodes        nodeBook
 
 	keys      serviceKeys
 	getenv    func(string) string // the environment, with keys of the vault

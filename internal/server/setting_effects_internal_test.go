@@ -125,6 +125,7 @@ func (e *effects) open(dir string) *Server {
 	check.Must(e.t, err)
 	a, err := Open(e.t.Context(), h, Options{
 		Getenv: e.getenv, Logger: slog.New(slog.DiscardHandler), AbortContext: e.t.Context(), ShopAddr: "127.0.0.1:0",
+		Version: "v1",
 	})
 	check.Must(e.t, err)
 	return a
