@@ -147,7 +147,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 		r.state.view.reset()
 	}
 	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), sessions.DurationText(r.set.StepTimeout))
-	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
+	asking, cancel := agent.LimitSilence(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
 		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin),

@@ -291,7 +291,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		in.Shot = &Screenshot{Image: r.screenshot.image, Size: r.screenshot.Picture, URL: r.state.url, N: r.screenshot.n}
 	}
 	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.model.Name(), sessions.DurationText(modelTimeout))
-	asking, cancel := context.WithTimeoutCause(ctx, modelTimeout, late)
+	asking, cancel := agent.LimitSilence(ctx, modelTimeout, late)
 	defer cancel()
 	turn, err := r.conversation.Next(asking, in)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +268,15 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	}
 	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusUnauthorized {
 		t.Errorf("with the key of a browser that has signed out: %d", got)
+	}
+}
+
+func TestWhyNothingCanBeKeptIsTold(t *testing.T) {
+	r := start(t)
+	check.Must(t, os.Remove(filepath.Join(r.dir, "clank.db")))
+	if got, body := r.ask("POST", "/api/tasks", `{"prompt":"x"}`); got != http.StatusInsufficientStorage ||
+		!strings.Contains(body, "could not start the task: clank's database was removed") {
+		t.Errorf("got %d %s", got, body)
 	}
 }
 

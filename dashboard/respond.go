@@ -158,6 +158,10 @@ func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error)
 		act = f.act
 	}
 	s.Logger.Error("request failed", "act", act, "error", err)
+	if full, ok := errors.AsType[*sessions.StoreError](err); ok {
+		writeError(w, http.StatusInsufficientStorage, "clank could not %s: %s", act, full.Text)
+		return
+	}
 	writeError(w, http.StatusInternalServerError, "clank could not %s; its log says why", act)
 }
 

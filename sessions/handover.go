@@ -112,7 +112,10 @@ func (m *Manager) runBackend(ctx context.Context, j *queuedTask, s Session, t Ta
 		if err == nil {
 			err = m.recordStep(ctx, j, &step)
 		}
+		_, unkept := errors.AsType[*unkeptError](err)
 		switch {
+		case unkept && step.Kind == StepAnswer:
+			return runOutcome{answer: &step, err: err, released: p.end(ctx)}
 		case isHandOver(err):
 			return runOutcome{err: err, released: p.end(ctx)}
 		case err != nil:

@@ -476,6 +476,22 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": {sessionstest.Answer("at 10:40")}}))
+		r.store.Fail = func(m string) error {
+			if m == "SaveStep" {
+				return &sessions.StoreError{Text: "there is no room", Err: errors.New("13")}
+			}
+			return nil
+		}
+		rec := r.start(t.Context(), ask("ada", "p")).end(t)
+		if want := "what was done could not be written down: there is no room"; rec.State != sessions.TaskFailed || rec.Answer != "at 10:40" || rec.Reason != want {
+			t.Errorf("state %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
+		}
+	})
+}
+
 func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	withRig(t, sessions.Limits{Running: 1, Queued: 1}, func(t *testing.T, r *rig) {
 		t.Helper()

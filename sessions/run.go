@@ -70,7 +70,7 @@ func (m *Manager) takePositions(j *queuedTask) []int {
 	return places
 }
 
-// runOutcome is how a turn ended: with an answer, or with an error.
+// runOutcome is how a turn ended: with an answer, or with an error. It has both where the answer could not be kept.
 type runOutcome struct {
 	answer   *Step
 	err      error
@@ -94,7 +94,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	}
 	session, err := m.markUsed(ctx, j)
 	if err != nil {
-		return runOutcome{err: &storeError{err}}
+		return runOutcome{err: &unkeptError{err}}
 	}
 	m.publish(j, nil)
 	return m.runBackends(ctx, j, session)
@@ -142,7 +142,7 @@ func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) err
 		err = m.redactStored(ctx, j.live)
 	}
 	if err != nil {
-		return &storeError{err}
+		return &unkeptError{err}
 	}
 	m.publish(j, step)
 	return nil
@@ -165,13 +165,17 @@ func (s *Session) applyStep(step Step) {
 	}
 }
 
-// storeError says that what was done could not be written down.
-type storeError struct{ err error }
+// unkeptError says that what was done could not be written down.
+type unkeptError struct{ err error }
 
-func (e *storeError) Error() string {
-	return "what was done could not be written down: " + e.err.Error()
+func (e *unkeptError) Error() string {
+	text := e.err.Error()
+	if fault, ok := errors.AsType[*StoreError](e.err); ok {
+		text = fault.Text
+	}
+	return "what was done could not be written down: " + text
 }
-func (e *storeError) Unwrap() error { return e.err }
+func (e *unkeptError) Unwrap() error { return e.err }
 
 // finish writes down and tells what became of j, and frees what it held.
 func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
@@ -257,7 +261,7 @@ func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan s
 
 // finalState returns the final state of a task, and the reason for people.
 func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
-	if a := out.answer; a != nil {
+	if a := out.answer; a != nil && out.err == nil {
 		if a.Limit != "" {
 			return TaskLimited, a.Limit
 		}
@@ -266,7 +270,7 @@ func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 		}
 		return TaskDone, ""
 	}
-	if _, ok := errors.AsType[*storeError](out.err); ok {
+	if _, ok := errors.AsType[*unkeptError](out.err); ok {
 		return TaskFailed, out.err.Error()
 	}
 	var c *cancel.Cause

@@ -274,6 +274,15 @@ var (
 	ErrShuttingDown  = errors.New("the program is shutting down")
 )
 
+// StoreError says in words for people why nothing can be kept, and what to do.
+type StoreError struct {
+	Text string
+	Err  error
+}
+
+func (e *StoreError) Error() string { return e.Text + ": " + e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
 // refusal is one of the sentinels in the words of its case.
 type refusal struct {
 	is   error

@@ -23,7 +23,8 @@ import (
 type DB struct {
 	path    string
 	process *process
-	writer  *sql.DB // one connection: writers wait here for their turn, and obey their context
+	file    fs.FileInfo // which file it is
+	writer  *sql.DB     // one connection: writers wait here for their turn, and obey their context
 	readers *sql.DB
 
 	statements statementCache // of the writer
@@ -63,6 +64,9 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		}
 	}()
 	if err := create(path); err != nil {
+		return nil, err
+	}
+	if db.file, err = os.Stat(path); err != nil {
 		return nil, err
 	}
 	pragmas := []string{"foreign_keys(1)", "synchronous(normal)", "secure_delete(1)"}
@@ -145,6 +149,9 @@ func (db *DB) write(ctx context.Context, act string, f func(*transaction) error)
 }
 
 func (db *DB) transact(ctx context.Context, f func(*transaction) error) error {
+	if err := db.checkThere(); err != nil {
+		return err
+	}
 	begun, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err

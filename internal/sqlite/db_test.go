@@ -174,6 +174,23 @@ func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsRemovedOrReplacedIsWrittenNoMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	for _, replace := range []bool{false, true} {
+		if replace {
+			check.Must(t, os.WriteFile(path, nil, 0o600))
+		} else {
+			check.Must(t, os.Remove(path))
+		}
+		err := db.SaveTask(t.Context(), task("t", "s1", sessions.TaskDone), session("s1"))
+		fault, ok := errors.AsType[*sessions.StoreError](err)
+		if !ok || !strings.Contains(fault.Text, "removed or replaced while clank ran") {
+			t.Errorf("replaced %t: %v", replace, err)
+		}
+	}
+}
+
 func TestAWriterThatWaitsObeysItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	a, b := open(t, path), open(t, path)

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 
 	"clank/sessions"
@@ -104,7 +106,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s cannot be written; check who owns the file and its folder: %w", db.path, err)
+		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
 	}
 	var from *sqlite.Error
 	if !errors.As(err, &from) {
@@ -115,14 +117,32 @@ func (db *DB) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin with a new one; "+
 			"`sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
 	case lib.SQLITE_FULL:
-		return fmt.Errorf("no room for %s; free some space on its disk: %w", db.path, err)
+		return db.fault(err, "there is no room for clank's database; free some space on its disk")
+	case lib.SQLITE_IOERR:
+		return db.fault(err, "the disk of clank's database fails or is full; look at its free space and its health")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		return fmt.Errorf("%s cannot be written; check who owns the file and its folder: %w", db.path, err)
+		return db.fault(err, "clank's database cannot be written; check who owns the file and its folder")
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return fmt.Errorf("another program has kept %s locked for %s; end it, or try again when it is done: %w", db.path, busyWait, err)
+		return db.fault(err, fmt.Sprintf("another program has kept clank's database locked for %s; end it, or try again when it is done", busyWait))
 	}
 	return err
 }
+
+// fault tells people text, and those who read the log of the file.
+func (db *DB) fault(err error, text string) error {
+	return &sessions.StoreError{Text: text, Err: fmt.Errorf("%s: %w", db.path, err)}
+}
+
+// checkThere fails once the file was removed or replaced: what is written to it then is gone with this process.
+func (db *DB) checkThere() error {
+	now, err := os.Stat(db.path)
+	if err == nil && os.SameFile(now, db.file) {
+		return nil
+	}
+	return db.fault(cmp.Or(err, errReplaced), "clank's database was removed or replaced while clank ran, so nothing can be kept; put it back and start clank again")
+}
+
+var errReplaced = errors.New("it is another file now")
 
 // isBusy reports whether somebody else holds a lock.
 func isBusy(err error) bool {

@@ -128,7 +128,7 @@ func receiveEvents(ctx context.Context, next func() ([]byte, error), dec *messag
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			if !errors.Is(err, transport.ErrLineTooLong) && (begun || errors.Is(err, io.EOF)) {
+			if !errors.Is(err, transport.ErrTooLong) && (begun || errors.Is(err, io.EOF)) {
 				err = &transport.TruncatedError{Err: err}
 			}
 			return err

@@ -29,7 +29,7 @@ func (c *responseBuilder) read(ctx context.Context, next func() ([]byte, error),
 		}
 		data, err := next()
 		if err != nil {
-			if !errors.Is(err, transport.ErrLineTooLong) && (begun || errors.Is(err, io.EOF)) {
+			if !errors.Is(err, transport.ErrTooLong) && (begun || errors.Is(err, io.EOF)) {
 				err = &transport.TruncatedError{Err: err}
 			}
 			return err

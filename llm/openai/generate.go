@@ -108,7 +108,7 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 			return nil
 		case errors.Is(err, io.EOF):
 			return &transport.TruncatedError{}
-		case err != nil && events > 0 && !errors.Is(err, transport.ErrLineTooLong):
+		case err != nil && events > 0 && !errors.Is(err, transport.ErrTooLong):
 			return &transport.TruncatedError{Err: err}
 		case err != nil:
 			return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"clank/llm"
 )
 
 const maxErrorBody = 64 << 10
@@ -62,7 +64,10 @@ func (a *Attempt) Send(req *http.Request) (*http.Response, string, error) {
 	a.mu.Lock()
 	a.timer = time.AfterFunc(a.limit, func() { a.cancel(ErrIdle) })
 	a.mu.Unlock()
-	resp.Body = &watchedBody{ReadCloser: resp.Body, touch: a.resetTimer}
+	resp.Body = &watchedBody{ReadCloser: resp.Body, left: maxAnswer, touch: func() {
+		a.resetTimer()
+		llm.ReportProgress(req.Context())
+	}}
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		defer func() { _ = resp.Body.Close() }() // read as far as we want it
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
@@ -105,14 +110,21 @@ func (a *Attempt) resetTimer() {
 	a.timer.Reset(a.limit)
 }
 
-// watchedBody tells of each read that brought something.
+// maxAnswer bounds an answer, with all that is around it, in bytes.
+const maxAnswer = 16 << 20
+
+// watchedBody tells of each read that brought something, and fails where it is too much.
 type watchedBody struct {
 	io.ReadCloser
+	left  int
 	touch func()
 }
 
 func (w *watchedBody) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
+	if w.left -= n; w.left < 0 {
+		return 0, ErrTooLong
+	}
 	if n > 0 {
 		w.touch()
 	}

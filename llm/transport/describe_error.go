@@ -41,7 +41,9 @@ func DescribeError(e *llm.Error, err error, at Endpoint, p RetryPolicy) (transie
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, "the answer was cut off in the middle", "ask again"
 	case errors.Is(err, ErrWebPage):
 		e.Kind, e.Message, e.Hint = llm.ErrMalformed, at.DisplayURL+" answered with a web page", at.addressHint()
-	case errors.Is(err, ErrNotEvents), errors.Is(err, ErrLineTooLong), errors.As(err, &malformed):
+	case errors.Is(err, ErrTooLong):
+		e.Kind, e.Message, e.Hint = llm.ErrMalformed, ErrTooLong.Error(), "choose another model, or check "+at.DisplayURL
+	case errors.Is(err, ErrNotEvents), errors.As(err, &malformed):
 		e.Kind, e.Message = llm.ErrMalformed, "the answer could not be understood"
 		e.Hint = "check that " + at.DisplayURL + " speaks the " + at.API
 	default:

@@ -10,14 +10,8 @@ import (
 	"strings"
 )
 
-// maxLine bounds one line of a stream: some vendors repeat the whole answer in the last event.
-const (
-	maxLine   = 32 << 20
-	maxAnswer = 64 << 20 // of an answer in one piece
-)
-
-// ErrLineTooLong is a stream that is not divided as it should be.
-var ErrLineTooLong = errors.New("a line of the stream is too long")
+// ErrTooLong is an answer that nobody can want.
+var ErrTooLong = fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
 
 // ReadEvents gives the data of each event of an answer, whose media type is kind, in turn, and in the end io.EOF. An
 // answer that came as JSON in one piece is one event, or, as an array, one for each of its elements.
@@ -37,7 +31,7 @@ func wholeBody(body io.Reader) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if !read {
 			read = true
-			data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+			data, err := io.ReadAll(body)
 			if err != nil {
 				return nil, err
 			}
@@ -128,9 +122,6 @@ func (e *eventReader) line() ([]byte, error) {
 	for {
 		part, err := e.r.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > maxLine {
-			return nil, ErrLineTooLong
-		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}

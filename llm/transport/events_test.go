@@ -1,12 +1,17 @@
 package transport_test
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/internal/test/check"
+	"clank/llm"
 	"clank/llm/transport"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,22 +59,6 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 	}
 }
 
-func TestALineWithoutEndIsNotGatheredForever(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader("data: "), zeroes{})
-	if _, err := readEvents("text/event-stream", endless); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("err = %v, want that the line is too long", err)
-	}
-}
-
-type zeroes struct{}
-
-func (zeroes) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = '0'
-	}
-	return len(p), nil
-}
-
 func TestAnAnswerInOnePieceIsItsEvents(t *testing.T) {
 	for in, want := range map[string][]string{
 		`{"a":1}`:           {`{"a":1}`},
@@ -94,3 +83,36 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
+
+func TestAnAnswerIsBoundedAndItsPartsAreReported(t *testing.T) {
+	for name, tc := range map[string]struct {
+		bytes int
+		want  error
+	}{"long": {16 << 20, nil}, "too long": {16<<20 + 1, transport.ErrTooLong}} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.CopyN(w, zeros{}, int64(tc.bytes))
+			}))
+			defer s.Close()
+			parts := 0
+			ctx, cancel := context.WithCancelCause(llm.WithProgress(t.Context(), func() { parts++ }))
+			defer cancel(nil)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+			check.Must(t, err)
+			a := transport.NewAttempt(s.Client(), time.Minute, cancel, func(s string) string { return s })
+			defer a.StopTimer()
+			resp, err := a.Do(req)
+			check.Must(t, err)
+			defer resp.Body.Close()
+			if _, err = io.Copy(io.Discard, resp.Body); !errors.Is(err, tc.want) || parts == 0 {
+				t.Errorf("got %v after %d parts", err, parts)
+			}
+		})
+	}
+}
+
+// zeros is without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
