@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,28 +43,10 @@ type rig struct {
 	gate    *egress.Proxy
 	said    said
 	tokens  *access.TokenStore
-	log     *safeBuffer
+	log     *check.Log
 	token   string
 	dir     string
 	closed  bool
-}
-
-// safeBuffer is a bytes.Buffer for several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func start(t *testing.T) *rig {
@@ -81,7 +61,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	check.Must(t, err)
 	r := &rig{
 		t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), said: said{},
-		log: new(safeBuffer), dir: dir,
+		log: new(check.Log), dir: dir,
 	}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Manager{Store: store, Guilds: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}

@@ -94,7 +94,7 @@ func runFront(t *testing.T, addr string, args ...string) front {
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // which ends what it has started, too
 	cmd.WaitDelay = 10 * time.Second
-	var said safeBuffer
+	var said check.Log
 	cmd.Stdout, cmd.Stderr = &said, &said
 	check.Must(t, cmd.Start())
 	ended := make(chan struct{})

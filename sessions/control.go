@@ -102,7 +102,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &Control{
-		manager: m, live: l, who: string(req.From.Kind) + ":" + req.From.User, name: req.From.requesterName(), idle: idle,
+		manager: m, live: l, who: string(req.From.Kind) + ":" + req.From.User, name: req.From.RequesterName(), idle: idle,
 		granted: make(chan struct{}), ended: make(chan struct{}),
 	}
 	switch held := l.control; {

@@ -48,7 +48,7 @@ func (m *Manager) deliverNote(id string, from Origin, text string) (taskID strin
 	case o.Private:
 		return "", false, nil // nobody else needs to know of it
 	default:
-		return "", false, refuse(ErrNotOwner, "task %s belongs to %s, so only they or a moderator can tell it something", j.rec.ID, o.requesterName())
+		return "", false, refuse(ErrNotOwner, "task %s belongs to %s, so only they or a moderator can tell it something", j.rec.ID, o.RequesterName())
 	}
 	if j.inbox.Len() >= maxPendingNotes {
 		return "", false, refuse(ErrQueueFull, "%d things that were said to task %s have not been heard yet; wait for its next step", maxPendingNotes, j.rec.ID)
@@ -143,5 +143,5 @@ func (o Origin) speakerName() string {
 	if o.UserName != "" {
 		return "@" + strings.TrimPrefix(o.UserName, "@")
 	}
-	return o.requesterName()
+	return o.RequesterName()
 }

@@ -247,10 +247,10 @@ func (s Session) MayUse(o Origin) bool {
 }
 
 // owner returns what people call the session's owner.
-func (s Session) owner() string { return s.Origin.requesterName() }
+func (s Session) owner() string { return s.Origin.RequesterName() }
 
-// requesterName returns what people call the person who asked from o.
-func (o Origin) requesterName() string {
+// RequesterName returns what people call the person who asked from o.
+func (o Origin) RequesterName() string {
 	switch {
 	case o.UserName != "":
 		return o.UserName

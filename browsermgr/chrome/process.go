@@ -286,6 +286,15 @@ const (
 	quotedTail = 2000
 )
 
+// processInfo is what the system tells about one process (proc(5) of Linux, elsewhere ps(1)).
+type processInfo struct {
+	pid    int
+	pgid   int
+	zombie bool
+	start  string // differs between processes that had the same pid
+	args   []string
+}
+
 // stderrTail keeps the end of what a browser says on stderr. It is safe for concurrent use.
 type stderrTail struct {
 	mu   sync.Mutex

@@ -8,15 +8,6 @@ import (
 	"strings"
 )
 
-// processInfo is what the system tells about one process (proc(5)).
-type processInfo struct {
-	pid    int
-	pgid   int
-	zombie bool
-	start  string // differs between processes that had the same pid
-	args   []string
-}
-
 // inspectProcess returns false if there is no such process.
 func inspectProcess(pid int) (processInfo, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))

@@ -9,15 +9,6 @@ import (
 	"strings"
 )
 
-// processInfo is what the system tells about one process (ps(1)).
-type processInfo struct {
-	pid    int
-	pgid   int
-	zombie bool
-	start  string // differs between processes that had the same pid
-	args   []string
-}
-
 // inspectProcess returns false if there is no such process.
 func inspectProcess(pid int) (processInfo, bool) {
 	out, err := runSystemTool(context.Background(), "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))

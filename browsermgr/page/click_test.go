@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -205,24 +204,6 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 	}
 }
 
-// lines is a log to look into while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(what string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
-}
-
 // greeter has every document of a session say that it was there first.
 type greeter struct{}
 
@@ -237,14 +218,14 @@ func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
 		"/":     `<a href=/next target=_blank>Blank</a><a href=/next target=_blank rel=opener>Opener</a>`,
 		"/next": `<script>var atFirst = window.greeted === true</script>`,
 	})
-	var log lines
+	var log check.Log
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b := browser.Connect(t, page.Options{Observers: []page.Observer{greeter{}}, Logger: logger})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	for _, name := range []string{"Blank", "Opener"} {
 		// A machine that is busy enough keeps a new tab from answering in time, but not each time.
 		for tries := 3; ; tries-- {
-			before := log.count("set up only in part")
+			before := strings.Count(log.String(), "set up only in part")
 			res := click(t, tab, refOf(t, tab, name))
 			if len(res.Opened) != 1 {
 				t.Fatalf("%s: got %d opened tabs, want 1", name, len(res.Opened))
@@ -255,7 +236,7 @@ func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
 				t.Errorf("%s: set up before the page runs: got %s, want true", name, got)
 			}
 			check.Must(t, popup.Close(t.Context()))
-			if log.count("set up only in part") == before {
+			if strings.Count(log.String(), "set up only in part") == before {
 				break
 			}
 			if tries == 1 {

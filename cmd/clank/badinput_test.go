@@ -255,7 +255,7 @@ func badInputs(dead string) []badInput {
 // continueForeignSession lets bob go on in ada's session.
 func continueForeignSession(t *testing.T, r *serverFixture) discordtest.Message {
 	t.Helper()
-	r.setScript([]llmtest.Turn{openPage(r.site.URL), llmtest.Say("open")})
+	r.script.Set([]llmtest.Turn{openPage(r.site.URL), llmtest.Say("open")})
 	r.command(t, r.ada, discordtest.Args{"task": "open the page"})
 	bob := r.discord.CreateUser("bob")
 	r.discord.AddMember(r.guild, bob)
@@ -277,7 +277,7 @@ func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 	session := r.tasks(t)[0].SessionID // each of these blunders begins another one, if it gets so far
 	for _, b := range badInputs(dead) {
 		t.Run(b.name, func(t *testing.T) {
-			r.setScript(b.say)
+			r.script.Set(b.say)
 			r.updateSettings(b.set)
 			m := b.do(t, r)
 			said := strings.ReplaceAll(m.Content, `\`, "") // as people see it
@@ -299,7 +299,7 @@ func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 func (r *serverFixture) findsFerry(t *testing.T, args discordtest.Args) {
 	t.Helper()
 	args["task"] = "find the ferry"
-	r.setScript([]llmtest.Turn{openPage(r.site.URL), answering("The %s.", `ferry at 10:40`)})
+	r.script.Set([]llmtest.Turn{openPage(r.site.URL), answering("The %s.", `ferry at 10:40`)})
 	if got := r.command(t, r.ada, args).Content; firstOutputLine(got) != "The ferry at 10:40." {
 		t.Errorf("the next task is answered with %q", got)
 	}

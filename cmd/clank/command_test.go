@@ -632,7 +632,7 @@ func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 	}
 
 	said := make(chan struct{})
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
 		func(req llmtest.Request) llmtest.Reply {
 			if strings.Contains(string(req.Body), "only the late ones") {

@@ -53,21 +53,8 @@ var showScreenshotTurn = toolTurn("browser_screenshot", map[string]any{"show": t
 // answering returns a turn that answers with what fits the pattern in what the model was told last.
 func answering(format, pattern string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
-		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(toolResult(req))))(req)
+		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(req.ToolText())))(req)
 	}
-}
-
-// toolResult returns everything a model was told by its tools.
-func toolResult(req llmtest.Request) string {
-	var b strings.Builder
-	for _, m := range req.Messages {
-		for _, p := range m.Parts {
-			if p.Result != nil {
-				b.WriteString(p.Result.Text + "\n")
-			}
-		}
-	}
-	return b.String()
 }
 
 // ferryTurns returns what the model does to find out about the ferry on the first page.
@@ -183,7 +170,7 @@ func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 			r.updateSettings(map[string]any{keyModel: tc.model})
 			script := ferryTurns(r.site.URL)
 			script[4] = r.afterPicture(t, script[4])
-			r.setScript(script)
+			r.script.Set(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
 			check.Contains(t, m.Content, "The ferry at 10:40.")
@@ -263,7 +250,7 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 			return toolTurn("browser_browse", in)(req)
 		}
 	}
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		browse("open the page with two ways"),
 		openPage(r.site.URL + "/choice"), showScreenshotTurn, llmtest.Say("There are two: First and Second."),
 		llmtest.Say("Two ways: First and Second."),
@@ -274,7 +261,7 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 	}
 	onePicture(t, first)
 
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		browse("click the second one"),
 		clickOn(`button "Second"`), showScreenshotTurn, answering("Clicked: %s", `ferry at 11:20`),
 		llmtest.Say("The second way has a ferry at 11:20."),
@@ -304,7 +291,7 @@ func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
 	t.Helper()
 	r.updateSettings(map[string]any{keyBrain: "compatible:gpt-4o", "interaction.brain.browserTool": true})
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		toolTurn("browser", map[string]any{"action": "open", "url": r.site.URL + "/choice"}),
 		toolTurn("browser", map[string]any{"action": "snapshot", "interactive": true}),
 		func(req llmtest.Request) llmtest.Reply {
@@ -324,7 +311,7 @@ func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
 	if !seesPicture(last) {
 		t.Error("the brain did not see the picture")
 	}
-	if text := toolResult(last); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
+	if text := last.ToolText(); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
 		t.Errorf("what the page says is not marked: %s", text)
 	}
 }
@@ -349,7 +336,7 @@ func (r *serverFixture) whoWasAsked() string {
 func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	t.Helper()
 	client := &api.Client{Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	r.setScript(ferryTurns(r.site.URL))
+	r.script.Set(ferryTurns(r.site.URL))
 	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "when does the ferry go?"})
 	check.Must(t, err)
 	var told []string

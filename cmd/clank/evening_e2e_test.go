@@ -49,7 +49,7 @@ func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 func warned(t *testing.T, r *serverFixture) {
 	t.Helper()
 	warning := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
-	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning), llmtest.Say("The first way it is.")})
+	r.script.Set([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(warning), llmtest.Say("The first way it is.")})
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -64,7 +64,7 @@ func warned(t *testing.T, r *serverFixture) {
 func steered(t *testing.T, r *serverFixture) {
 	t.Helper()
 	said := make(chan struct{})
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
 		func(req llmtest.Request) llmtest.Reply {
 			heard := "nothing"
@@ -89,7 +89,7 @@ func steered(t *testing.T, r *serverFixture) {
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
 		t.Errorf("the message says %q", m.Content)
 	}
-	r.setScript([]llmtest.Turn{llmtest.Say("On it goes.")})
+	r.script.Set([]llmtest.Turn{llmtest.Say("On it goes.")})
 	r.command(t, r.ada, discordtest.Args{"task": "continue, but with the early ones"})
 	if tasks := r.tasks(t); tasks[0].SessionID != tasks[1].SessionID || tasks[0].Prompt != "but with the early ones" {
 		t.Errorf("%q is in session %s, want %s", tasks[0].Prompt, tasks[0].SessionID, tasks[1].SessionID)
@@ -101,7 +101,7 @@ func handedOver(t *testing.T, r *serverFixture) {
 	const handOff = "agentStack.runtimeConfig.browser.handOff"
 	r.updateSettings(map[string]any{handOff: "ask"})
 	defer r.updateSettings(map[string]any{handOff: nil})
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		openPage(r.site.URL + "/choice"),
 		toolTurn("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
 		pressFirst(), llmtest.Say("The canvas is solved."),
@@ -122,7 +122,7 @@ func spentEarly(t *testing.T, r *serverFixture) {
 	const limit = "agentStack.runtimeConfig.budget.task"
 	r.updateSettings(map[string]any{limit: "2 calls"})
 	defer r.updateSettings(map[string]any{limit: nil})
-	r.setScript([]llmtest.Turn{openPage(r.site.URL), toolTurn("browser_snapshot", nil), llmtest.Say("never said")})
+	r.script.Set([]llmtest.Turn{openPage(r.site.URL), toolTurn("browser_snapshot", nil), llmtest.Say("never said")})
 	m := r.command(t, r.ada, discordtest.Args{"task": "read it all"})
 	check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), "udget spent: 2 of 2 calls", "The page it is on", limit)
 }

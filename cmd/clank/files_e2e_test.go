@@ -115,7 +115,7 @@ func filesTravel(t *testing.T, whole *serverFixture) {
 		t.Run(tt.model+" "+tt.runtime, func(t *testing.T) {
 			r := whole.inNewRoom(t)
 			r.updateSettings(map[string]any{keyModel: tt.model})
-			r.setScript(tt.script)
+			r.script.Set(tt.script)
 			args := discordtest.Args{"task": tt.task, "file": cv}
 			asked := make(chan struct{})
 			if tt.runtime != "" {

@@ -85,7 +85,7 @@ func (r *serverFixture) inNewRoom(t *testing.T) *serverFixture {
 	r.events, end = r.server.Sessions.Subscribe()
 	r.tb, r.room, r.firstRequest = t, r.discord.CreateChannel(r.guild, "room"), len(r.model.Requests())
 	r.updateSettings(map[string]any{keyModel: scriptedModel, keyBrain: nil, "interaction.brain.browserTool": nil})
-	r.setScript(nil)
+	r.script.Set(nil)
 	for len(r.site.hits) > 0 {
 		<-r.site.hits
 	}
@@ -138,7 +138,7 @@ func leftServerIsForgotten(t *testing.T, r *serverFixture) {
 	r.discord.AddMember(guild, r.bot.User)
 	r.room = r.discord.CreateChannel(guild, "room")
 	defer func() { r.room = room }()
-	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), llmtest.Say("done")})
+	r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/leads"), llmtest.Say("done")})
 	r.command(t, r.ada, discordtest.Args{"task": "look"})
 	state := filepath.Join(r.server.StateDir, "browser", "clank@server-"+guild.ID)
 	downloads := filepath.Join(r.server.StateDir, "downloads", "clank@server-"+guild.ID)
@@ -155,7 +155,7 @@ func leftServerIsForgotten(t *testing.T, r *serverFixture) {
 
 func linksAreListed(t *testing.T, r *serverFixture) {
 	t.Helper()
-	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
+	r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
 	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
 		rec, err := localRunner{r.server, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
@@ -203,7 +203,7 @@ func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 			r := whole.inNewRoom(t)
 			site := offering(t)
 			decided := make(chan struct{})
-			r.setScript([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
+			r.script.Set([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
 				<-decided
 				return llmtest.Say("done")(req)
 			}})
@@ -277,7 +277,7 @@ func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
 		t.Run(label, func(t *testing.T) {
 			r := whole.inNewRoom(t)
-			r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
+			r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
 			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
 			check.Contains(t, strings.ReplaceAll(m.Content, `\`, ""), want)
 			if bought := r.bought(); bought != (label == "Allow") {
@@ -301,7 +301,7 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 		{"plain:steps", true, nil, true, ""}, // the person wrote the step
 		{"plain:steps", false, nil, false, "or use clank browse --allow buy"},
 	} {
-		r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
+		r.script.Set([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
 		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
 		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		state := sessions.TaskDone
@@ -340,7 +340,7 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	} {
 		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
 		if tt.turns != nil {
-			r.setScript(tt.turns)
+			r.script.Set(tt.turns)
 			task.Model = "compatible:scripted"
 		}
 		r.bought()

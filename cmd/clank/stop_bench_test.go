@@ -98,6 +98,7 @@ type serverFixture struct {
 	ada           discordtest.User
 	room          discordtest.Channel
 	model         *llmtest.Server
+	script        llmtest.Script // of all vendors
 	site          *testSite
 	env           *commandEnv
 	server        *server.Server
@@ -106,27 +107,6 @@ type serverFixture struct {
 
 	events       <-chan sessions.Event
 	firstRequest int // of the requests to the model that belong to the round
-
-	mu    sync.Mutex
-	turns []llmtest.Turn // what the model still has to say
-}
-
-// setScript sets what the model says next.
-func (r *serverFixture) setScript(turns []llmtest.Turn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.turns = turns
-}
-
-// nextTurn answers a request of the model by the script.
-func (r *serverFixture) nextTurn(req llmtest.Request) llmtest.Reply {
-	r.mu.Lock()
-	turn := llmtest.Say("that was all")
-	if len(r.turns) > 0 {
-		turn, r.turns = r.turns[0], r.turns[1:]
-	}
-	r.mu.Unlock()
-	return turn(req)
 }
 
 // testKey is the key that the model server is shown.
@@ -150,7 +130,7 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 	claude, gemini := llmtest.OpenAnthropic(), llmtest.OpenGemini()
 	for _, model := range []*llmtest.Server{r.model, claude, gemini} {
 		tb.Cleanup(model.Close)
-		model.SetFallback(r.nextTurn)
+		model.SetFallback(r.script.Next)
 	}
 	r.bot = r.discord.CreateBot("clank", "secret")
 	r.discord.SetUpOAuth(r.bot, clientSecret, "")
@@ -297,7 +277,7 @@ func (r *serverFixture) occupyBrowser() (release func()) {
 	r.updateSettings(map[string]any{key: 1})
 	ctx, cancel := context.WithCancel(r.tb.Context())
 	done, asked := make(chan struct{}), make(chan struct{})
-	r.setScript([]llmtest.Turn{func(llmtest.Request) llmtest.Reply {
+	r.script.Set([]llmtest.Turn{func(llmtest.Request) llmtest.Reply {
 		close(asked)
 		return llmtest.Reply{Fault: llmtest.Fault{Hang: llmtest.BeforeHeaders}}
 	}})
@@ -336,7 +316,7 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 	defer func() { release() }()
 	script := s.script(r)
 	r.firstRequest = len(r.model.Requests())
-	r.setScript(script)
+	r.script.Set(script)
 	check.Must(r.tb, check.Err(r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name})))
 	s.reached(r)
 
@@ -362,7 +342,7 @@ func (r *serverFixture) measureStop(s stopStage) stopResult {
 			m.after++
 		}
 	}
-	r.setScript(nil)
+	r.script.Set(nil)
 	return m
 }
 

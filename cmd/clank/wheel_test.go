@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,18 +28,6 @@ import (
 
 	"github.com/coder/websocket"
 )
-
-// logBuffer collects what is logged.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
 
 // toldEvent is an event as the page tells it, and when its handler ran.
 type toldEvent struct {
@@ -271,12 +258,12 @@ func TestWheel(t *testing.T) {
 func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture, session string) hands) {
 	t.Helper()
 	base, told := loginSite(t)
-	logs := new(logBuffer)
+	logs := new(check.Log)
 	r := newServerFixture(t, logs)
 	r.updateSettings(map[string]any{"interaction.consent.safety": "allow"})
 	board := r.openDashboard(t)
 	opened, watched := make(chan struct{}), make(chan struct{})
-	r.setScript([]llmtest.Turn{
+	r.script.Set([]llmtest.Turn{
 		openPage(base + "/"),
 		func(req llmtest.Request) llmtest.Reply { // once somebody watches, who can be asked
 			close(opened)
@@ -444,9 +431,7 @@ func logInByHand(t *testing.T, way string, open func(w *wheel, r *serverFixture,
 		}
 		return nil
 	}))
-	logs.mu.Lock()
-	search("the log", logs.buf.Bytes())
-	logs.mu.Unlock()
+	search("the log", []byte(logs.String()))
 	for _, leak := range leaks {
 		t.Error(leak)
 	}

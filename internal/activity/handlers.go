@@ -15,6 +15,7 @@ import (
 
 	"clank/internal/liveview/assets"
 	"clank/sessions"
+	"clank/sessions/access"
 
 	"github.com/coder/websocket"
 )
@@ -52,12 +53,7 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("GET "+at+"live", s.withVisitor(s.handleLive))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Robots-Tag", "noindex")
-		h.Set("Cache-Control", "no-store")
+		access.SetPageHeaders(w.Header(), policy)
 		mux.ServeHTTP(w, r)
 	})
 }

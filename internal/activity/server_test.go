@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"clank/browsermgr"
-	"clank/cancel"
 	"clank/internal/activity"
 	"clank/internal/liveview"
 	"clank/internal/test/check"
@@ -84,13 +83,7 @@ type rig struct {
 
 func start(t *testing.T) *rig {
 	t.Helper()
-	m := &sessions.Manager{
-		Store: sessionstest.OpenStore(t), DefaultRuntime: "local",
-		Backends: map[string]sessions.Backend{"local": &sessionstest.Backend{}},
-		Limits:   func() sessions.Limits { return sessions.Limits{} }, Scopes: new(cancel.Scopes),
-	}
-	check.Must(t, m.Open(t.Context()))
-	t.Cleanup(func() { check.Must(t, m.Close(context.Background())) })
+	m := sessionstest.OpenManager(t)
 	noWindow := func(context.Context, sessions.Session, bool) (*browsermgr.Window, error) { return nil, nil }
 	live := &liveview.Server{Sessions: m, Scopes: m.Scopes, Window: noWindow}
 	t.Cleanup(func() { check.Must(t, live.Close(context.Background())) })

@@ -38,13 +38,7 @@ type rig struct {
 
 func start(t *testing.T, window func(context.Context, sessions.Session, bool) (*browsermgr.Window, error)) *rig {
 	t.Helper()
-	m := &sessions.Manager{
-		Store: sessionstest.OpenStore(t), DefaultRuntime: "local",
-		Backends: map[string]sessions.Backend{"local": &sessionstest.Backend{}},
-		Limits:   func() sessions.Limits { return sessions.Limits{} }, Scopes: new(cancel.Scopes),
-	}
-	check.Must(t, m.Open(t.Context()))
-	t.Cleanup(func() { check.Must(t, m.Close(context.Background())) })
+	m := sessionstest.OpenManager(t)
 	r := &rig{t: t, Server: &liveview.Server{Sessions: m, Scopes: m.Scopes, Window: window}}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		as := r.as // read before the answer, with which join ends

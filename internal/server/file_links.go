@@ -102,12 +102,8 @@ var filePolicy = func() string {
 // ServeHTTP serves the page of a link, and the file if the page asks for it.
 func (l *FileLinks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", filePolicy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Robots-Tag", "noindex")
+	access.SetPageHeaders(h, filePolicy)
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
 	f, ok := l.find(strings.TrimPrefix(r.URL.Path, fileLinkPrefix))
 	switch {
 	case ok && r.Method == http.MethodPost:

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"clank/cancel"
@@ -24,25 +23,11 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// lines collects what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
 // logged returns the lines that have a kind, by kind.
-func (l *lines) logged(t *testing.T) map[string][]map[string]any {
+func logged(t *testing.T, log string) map[string][]map[string]any {
 	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	all := make(map[string][]map[string]any)
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(log) {
 		var v map[string]any
 		check.Must(t, json.Unmarshal([]byte(line), &v))
 		if kind, ok := v["kind"].(string); ok {
@@ -82,7 +67,7 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 }
 
 func TestWhatBecomesOfTasksIsRecordedLoggedAndCounted(t *testing.T) {
-	db, log := sqlitetest.Open(t), new(lines)
+	db, log := sqlitetest.Open(t), new(check.Log)
 	r := &telemetry.Recorder{
 		Store: db, Metrics: telemetry.NewMetrics("v1"), Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	}
@@ -122,12 +107,12 @@ func TestWhatBecomesOfTasksIsRecordedLoggedAndCounted(t *testing.T) {
 	}
 	ids["private"] = run("private", true).ID
 
-	got := log.logged(t)
+	got := logged(t, log.String())
 	for kind, n := range map[telemetry.Kind]int{
 		telemetry.KindBrowseCall: 3, telemetry.KindBrowseFailed: 1, telemetry.KindToolStep: 4, telemetry.KindSessionTurn: 4,
 	} {
 		if len(got[string(kind)]) != n {
-			t.Errorf("%d lines of the kind %s, want %d:\n%s", len(got[string(kind)]), kind, n, log.text.String())
+			t.Errorf("%d lines of the kind %s, want %d:\n%s", len(got[string(kind)]), kind, n, log.String())
 		}
 		kept, err := db.Records(t.Context(), telemetry.Query{Kinds: []telemetry.Kind{kind}})
 		if check.Must(t, err); len(kept) != n {

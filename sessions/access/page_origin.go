@@ -61,3 +61,13 @@ func IsCrossSite(r *http.Request, local bool) bool {
 		return !strings.EqualFold(u.Host, r.Host)
 	})
 }
+
+// SetPageHeaders sets what holds for every answer of our pages: what they may load, as policy says (Content Security
+// Policy), and that they leave nothing behind with browsers, search engines and the sites that they lead to.
+func SetPageHeaders(h http.Header, policy string) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Cache-Control", "no-store")
+}

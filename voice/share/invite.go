@@ -41,7 +41,7 @@ func (m *Manager) Invite(ctx context.Context, req InviteRequest) (token string, 
 	switch {
 	case req.Control && !session.MayControl(req.By):
 		return "", Link{}, newRefusal(NotOwner, "session %s belongs to %s, so only they can let others work its page; "+
-			"ask for a link to watch", session.ID, displayName(session.Origin))
+			"ask for a link to watch", session.ID, session.Origin.RequesterName())
 	case req.For < 0 || req.For > longest:
 		return "", Link{}, newRefusal(NotAllowed, "a link works for %d minutes at most", int(longest/time.Minute))
 	case s.share != nil && len(m.Links.List(ofShare(s.share.id))) >= maxSessionLinks:

@@ -337,7 +337,7 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
 	m.notify(Notice{
 		Call: c, Link: st.Location.Link,
-		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %v", displayName(st.RequestedBy),
+		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %v", st.RequestedBy.RequesterName(),
 			refused.before(fmt.Sprintf("It is shown by %v now. %v", st.Target, st.Location.Text))),
 	})
 	return nil

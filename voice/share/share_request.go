@@ -72,13 +72,13 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 	case err != nil:
 		return none, fmt.Errorf("look up session %s: %w", id, err)
 	case !s.MayUse(by) && !moderates(by, s.Origin):
-		return none, newRefusal(NotOwner, "session %s belongs to %s, so only they can share it", id, displayName(s.Origin))
+		return none, newRefusal(NotOwner, "session %s belongs to %s, so only they can share it", id, s.Origin.RequesterName())
 	case c.Session == "" && s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
 		return none, newRefusal(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
 	case s.State == sessions.SessionClosed:
 		return none, newRefusal(NotFound, "session %s is closed; browse again, then share", id)
 	case c.Session != "" && cannotSee(s.Origin) && !s.MayUse(by):
-		owner := displayName(s.Origin)
+		owner := s.Origin.RequesterName()
 		return none, newRefusal(NotOwner, "session %s is private, so only %s can have a link to it", id, owner)
 	case c.Session == "" && cannotSee(s.Origin):
 		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
@@ -131,14 +131,14 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused.before(st.Location.Text)
-	notice := fmt.Sprintf("%s shares a browser page. %v", displayName(by), text)
+	notice := fmt.Sprintf("%s shares a browser page. %v", by.RequesterName(), text)
 	m.notify(Notice{Call: c, Text: notice, Link: st.Location.Link})
 	return text, nil
 }
 
 // Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
 func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Result, error) {
-	ended := fmt.Errorf("%s has ended the share", displayName(by))
+	ended := fmt.Errorf("%s has ended the share", by.RequesterName())
 	moderator := by.Moderates(c.Guild, c.Channel)
 	gave := m.cancelSearch(c, func(of sessions.Origin) bool { return moderator || sameUser(of, by) }, ended)
 	s, err := m.acquireSlot(ctx, c)
@@ -155,11 +155,11 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 	}
 	sh := s.share
 	if !moderator && !sameUser(sh.requestedBy, by) && !sh.session.MayUse(by) {
-		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that", displayName(sh.requestedBy))
+		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that", sh.requestedBy.RequesterName())
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", displayName(by))}) //nolint:perfsprint // the catalogue of texts knows the format
+	m.notify(Notice{Call: c, Text: fmt.Sprintf("%s has ended the share.", by.RequesterName())}) //nolint:perfsprint // the catalogue of texts knows the format
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
@@ -182,17 +182,6 @@ func (m *Manager) EndCall(ctx context.Context, c CallRef) error {
 
 // sameUser reports whether two wishes are one person's.
 func sameUser(a, b sessions.Origin) bool { return a.Kind == b.Kind && a.User == b.User }
-
-// displayName returns what people call the person who asks from o.
-func displayName(o sessions.Origin) string {
-	switch {
-	case o.UserName != "":
-		return o.UserName
-	case o.User != "":
-		return "user " + o.User
-	}
-	return "the operator"
-}
 
 // Tools returns share_browser_session and stop_video_share for the people of a call.
 func (m *Manager) Tools(c CallRef) []sessions.Tool {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/sessions/access"
 	"clank/videosource"
 	"clank/voice/webrtc"
 )
@@ -290,13 +291,9 @@ func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
 		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Robots-Tag", "noindex")
+		access.SetPageHeaders(h, policy)
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -463,13 +463,5 @@ func TestDeviceOutlivesACrash(t *testing.T) {
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	tab.MainFrame().Post(proto.PageCrash{})
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for ctx := browsertest.Within(t, browsertest.Patience); tab.Err() == nil; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatal("the page did not crash")
-		}
-	}
+	browsertest.Eventually(t, "the page crashed", func() bool { return tab.Err() != nil })
 }

@@ -266,15 +266,7 @@ func TestNoPictureOfACrashedPage(t *testing.T) {
 // crashed waits until the tab has crashed and returns a closed channel.
 func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for ctx := browsertest.Within(t, browsertest.Patience); tab.Err() == nil; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatal("the page did not crash")
-		}
-	}
+	browsertest.Eventually(t, "the page crashed", func() bool { return tab.Err() != nil })
 	done := make(chan struct{})
 	close(done)
 	return done

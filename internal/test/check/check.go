@@ -4,6 +4,7 @@ package check
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,4 +37,24 @@ func Contains(tb testing.TB, got string, want ...string) {
 			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
 		}
 	}
+}
+
+// Log collects what is written to it, for reading while it is written. It is safe for concurrent use.
+type Log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements [io.Writer].
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns all that was written.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

@@ -138,8 +138,10 @@ func tabsOfOthers(w *trustWorld) (string, bool) {
 	w.set("interaction.access.profiles", "work: "+w.bob.ID)
 	var told []string
 	for _, who := range []discordtest.User{w.bob, w.eve} {
-		w.setTurns(use("browser", obj{"action": "open", "url": w.site.URL + "/quiet", "profile": "work"}),
-			use("browser", obj{"action": "tabs", "profile": "work"}))
+		w.script.Set([]llmtest.Turn{
+			use("browser", obj{"action": "open", "url": w.site.URL + "/quiet", "profile": "work"}),
+			use("browser", obj{"action": "tabs", "profile": "work"}),
+		})
 		w.reply(w.room, w.say(w.room, who, "list the tabs of work"))
 		told = append(told, w.lastTold())
 	}
@@ -434,8 +436,10 @@ func yesOfAnother(w *trustWorld) (string, bool) {
 	w.set(keyOfBrain, "compatible:gpt-4o")
 	w.set("interaction.brain.browserTool", true)
 	sends := func(who discordtest.User) discordtest.Message {
-		w.setTurns(use("browser", obj{"action": "open", "url": w.site.URL + "/send"}),
-			use("browser", obj{"action": "act", "request": obj{"kind": "click", "selector": "button"}}))
+		w.script.Set([]llmtest.Turn{
+			use("browser", obj{"action": "open", "url": w.site.URL + "/send"}),
+			use("browser", obj{"action": "act", "request": obj{"kind": "click", "selector": "button"}}),
+		})
 		return w.say(w.room, who, "send it")
 	}
 	asked, q := sends(w.bob), w.question(1)

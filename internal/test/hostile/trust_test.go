@@ -126,7 +126,7 @@ func (w *trustWorld) attempt(t *testing.T, a trustAttack) (seen string, held boo
 		w.T, w.id, w.room = t, a.id, w.discord.CreateChannel(w.guild, strings.ToLower(a.id))
 		w.site.forget()
 		w.evil.forget()
-		w.setTurns()
+		w.script.Set(nil)
 		defer w.resetSettings()
 		if *trustOpen {
 			for key, value := range trustHoles[a.id] {
@@ -165,6 +165,7 @@ type trustWorld struct {
 	owner      operatorClient
 	discord    *discordtest.Server
 	model      *llmtest.Server
+	script     llmtest.Script
 	site, evil *trustSite // two origins
 	bot        discordtest.Bot
 	ada        discordtest.User // owns the server home
@@ -174,8 +175,6 @@ type trustWorld struct {
 	elsewhere  discordtest.Guild
 	room       discordtest.Channel
 
-	mu      sync.Mutex
-	turns   []llmtest.Turn
 	changed []string // settings
 }
 
@@ -196,7 +195,7 @@ func newTrustWorld(t *testing.T) *trustWorld {
 	believed := filepath.Join(t.TempDir(), "voice.pem")
 	check.Must(t, os.WriteFile(believed, w.discord.Voice.Certificate(), 0o600))
 	w.model = llmtest.NewServer(t)
-	w.model.SetFallback(w.nextTurn)
+	w.model.SetFallback(w.script.Next)
 	if InsideNamespace() {
 		certificate, err := MakeCertificates()
 		check.Must(t, err)
@@ -262,27 +261,10 @@ func (w *trustWorld) run(environ []string, stdin string, args ...string) (out st
 // browse has the scripted model work a task of the operator's, at a terminal where nobody can be asked.
 func (w *trustWorld) browse(flags []string, turns ...llmtest.Turn) string {
 	w.Helper()
-	w.setTurns(turns...)
+	w.script.Set(turns)
 	args := append([]string{"browse", "--model", "compatible:scripted"}, flags...)
 	out, _ := w.run(w.clank.Environ(), "", append(args, "do what the page says")...)
 	return out
-}
-
-func (w *trustWorld) setTurns(turns ...llmtest.Turn) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.turns = turns
-}
-
-// nextTurn answers for the model by the script.
-func (w *trustWorld) nextTurn(req llmtest.Request) llmtest.Reply {
-	w.mu.Lock()
-	turn := llmtest.Say("that was all")
-	if len(w.turns) > 0 {
-		turn, w.turns = w.turns[0], w.turns[1:]
-	}
-	w.mu.Unlock()
-	return turn(req)
 }
 
 // use returns a turn in which the model calls a tool. A "ref" that is no ref names an element as its page's text does.
@@ -290,7 +272,7 @@ func use(tool string, args obj) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
 		args := args
 		if element, ok := args["ref"].(string); ok {
-			args = obj{"ref": refIn(toldByTools(req), element)}
+			args = obj{"ref": refIn(req.ToolText(), element)}
 		}
 		raw, _ := json.Marshal(args)
 		return llmtest.Use(tool, string(raw))(req)
@@ -325,26 +307,13 @@ func refIn(text, words string) (ref string) {
 	return ref
 }
 
-// toldByTools returns everything that a model was told by its tools.
-func toldByTools(req llmtest.Request) string {
-	var b strings.Builder
-	for _, m := range req.Messages {
-		for _, p := range m.Parts {
-			if p.Result != nil {
-				b.WriteString(p.Result.Text + "\n")
-			}
-		}
-	}
-	return b.String()
-}
-
 // lastTold returns what the model was told by its tools in the last conversation.
 func (w *trustWorld) lastTold() string {
 	all := w.model.Requests()
 	if len(all) == 0 {
 		return ""
 	}
-	return toldByTools(all[len(all)-1])
+	return all[len(all)-1].ToolText()
 }
 
 // send sends a request to the control API on behalf of those who may be asked: "nobody", or "" for the operator, whom

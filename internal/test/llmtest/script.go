@@ -3,6 +3,8 @@ package llmtest
 import (
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"clank/llm"
@@ -27,6 +29,19 @@ type Request struct {
 	Sent     time.Time // when the last byte of the answer so far was written; zero if none
 	Ended    time.Time // when the server was done with it; zero if it is not
 	Gone     bool      // the client went away before the answer was complete
+}
+
+// ToolText returns everything that the model was told by its tools.
+func (r Request) ToolText() string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				b.WriteString(p.Result.Text + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // LastText returns what the model was told last: the text of the last tool result or user text of the
@@ -129,3 +144,28 @@ const (
 	CutClose     // the connection closes inside the body
 	CutReset     // the connection is reset
 )
+
+// Script is what a model says turn by turn, and can be set anew while servers play it: its Next is for
+// [Server.SetFallback]. It is safe for concurrent use.
+type Script struct {
+	mu    sync.Mutex
+	turns []Turn
+}
+
+// Set replaces the turns that are left.
+func (s *Script) Set(turns []Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = turns
+}
+
+// Next is the [Turn] that plays the next one, or says "that was all".
+func (s *Script) Next(req Request) Reply {
+	s.mu.Lock()
+	turn := Say("that was all")
+	if len(s.turns) > 0 {
+		turn, s.turns = s.turns[0], s.turns[1:]
+	}
+	s.mu.Unlock()
+	return turn(req)
+}

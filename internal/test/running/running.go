@@ -11,9 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
+
+	"clank/internal/test/check"
 )
 
 // startTimeout bounds the start of the server, and its end.
@@ -25,27 +26,9 @@ type Clank struct {
 	Bin, Home, Temp, URL, Token string
 
 	cmd  *exec.Cmd
-	log  output
+	log  check.Log
 	done chan struct{}
 	dir  string
-}
-
-// output collects what a process prints.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }
 
 // Start starts the program at bin and returns when its control API is announced. env is added to the environment.

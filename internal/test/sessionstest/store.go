@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"clank/cancel"
+	"clank/internal/test/check"
 	"clank/internal/test/sqlitetest"
 	"clank/sessions"
 )
@@ -20,6 +22,18 @@ type Store struct {
 func OpenStore(tb testing.TB) *Store {
 	tb.Helper()
 	return &Store{Store: sqlitetest.Open(tb)}
+}
+
+// OpenManager returns a manager with an empty store and a backend that does nothing. It is closed when the test ends.
+func OpenManager(tb testing.TB) *sessions.Manager {
+	tb.Helper()
+	m := &sessions.Manager{
+		Store: OpenStore(tb), DefaultRuntime: "local", Backends: map[string]sessions.Backend{"local": new(Backend)},
+		Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: new(cancel.Scopes),
+	}
+	check.Must(tb, m.Open(tb.Context()))
+	tb.Cleanup(func() { check.Must(tb, m.Close(context.Background())) })
+	return m
 }
 
 // SaveTask implements [sessions.TaskStore].
