@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -198,7 +197,7 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	for _, s := range m.Status() {
 		if s.Running {
-			check.Must(t, syscall.Kill(s.PID, syscall.SIGKILL))
+			check.Must(t, check.Kill(s.PID))
 			return
 		}
 	}
@@ -220,8 +219,8 @@ func killPages(t *testing.T, m *browsermgr.Manager) {
 		if err != nil || !strings.Contains(string(line), "--type=renderer") {
 			continue
 		}
-		if group, err := syscall.Getpgid(pid); err == nil && group == m.Status()[0].PID {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		if check.InGroup(pid, m.Status()[0].PID) {
+			_ = check.Kill(pid)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func TestABrowserThatHangsIsReplaced(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
-	check.Must(t, syscall.Kill(m.Status()[0].PID, syscall.SIGSTOP))
+	check.Must(t, check.Suspend(m.Status()[0].PID))
 	_, err := w.Act(t.Context(), "tabNew", nil)
 	if err == nil || !strings.Contains(err.Error(), "did not answer any more, and was ended; the page is reopened on the next step") {
 		t.Errorf("got %v", err)

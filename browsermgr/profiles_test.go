@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -290,7 +289,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	p := findProfile(t, m, "")
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	pid := *status(t, p).PID
-	check.Must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	check.Must(t, check.Suspend(pid))
 	begun := time.Now()
 	s := status(t, p)
 	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {

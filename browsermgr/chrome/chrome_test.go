@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -211,10 +210,8 @@ func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userDa
 
 func killNow(t *testing.T, pid int) {
 	t.Helper()
-	check.Must(t, syscall.Kill(pid, syscall.SIGKILL))
+	check.Must(t, check.Kill(pid))
 }
-
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func FuzzEndpoint(f *testing.F) {
 	f.Add("DevTools listening on ws://127.0.0.1:45629/devtools/browser/70d4", "45629\n/devtools/browser/70d4")
@@ -412,6 +409,11 @@ func TestFindOrder(t *testing.T) {
 			map[string]string{"home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge!": ""},
 			chrome.Executable{Path: "home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge", Kind: chrome.Edge},
 		},
+		"a program of Windows": {
+			chrome.FinderMachine{OS: "windows", Env: map[string]string{"ProgramFiles(x86)": "/Program Files (x86)"}},
+			map[string]string{"Program Files (x86)/Microsoft/Edge/Application/msedge.exe!": ""},
+			chrome.Executable{Path: "Program Files (x86)/Microsoft/Edge/Application/msedge.exe", Kind: chrome.Edge},
+		},
 		"a wrapper around a snap is told": {
 			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser"}},
 			map[string]string{"usr/bin/chromium-browser!": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"},
@@ -447,6 +449,11 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 		},
 		"Fedora": {chrome.FinderMachine{OS: "linux", Path: []string{"dnf"}}, nil, "ms-playwright", "dnf install chromium"},
 		"macOS":  {chrome.FinderMachine{OS: "darwin"}, nil, "Google Chrome.app", "brew install --cask chromium"},
+		"Windows": {
+			chrome.FinderMachine{OS: "windows", Env: map[string]string{"LocalAppData": "/l"}},
+			nil,
+			"/l/Google/Chrome/Application/chrome.exe", "winget install Google.Chrome",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.machine.Root = t.TempDir()

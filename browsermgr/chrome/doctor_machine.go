@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // Machine is the machine that is looked at.
@@ -27,14 +26,6 @@ type Machine struct {
 // ThisMachine describes this machine.
 func ThisMachine() Machine {
 	return Machine{EUID: os.Geteuid(), Arch: runtime.GOARCH, Free: freeBytes}
-}
-
-func freeBytes(dir string) (uint64, bool) {
-	var st syscall.Statfs_t
-	if syscall.Statfs(dir, &st) != nil {
-		return 0, false
-	}
-	return st.Bavail * uint64(st.Bsize), true //nolint:gosec // a block has no negative size
 }
 
 // MachineSubject names what is to run there.
@@ -62,7 +53,12 @@ func (m Machine) Checks(s MachineSubject) []Check {
 	return checks
 }
 
-func (m Machine) path(p string) string { return filepath.Join("/", m.Root, p) }
+func (m Machine) path(p string) string {
+	if filepath.VolumeName(p) != "" {
+		return p
+	}
+	return filepath.Join("/", m.Root, p)
+}
 
 // readText returns a short file without its surrounding space, or "".
 func (m Machine) readText(p string) string {
@@ -166,7 +162,7 @@ func (m Machine) disk(dirs ...string) Check {
 
 // nearestExisting returns the directory, or the first above it that exists.
 func (m Machine) nearestExisting(dir string) string {
-	for dir != "/" && dir != "." && dir != "" && !m.exists(dir) {
+	for dir != filepath.Dir(dir) && dir != "" && !m.exists(dir) {
 		dir = filepath.Dir(dir)
 	}
 	return m.path(dir)
@@ -175,18 +171,18 @@ func (m Machine) nearestExisting(dir string) string {
 func (m Machine) permissions(dir string) Check {
 	c := Check{ID: "permissions", Label: "Profile directory", Status: CheckPass, Summary: "can be written"}
 	near := m.nearestExisting(dir)
-	var st syscall.Stat_t
-	if err := syscall.Stat(near, &st); err != nil {
+	owner, writable, err := accessTo(near)
+	if err != nil {
 		c.Status, c.Summary = CheckFail, fmt.Sprintf("%s cannot be looked at: %v", near, err)
 		return c
 	}
-	mine := int(st.Uid) == m.EUID
+	mine := owner == m.EUID
 	fix := fmt.Sprintf("sudo chown -R %d %s", m.EUID, near)
-	switch writable := syscall.Access(near, 2|1) == nil; {
+	switch {
 	case !writable:
 		c.Status, c.Summary, c.FixHint = CheckFail, near+" cannot be written by this program", fix
 	case !mine && m.exists(dir):
-		c.Status, c.Summary, c.FixHint = CheckWarn, fmt.Sprintf("%s belongs to user %d, and this program runs as %d; files in it may be out of reach", near, st.Uid, m.EUID), fix
+		c.Status, c.Summary, c.FixHint = CheckWarn, fmt.Sprintf("%s belongs to user %d, and this program runs as %d; files in it may be out of reach", near, owner, m.EUID), fix
 	}
 	return c
 }

@@ -94,7 +94,7 @@ func (f finder) configured(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		name = filepath.Join(f.home, rest)
 	}
-	if !strings.ContainsRune(name, filepath.Separator) {
+	if filepath.Base(name) == name {
 		path, err := f.lookPath(name)
 		if err != nil {
 			return "", fmt.Errorf("configured browser %q is not on PATH: %w", name, err)
@@ -112,7 +112,7 @@ func (f finder) configured(name string) (string, error) {
 }
 
 func isExecutableFile(info os.FileInfo) bool {
-	return info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0)
 }
 
 func (f finder) onPath(context.Context) (string, []string) {
@@ -134,6 +134,16 @@ func (f finder) atKnownPaths(context.Context) (string, []string) {
 			places = append(places, filepath.Join("/Applications", program), filepath.Join("~/Applications", program))
 		}
 	}
+	if f.goos == "windows" {
+		places = nil
+		for _, app := range windowsApps {
+			for _, folder := range []string{"ProgramFiles", "ProgramFiles(x86)", "LocalAppData"} {
+				if dir := f.getenv(folder); dir != "" {
+					places = append(places, filepath.Join(dir, filepath.FromSlash(app)))
+				}
+			}
+		}
+	}
 	for _, place := range places {
 		if path := f.firstMatch(place); path != "" {
 			return path, nil
@@ -146,7 +156,7 @@ func (f finder) atKnownPaths(context.Context) (string, []string) {
 func (f finder) firstMatch(pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		pattern = filepath.Join(f.home, rest)
-	} else {
+	} else if filepath.VolumeName(pattern) == "" {
 		pattern = filepath.Join(f.root, pattern)
 	}
 	matches, err := filepath.Glob(pattern)
@@ -170,6 +180,9 @@ func (f finder) playwright(context.Context) (string, []string) {
 			"chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
 			"chromium-*/chrome-mac*/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing",
 		}
+	}
+	if f.goos == "windows" {
+		caches, programs = []string{"~/AppData/Local/ms-playwright"}, []string{"chromium-*/chrome-win*/chrome.exe"}
 	}
 	if dir := f.getenv("PLAYWRIGHT_BROWSERS_PATH"); filepath.IsAbs(dir) {
 		caches = append([]string{dir}, caches...)
@@ -220,6 +233,11 @@ var linuxPaths = []string{
 
 var macApps = []string{
 	"Google Chrome", "Brave Browser", "Microsoft Edge", "Chromium", "Google Chrome Canary",
+}
+
+var windowsApps = []string{
+	"Google/Chrome/Application/chrome.exe", "BraveSoftware/Brave-Browser/Application/brave.exe",
+	"Microsoft/Edge/Application/msedge.exe", "Chromium/Application/chrome.exe", "Google/Chrome SxS/Application/chrome.exe",
 }
 
 // desktopDefault returns the default browser of the desktop, if it is of the Chromium family. It needs xdg-settings or
@@ -336,6 +354,9 @@ func IsSnap(path string) bool {
 func (f finder) installCommand() string {
 	if f.goos == "darwin" {
 		return "brew install --cask chromium"
+	}
+	if f.goos == "windows" {
+		return "winget install Google.Chrome"
 	}
 	release, _ := os.ReadFile(filepath.Join(f.root, "etc/os-release")) // without it nothing is known
 	for line := range strings.Lines(string(release)) {

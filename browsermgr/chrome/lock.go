@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -41,6 +42,15 @@ func (e *LockedError) Error() string {
 		who = fmt.Sprintf("%s (pid %d) since %s", e.Holder.Program, e.Holder.PID, e.Holder.Since.Format(time.RFC3339))
 	}
 	return fmt.Sprintf("user data directory %s is in use by %s: end it, or use another profile", e.Dir, who)
+}
+
+// holderFile returns the file that says who has a directory: the locked one, except where a lock keeps others from
+// reading it, too.
+func holderFile(dir string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(dir, "clank.holder")
+	}
+	return filepath.Join(dir, lockName)
 }
 
 type dirLock struct {
@@ -86,7 +96,7 @@ func (l *dirLock) write() error {
 	if err != nil {
 		return fmt.Errorf("write lock: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(l.dir, lockName), data, 0o600); err != nil {
+	if err := os.WriteFile(holderFile(l.dir), data, 0o600); err != nil {
 		return fmt.Errorf("write lock: %w", err)
 	}
 	return nil
@@ -97,7 +107,7 @@ func (l *dirLock) release() { _ = l.flock.Unlock() }
 
 func readHolder(dir string) LockHolder {
 	var h LockHolder
-	data, err := os.ReadFile(filepath.Join(dir, lockName))
+	data, err := os.ReadFile(holderFile(dir))
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return LockHolder{}
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -107,8 +106,7 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 	return p, nil
 }
 
-// openPipe makes the two pipes of --remote-debugging-pipe, which the child finds as its descriptors 3 and 4, and returns
-// the child's ends.
+// openPipe makes the two pipes of --remote-debugging-pipe and returns the child's ends.
 func (p *Process) openPipe() (theirs []*os.File, err error) {
 	requests, to, err := os.Pipe()
 	if err != nil {
@@ -120,17 +118,12 @@ func (p *Process) openPipe() (theirs []*os.File, err error) {
 		return nil, err
 	}
 	p.Pipe = cdp.NewPipe(from, to)
-	theirs = []*os.File{requests, answers}
-	for _, f := range theirs {
-		// Chromium's threads wait in read and write; they take "try again" for the end.
-		if err := syscall.SetNonblock(int(f.Fd()), false); err != nil {
-			_, _ = requests.Close(), answers.Close()
-			p.closePipe()
-			return nil, err
-		}
+	if err := inheritPipe(p.cmd, requests, answers); err != nil {
+		_, _ = requests.Close(), answers.Close()
+		p.closePipe()
+		return nil, err
 	}
-	p.cmd.ExtraFiles = theirs
-	return theirs, nil
+	return []*os.File{requests, answers}, nil
 }
 
 func (p *Process) closePipe() {
@@ -166,7 +159,7 @@ func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan
 	p.PID = p.cmd.Process.Pid
 	err = tether.attach(p.PID)
 	if err != nil {
-		_ = signalGroup(p.PID, syscall.SIGKILL)
+		_ = killGroup(p.PID)
 		_ = p.cmd.Wait()
 		started <- err
 		return
@@ -196,7 +189,7 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 		p.stderr.follow(stderr, p.handleStderrLine)
 	}()
 	_ = p.cmd.Wait() // how it ended is in ProcessState
-	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
+	if err := killGroup(p.PID); err != nil {
 		p.logger.Warn("end browser's group", "error", err)
 	}
 	if !pollUntil(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
@@ -251,13 +244,13 @@ func (p *Process) askToClose(ctx context.Context) {
 }
 
 func (p *Process) terminate(context.Context) {
-	if err := signalGroup(p.PID, syscall.SIGTERM); err != nil {
+	if err := askGroupToEnd(p.PID); err != nil {
 		p.logger.Debug("browser was told to end", "error", err)
 	}
 }
 
 func (p *Process) kill() {
-	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
+	if err := killGroup(p.PID); err != nil {
 		p.logger.Warn("browser was killed", "error", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -91,13 +90,13 @@ func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 	if last.Browser <= 1 || !ours() {
 		return nil
 	}
-	if err := signalGroup(last.Browser, syscall.SIGTERM); err != nil {
+	if err := askGroupToEnd(last.Browser); err != nil {
 		return err
 	}
 	if pollUntil(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
 		return nil
 	}
-	if err := signalGroup(last.Browser, syscall.SIGKILL); err != nil {
+	if err := killGroup(last.Browser); err != nil {
 		return err
 	}
 	if !pollUntil(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
@@ -150,37 +149,6 @@ func programOfPID(pid int) string {
 func (p processInfo) runsOn(dir string) bool {
 	line := " " + strings.Join(p.args, " ") + " "
 	return strings.Contains(line, " --user-data-dir="+dir+" ") && !strings.Contains(line, " --type=")
-}
-
-// signalGroup sends a signal to each process of a group. A group that is gone is no error.
-func signalGroup(pgid int, sig syscall.Signal) error {
-	if err := syscall.Kill(-pgid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("send signal %d (%s) to process group %d: %w", int(sig), sig, pgid, err)
-	}
-	return nil
-}
-
-// collectGroup reaps processes of a group that have become ours because their parent died and we are the init of a
-// container. Elsewhere there are none.
-func collectGroup(pgid int) {
-	for {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-pgid, &status, syscall.WNOHANG, nil)
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if err != nil || pid <= 0 {
-			return
-		}
-	}
-}
-
-// describeExit says how a process ended: "killed by signal 9", "exited with status 1".
-func describeExit(state *os.ProcessState) string {
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return fmt.Sprintf("killed by signal %d", int(ws.Signal()))
-	}
-	return fmt.Sprintf("exited with status %d", state.ExitCode())
 }
 
 // cutLast cuts around the last separator.

@@ -21,7 +21,7 @@ import (
 func orphan(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "sleep 600; true"), "--user-data-dir="+dir)
-	cmd.SysProcAttr = ownGroup()
+	check.OwnGroup(cmd)
 	check.Must(t, cmd.Start())
 	reaped := make(chan struct{})
 	go func() {
@@ -445,8 +445,9 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 
 func TestUsualDirectoriesOfEachSystem(t *testing.T) {
 	for goos, want := range map[string]string{
-		"linux":  "/home/ada/.config/google-chrome",
-		"darwin": "/home/ada/Library/Application Support/Google/Chrome",
+		"linux":   "/home/ada/.config/google-chrome",
+		"darwin":  "/home/ada/Library/Application Support/Google/Chrome",
+		"windows": "/home/ada/AppData/Local/Google/Chrome/User Data",
 	} {
 		dirs := chrome.DataDirsOf(goos, "/home/ada", "relative")
 		if len(dirs) < 4 || dirs[0].Path != want || dirs[0].Kind != chrome.Chrome {

@@ -31,25 +31,28 @@ func DataDirs() []DataDir {
 
 func dataDirs(goos, home, config string) []DataDir {
 	names := []struct {
-		kind       BrowserKind
-		linux, mac string
+		kind                BrowserKind
+		linux, mac, windows string
 	}{
-		{Chrome, "google-chrome", "Google/Chrome"},
-		{Chromium, "chromium", "Chromium"},
-		{Brave, "BraveSoftware/Brave-Browser", "BraveSoftware/Brave-Browser"},
-		{Edge, "microsoft-edge", "Microsoft Edge"},
-		{Canary, "google-chrome-unstable", "Google/Chrome Canary"},
+		{Chrome, "google-chrome", "Google/Chrome", "Google/Chrome"},
+		{Chromium, "chromium", "Chromium", "Chromium"},
+		{Brave, "BraveSoftware/Brave-Browser", "BraveSoftware/Brave-Browser", "BraveSoftware/Brave-Browser"},
+		{Edge, "microsoft-edge", "Microsoft Edge", "Microsoft/Edge"},
+		{Canary, "google-chrome-unstable", "Google/Chrome Canary", "Google/Chrome SxS"},
 	}
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(home, ".config")
 	}
 	var dirs []DataDir
 	for _, n := range names {
-		if goos == "darwin" {
-			dirs = append(dirs, DataDir{filepath.Join(home, "Library", "Application Support", n.mac), n.kind})
-			continue
+		path := filepath.Join(config, n.linux)
+		switch goos {
+		case "darwin":
+			path = filepath.Join(home, "Library", "Application Support", n.mac)
+		case "windows":
+			path = filepath.Join(home, "AppData", "Local", n.windows, "User Data")
 		}
-		dirs = append(dirs, DataDir{filepath.Join(config, n.linux), n.kind})
+		dirs = append(dirs, DataDir{path, n.kind})
 	}
 	if goos == "linux" {
 		dirs = append(dirs, DataDir{filepath.Join(home, "snap", "chromium", "common", "chromium"), Chromium})

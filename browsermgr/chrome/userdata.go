@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"clank/internal/atomicfile"
 )
 
 // userData is a user data directory that we hold.
@@ -66,7 +67,11 @@ func lockUserDataDir(o LaunchOptions) (*userData, error) {
 // makeTempUserDataDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked:
 // otherwise another program could take it for a dead one's.
 func makeTempUserDataDir(base string) (*userData, error) {
-	made, err := os.MkdirTemp(base, "clank-new-")
+	prefix := "clank-new-"
+	if runtime.GOOS == "windows" {
+		prefix = tempPrefix
+	}
+	made, err := os.MkdirTemp(base, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("make temporary user data directory: %w", err)
 	}
@@ -75,8 +80,11 @@ func makeTempUserDataDir(base string) (*userData, error) {
 		_ = os.RemoveAll(made)
 		return nil, err
 	}
+	if runtime.GOOS == "windows" { // which does not rename a folder with an open file in it
+		return &userData{dir: made, temp: true, lock: lock}, nil
+	}
 	parent, name := filepath.Split(made)
-	u := &userData{dir: filepath.Join(parent, tempPrefix+strings.TrimPrefix(name, "clank-new-")), temp: true, lock: lock}
+	u := &userData{dir: filepath.Join(parent, tempPrefix+strings.TrimPrefix(name, prefix)), temp: true, lock: lock}
 	if err := os.Rename(made, u.dir); err != nil {
 		lock.release()
 		_ = os.RemoveAll(made)
@@ -91,6 +99,9 @@ func makeTempUserDataDir(base string) (*userData, error) {
 func (u *userData) close(ctx context.Context) error {
 	removeSocket(u.socket) // killed at the wrong moment, the browser leaves it with no link to it
 	err := clearSingleton(u.dir)
+	if runtime.GOOS == "windows" { // which does not remove a folder with an open file in it
+		u.lock.release()
+	}
 	if u.temp {
 		err = removeDir(ctx, u.dir)
 	}
@@ -194,7 +205,7 @@ func editJSON(path string, edit func(map[string]any)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("prepare profile: %w", err)
 	}
-	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := atomicfile.Write(path, data); err != nil {
 		return fmt.Errorf("prepare profile: %w", err)
 	}
 	return nil

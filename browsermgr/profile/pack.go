@@ -16,9 +16,9 @@ import (
 	"strings"
 
 	"clank/browsermgr/chrome"
+	"clank/internal/atomicfile"
 
 	"filippo.io/age"
-	"github.com/google/renameio/v2"
 )
 
 // PackName is the name of the file beside a user data directory that has its state while no browser runs, encrypted: a
@@ -141,7 +141,7 @@ func writePack(ctx context.Context, dir, key string) error {
 		return err
 	}
 	to.SetWorkFactor(packWork)
-	file, err := renameio.TempFile(filepath.Dir(dir), packOf(dir))
+	file, err := atomicfile.Create(packOf(dir))
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 	"sync"
 
 	"clank/browsermgr/fault"
+	"clank/internal/atomicfile"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // Errors that callers tell apart.
@@ -389,7 +389,7 @@ func (f *Store) writeFile(c storedProfiles) error {
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	file, err := renameio.TempFile(filepath.Dir(f.Path), f.Path)
+	file, err := atomicfile.Create(f.Path)
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}

@@ -1,26 +1,15 @@
 package profile
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"syscall"
-	"time"
-
-	"clank/internal/hardening"
 )
 
 // MoveToTrash puts a file or folder into the person's trash and returns where it is now; to is empty if the system's
-// own tool moved it and does not tell. On Linux it follows the freedesktop.org Trash specification 1.0; elsewhere the
-// command "trash" does it, or the folder ~/.Trash takes it.
+// own tool moved it and does not tell. On Linux it follows the freedesktop.org Trash specification 1.0; on Windows it
+// is the recycle bin; elsewhere the command "trash" does it, or the folder ~/.Trash takes it.
 func MoveToTrash(ctx context.Context, path string) (to string, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -33,148 +22,9 @@ func MoveToTrash(ctx context.Context, path string) (to string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("move to the trash: %w", err)
 	}
-	if runtime.GOOS == "linux" {
-		to, err = moveToXDGTrash(path, home, os.Getenv("XDG_DATA_HOME"))
-	} else {
-		to, err = moveToMacTrash(ctx, path, home)
-	}
+	to, err = moveToTrash(ctx, path, home)
 	if err != nil {
 		return "", fmt.Errorf("move %s to the trash: %w", path, err)
 	}
 	return to, nil
-}
-
-// moveToXDGTrash uses the home trash, or that of the file system on which the folder lies.
-func moveToXDGTrash(path, home, data string) (string, error) {
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(home, ".local", "share")
-	}
-	to, err := moveIntoTrash(filepath.Join(data, "Trash"), path, path)
-	if !errors.Is(err, syscall.EXDEV) {
-		return to, err
-	}
-	top, err := mountPoint(path)
-	if err != nil {
-		return "", err
-	}
-	relative, err := filepath.Rel(top, path)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(top, ".Trash-"+strconv.Itoa(os.Getuid()))
-	if err := ensureOwnDir(dir); err != nil {
-		return "", err
-	}
-	return moveIntoTrash(dir, path, relative)
-}
-
-// ensureOwnDir makes a trash directory, and is an error if it is somebody else's or leads elsewhere: everybody may
-// write at the top of some file systems.
-func ensureOwnDir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int64(stat.Uid) != int64(os.Getuid()) {
-		return fmt.Errorf("%s is not a directory of this user", dir)
-	}
-	return nil
-}
-
-// moveIntoTrash moves path into one trash directory, under a name that is free there. The note of where it came from is
-// made first: whoever makes it has the name.
-func moveIntoTrash(dir, path, origin string) (string, error) {
-	for _, sub := range []string{"files", "info"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return "", err
-		}
-	}
-	note := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: origin}).EscapedPath(), time.Now().Format("2006-01-02T15:04:05"))
-	base := filepath.Base(path)
-	for n := 1; ; n++ {
-		name := base
-		if n > 1 {
-			name = fmt.Sprintf("%s.%d", base, n)
-		}
-		info := filepath.Join(dir, "info", name+".trashinfo")
-		to := filepath.Join(dir, "files", name)
-		file, err := os.OpenFile(info, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.WriteString(note)
-		if err = errors.Join(err, file.Close()); err == nil {
-			if err = absent(to); err == nil {
-				err = os.Rename(path, to)
-			}
-		}
-		if err == nil {
-			return to, nil
-		}
-		_ = os.Remove(info)
-		if !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
-	}
-}
-
-// absent returns an error if there is something: a file without a note, from a trash that was tidied by hand.
-func absent(path string) error {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return cmp.Or(err, fs.ErrExist)
-}
-
-// mountPoint returns the topmost directory of the file system that path is on.
-func mountPoint(path string) (string, error) {
-	device := func(p string) (uint64, error) {
-		var st syscall.Stat_t
-		if err := syscall.Lstat(p, &st); err != nil {
-			return 0, err
-		}
-		return uint64(st.Dev), nil //nolint:unconvert // its type differs between systems
-	}
-	want, err := device(path)
-	if err != nil {
-		return "", err
-	}
-	for {
-		parent := filepath.Dir(path)
-		above, err := device(parent)
-		if err != nil {
-			return "", err
-		}
-		if parent == path || above != want {
-			return path, nil
-		}
-		path = parent
-	}
-}
-
-const toolTimeout = 30 * time.Second
-
-// moveToMacTrash lets the system's tool do it, which knows each volume's trash.
-func moveToMacTrash(ctx context.Context, path, home string) (string, error) {
-	if tool, err := exec.LookPath("trash"); err == nil {
-		ctx, cancel := context.WithTimeout(ctx, toolTimeout)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, tool, path)
-		cmd.Env = hardening.Environ()
-		if cmd.Run() == nil {
-			return "", nil
-		}
-	}
-	to := filepath.Join(home, ".Trash", fmt.Sprintf("%s-%d", filepath.Base(path), time.Now().UnixMilli()))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return "", err
-	}
-	return to, os.Rename(path, to)
 }

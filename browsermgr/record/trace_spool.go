@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/google/renameio/v2"
+	"clank/internal/atomicfile"
 )
 
 // The bytes a trace may take on disk, for each kind of content.
@@ -180,7 +180,7 @@ func (s *traceSpool) finish(ctx context.Context, path string) error {
 
 // placeFile copies the file to path by way of one beside it.
 func placeFile(ctx context.Context, file *os.File, path string) error {
-	out, err := renameio.TempFile(filepath.Dir(path), path)
+	out, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -477,12 +476,12 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	ask("screenshot", "2")
 
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
-	serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	check.OwnGroup(serve)
 	out, err := serve.StdoutPipe()
 	check.Must(t, err)
 	check.Must(t, serve.Start())
 	defer func() {
-		_ = syscall.Kill(-serve.Process.Pid, syscall.SIGKILL)
+		check.KillGroup(serve)
 		_ = serve.Wait()
 	}()
 	text, err := bufio.NewReader(out).ReadString('\n')

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"text/tabwriter"
 )
 
@@ -15,6 +16,7 @@ type commandEnv struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	TTY            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
+	Transport      http.RoundTripper             // for requests to the web; nil: the usual one
 	AbortContext   context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 }
 

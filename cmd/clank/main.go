@@ -27,9 +27,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set at build time.
-var version = "dev"
-
 func main() {
 	if err := hardening.DisableCoreDumps(); err != nil {
 		fmt.Fprintln(os.Stderr, "warning:", err)
@@ -93,6 +90,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"forget", "delete what is kept of a person or a server", newForgetCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
 		{"version", "print the version", newVersionCommand},
+		{"update", "say whether there is a newer release, and where", newUpdateCommand},
 	}
 }
 
@@ -150,11 +148,4 @@ func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	}
 	cmd, err := root.ExecuteContextC(ctx)
 	return reportError(e, cmd, explainFlagError(err))
-}
-
-func newVersionCommand(e *commandEnv) *cobra.Command {
-	return newCommand("version", "", "", func(context.Context, []string) error {
-		_, err := fmt.Fprintln(e.Stdout, "clank", version)
-		return err
-	})
 }

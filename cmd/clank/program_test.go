@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -258,7 +257,7 @@ func checkNothingLeft(tb testing.TB, home string) {
 
 func killProcess(t *testing.T, p process) {
 	t.Helper()
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := check.Kill(p.pid); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }

@@ -2,6 +2,7 @@ package hardening
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,8 @@ var inherited = []string{
 	"HOME", "USER", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
 	"PULSE_SERVER", "PULSE_COOKIE", "PIPEWIRE_REMOTE", "CHROME_DEVEL_SANDBOX", "FONTCONFIG_FILE", "FONTCONFIG_PATH",
-	"ESPEAK_DATA_PATH", "LIBVA_DRIVER_NAME", "LIBGL_ALWAYS_SOFTWARE", "VK_ICD_FILENAMES",
+	"USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
+	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA", "ESPEAK_DATA_PATH", "LIBVA_DRIVER_NAME", "LIBGL_ALWAYS_SOFTWARE", "VK_ICD_FILENAMES",
 }
 
 // Environ returns the environment of a program that is started here: of this program's own, what such a program needs
@@ -24,6 +26,9 @@ func Environ() []string { return Inheritable(os.Environ()) }
 func Inheritable(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
+		if runtime.GOOS == "windows" { // where it is Path
+			key = strings.ToUpper(key)
+		}
 		return !slices.Contains(inherited, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_")
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -278,9 +277,9 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "pictures")), os.Symlink(filepath.Dir(secret), filepath.Join(dir, "pictures")))
 		},
 		"a pipe for the record": func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "run.jsonl")), syscall.Mkfifo(filepath.Join(dir, "run.jsonl"), 0o600))
+			return errors.Join(os.Remove(filepath.Join(dir, "run.jsonl")), check.MakePipe(filepath.Join(dir, "run.jsonl")))
 		},
-		"a pipe for a picture": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, picture), 0o600) },
+		"a pipe for a picture": func(dir string) error { return check.MakePipe(filepath.Join(dir, picture)) },
 	} {
 		dir := recorded(t)
 		check.Must(t, plant(dir))

@@ -15,9 +15,8 @@ import (
 	"time"
 
 	"clank/computeruse"
+	"clank/internal/atomicfile"
 	"clank/sessions"
-
-	"github.com/google/renameio/v2"
 )
 
 // runWriter is a bundle being written.
@@ -300,7 +299,7 @@ func (r *runWriter) rewrite() error {
 	if bytes.Equal(raw, clean) {
 		return nil
 	}
-	if err := renameio.WriteFile(name, clean, 0o600, renameio.WithTempDir(r.dir)); err != nil {
+	if err := atomicfile.Write(name, clean); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"clank/internal/atomicfile"
 	"clank/llm/plain"
-
-	"github.com/google/renameio/v2"
 )
 
 // ScriptStore is a directory of scripts, a text file each. Its methods are safe for
@@ -34,7 +33,7 @@ func (s ScriptStore) Save(sc Script, replace bool) error {
 		return fmt.Errorf("save script %s: %w", sc.Name, err)
 	}
 	name := filepath.Join(s.Dir, sc.Name+scriptExtension)
-	tmp, err := renameio.TempFile(s.Dir, name)
+	tmp, err := atomicfile.Create(name)
 	if err != nil {
 		return fmt.Errorf("save script %s: %w", sc.Name, err)
 	}

@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"clank/browsermgr/profile"
+	"clank/internal/atomicfile"
 	"clank/internal/sqlite"
 
 	"filippo.io/age"
-	"github.com/google/renameio/v2"
 )
 
 // BackupManifest says what is in a backup. It is the last file of the archive, so that one without it is cut off.
@@ -75,7 +75,7 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second),
 		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
 	}
-	return m, writeNewFile(file, func(tmp *renameio.PendingFile) error {
+	return m, writeNewFile(file, func(tmp *atomicfile.File) error {
 		out, err := newArchive(tmp, opts.Passphrase)
 		if err == nil {
 			err = (&backup{home: h, ctx: ctx, manifest: &m, to: out.Writer, copied: map[string]bool{}}).write()
@@ -85,11 +85,11 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 }
 
 // writeNewFile writes a file that only its owner may read, and that is there as a whole or not at all.
-func writeNewFile(file string, write func(*renameio.PendingFile) error) error {
+func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", file))
 	}
-	tmp, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(file)))
+	tmp, err := atomicfile.Create(file)
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,15 @@ const lockFileName = "clank.lock"
 // ErrHomeClaimed says that another process owns the home.
 var ErrHomeClaimed = errors.New("another clank uses this home")
 
+// ownerFile returns the file that says which process owns the home: the locked one, except where a lock keeps others
+// from reading it, too.
+func (h *Home) ownerFile() string {
+	if runtime.GOOS == "windows" {
+		return h.Path("clank.owner")
+	}
+	return h.Path(lockFileName)
+}
+
 // Claim makes this process the owner of the state until [Home.Release] or its end.
 func (h *Home) Claim() error {
 	lock := flock.New(h.Path(lockFileName))
@@ -99,10 +108,10 @@ func (h *Home) Claim() error {
 	case err != nil:
 		return fmt.Errorf("claim home: %w", err)
 	case !ok:
-		holder, _ := os.ReadFile(lock.Path())
+		holder, _ := os.ReadFile(h.ownerFile())
 		return fmt.Errorf("%w: %s is held by process %s", ErrHomeClaimed, h.Dir, strings.TrimSpace(string(holder)))
 	}
-	if err := os.WriteFile(lock.Path(), fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+	if err := os.WriteFile(h.ownerFile(), fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("claim home: %w", err), lock.Unlock())
 	}
 	h.lock = lock

@@ -18,13 +18,12 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/internal/atomicfile"
 	"clank/internal/recording"
 	"clank/internal/sqlite"
 	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/access"
-
-	"github.com/google/renameio/v2"
 )
 
 // SubjectData is what is kept of a person or a Discord server, beside the contents of files.
@@ -233,7 +232,7 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 		}
 		info, err := os.Stat(file)
 		if err == nil {
-			err = renameio.WriteFile(file, bytes.Join(lines, nil), 0o600)
+			err = atomicfile.Write(file, bytes.Join(lines, nil))
 		}
 		if err == nil {
 			err = os.Chtimes(file, time.Time{}, info.ModTime())
@@ -245,7 +244,7 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 // ExportSubject writes what is kept of a person or a server to a new file: a tar archive, compressed with gzip, with
 // data.json and files. clank may go on meanwhile. What their browsers hold is not in it.
 func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject, file string) (d SubjectData, err error) {
-	err = writeNewFile(file, func(tmp *renameio.PendingFile) error {
+	err = writeNewFile(file, func(tmp *atomicfile.File) error {
 		out, err := newArchive(tmp, "")
 		if err != nil {
 			return err

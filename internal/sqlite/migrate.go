@@ -16,6 +16,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// SchemaVersion returns the version of the newest database that this program reads.
+func SchemaVersion() int {
+	names, _ := fs.Glob(migrations, "migrations/*.sql") // the pattern is well-formed
+	return len(names)
+}
+
 // applicationID is written into our files, so that we know them: "clnk".
 const applicationID = 0x636c6e6b
 

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"clank/internal/atomicfile"
 )
 
 // fileVersion is raised when a file can no longer be read as before.
@@ -85,7 +85,7 @@ func replaceFile(path string, data []byte) error {
 	if err := beforeStep(stepWrite, path); err != nil {
 		return err
 	}
-	f, err := renameio.TempFile(filepath.Dir(path), path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

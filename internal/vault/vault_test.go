@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"clank/internal/test/check"
 	"clank/internal/vault"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -612,17 +612,16 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	opts := options(t)
 	v := open(t, opts)
-	other, err := os.OpenFile(filepath.Clean(opts.Path)+".lock", os.O_RDWR|os.O_CREATE, 0o600) // as another process has it
-	check.Must(t, err)
+	other := flock.New(filepath.Clean(opts.Path) + ".lock") // as another process has it
+	check.Must(t, other.Lock())
 	defer other.Close()
-	check.Must(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
 	why := errors.New("a person gave up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, why)
 	defer cancel()
 	check.Fails(t, v.Put(ctx, shop()), why)
 	done := make(chan error, 1)
 	go func() { done <- v.Put(t.Context(), shop()) }()
-	check.Must(t, syscall.Flock(int(other.Fd()), syscall.LOCK_UN))
+	check.Must(t, other.Unlock())
 	if err := <-done; err != nil {
 		t.Errorf("after the lock was let go: %v", err)
 	}

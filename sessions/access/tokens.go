@@ -19,8 +19,9 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/atomicfile"
+
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // Scope names what a token opens.
@@ -308,7 +309,7 @@ func writeTokenFile(path string, f tokenFile) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := renameio.TempFile(filepath.Dir(path), path)
+	tmp, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

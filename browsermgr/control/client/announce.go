@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"clank/internal/atomicfile"
 )
 
 const announcementFile = "control.json"
@@ -76,7 +76,7 @@ func WriteAnnouncement(path string, what any) (*AnnouncementFile, error) {
 }
 
 func (f *AnnouncementFile) write() error {
-	if err := renameio.WriteFile(f.path, f.mine, 0o600, renameio.WithTempDir(filepath.Dir(f.path))); err != nil {
+	if err := atomicfile.Write(f.path, f.mine); err != nil {
 		return fmt.Errorf("announce the server: %w", err)
 	}
 	return nil

@@ -13,9 +13,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"clank/internal/test/check"
 )
 
 // foreignBrowserCases returns the cases of browsers that we did not start: we join them, work in them and leave them
@@ -67,7 +68,7 @@ func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
 		args = append(args, "--no-sandbox")
 	}
 	b.cmd = exec.Command(status.DetectedExecutablePath, append(args, "about:blank")...) //nolint:noctx // ended by end
-	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	check.OwnGroup(b.cmd)
 	s.check(b.cmd.Start())
 	go func() {
 		defer close(b.done)
@@ -84,7 +85,7 @@ func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
 }
 
 func (b *foreignBrowser) end() {
-	_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+	check.KillGroup(b.cmd)
 	<-b.done
 }
 
@@ -228,7 +229,7 @@ func secretAddress(s *suite, b *foreignBrowser) {
 func endsMeanwhile(s *suite, b *foreignBrowser) {
 	joinAs(s, "mortal", m{"cdpUrl": b.base}, func() {
 		s.call("POST", "/tabs/open?profile=mortal", m{"url": s.Site.URL + "/plain"}, nil)
-		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+		check.KillGroup(b.cmd)
 		<-b.done
 		s.waitUntil("the profile to be told as not running", func() bool {
 			var list struct{ Running bool }

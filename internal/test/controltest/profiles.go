@@ -1,15 +1,15 @@
 package controltest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"clank/internal/test/check"
 )
 
 // profileLifeCases returns the cases in which profiles are made, listed, used and deleted.
@@ -167,7 +167,7 @@ func orphanedBrowser(s *suite) {
 		s.Fatal("no process is told")
 	}
 	s.Kill()
-	s.waitUntil("the browser of the dead server to end", func() bool { return errors.Is(syscall.Kill(first.PID, 0), syscall.ESRCH) })
+	s.waitUntil("the browser of the dead server to end", func() bool { return !check.IsRunning(first.PID) })
 	s.check(s.Restart(s.ctx()))
 	s.openPage("/plain")
 }

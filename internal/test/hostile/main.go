@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/internal/test/check"
 )
 
 // wholeLimit bounds the range, on the busiest machine. Two minutes are expected.
@@ -154,12 +155,12 @@ func startBareChromium(ctx context.Context, flags ...string) (*testedBrowser, er
 		args = append(args, "--no-sandbox")
 	}
 	cmd := exec.Command(program.Path, append(args, "about:blank")...) //nolint:noctx // ended by close
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	check.OwnGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", program.Path, err), os.RemoveAll(dir))
 	}
 	b := &testedBrowser{close: func(context.Context) error {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		check.KillGroup(cmd)
 		_ = cmd.Wait()
 		return os.RemoveAll(dir)
 	}}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 // trustPages are the pages of both sites.

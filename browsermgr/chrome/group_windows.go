@@ -1,0 +1,179 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// inheritPipe hands the child its ends of the pipe, which were made to be inherited, and tells it which they are.
+func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
+	handles := []syscall.Handle{syscall.Handle(requests.Fd()), syscall.Handle(answers.Fd())}
+	cmd.SysProcAttr = &syscall.SysProcAttr{AdditionalInheritedHandles: handles}
+	flag := fmt.Sprintf("--remote-debugging-io-pipes=%d,%d", handles[0], handles[1])
+	cmd.Args = append([]string{cmd.Args[0], flag}, cmd.Args[1:]...)
+	return nil
+}
+
+// groups has the job object of each browser that runs, by the id of its main process: a windows.Handle each.
+var groups sync.Map
+
+// tether ties the life of a child, and of all that it starts, to that of this program with a job object: the system
+// ends what is in it when its last handle is closed, which happens at the latest when this program ends.
+type tether struct{ pid int }
+
+func newTether(*exec.Cmd) *tether { return &tether{} }
+
+// attach puts a process that has just come to life into a job. What it starts before that, within its first moments,
+// ends with it all the same: Chromium's processes hold a channel to the first.
+func (t *tether) attach(pid int) error {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return fmt.Errorf("tie the browser to this program: %w", err)
+	}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err == nil {
+		err = withProcess(pid, windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, func(process windows.Handle) error {
+			return windows.AssignProcessToJobObject(job, process)
+		})
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return fmt.Errorf("tie the browser to this program: %w", err)
+	}
+	t.pid = pid
+	groups.Store(pid, job)
+	return nil
+}
+
+func (t *tether) release() {
+	if job, ok := groups.LoadAndDelete(t.pid); ok {
+		_ = windows.CloseHandle(job.(windows.Handle))
+	}
+}
+
+func withProcess(pid int, access uint32, do func(windows.Handle) error) error {
+	process, err := windows.OpenProcess(access, false, uint32(pid)) //nolint:gosec // what the system calls a process
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(process) //nolint:errcheck // nothing is lost
+	return do(process)
+}
+
+// askGroupToEnd does nothing: a program without a window is asked by way of its DevTools alone.
+func askGroupToEnd(int) error { return nil }
+
+// killGroup ends all processes of a browser. One that is gone is no error.
+func killGroup(pid int) error {
+	var err error
+	if job, ok := groups.Load(pid); ok {
+		err = windows.TerminateJobObject(job.(windows.Handle), killedExitCode)
+	} else {
+		err = withProcess(pid, windows.PROCESS_TERMINATE, func(p windows.Handle) error { return windows.TerminateProcess(p, killedExitCode) })
+	}
+	if err != nil && !errors.Is(err, windows.ERROR_INVALID_PARAMETER) && len(groupMembers(pid)) > 0 {
+		return fmt.Errorf("end browser %d: %w", pid, err)
+	}
+	return nil
+}
+
+// killedExitCode is how a process ends that was killed here; the system has no signals.
+const killedExitCode = 137
+
+// collectGroup does nothing: nobody has to wait for what has ended here.
+func collectGroup(int) {}
+
+// describeExit says how a process ended: "exited with status 1".
+func describeExit(state *os.ProcessState) string {
+	if state.ExitCode() == killedExitCode {
+		return "killed"
+	}
+	return "exited with status " + strconv.Itoa(state.ExitCode())
+}
+
+// groupMembers lists the processes of a browser that still run.
+func groupMembers(pid int) []int {
+	job, ok := groups.Load(pid)
+	if !ok {
+		if _, running := inspectProcess(pid); running {
+			return []int{pid}
+		}
+		return nil
+	}
+	var list struct { // JOBOBJECT_BASIC_PROCESS_ID_LIST
+		assigned, listed uint32
+		pids             [256]uintptr
+	}
+	err := windows.QueryInformationJobObject(job.(windows.Handle), windows.JobObjectBasicProcessIdList,
+		uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	if err != nil && !errors.Is(err, windows.ERROR_MORE_DATA) {
+		return nil
+	}
+	var pids []int
+	for _, pid := range list.pids[:min(int(list.listed), len(list.pids))] {
+		pids = append(pids, int(pid))
+	}
+	return pids
+}
+
+// processInfo is what the system tells about one process.
+type processInfo struct {
+	pid    int
+	pgid   int    // pid: there are no groups
+	zombie bool   // never
+	start  string // differs between processes that had the same pid
+	args   []string
+}
+
+// inspectProcess returns false if there is no such process.
+func inspectProcess(pid int) (processInfo, bool) {
+	p := processInfo{pid: pid, pgid: pid}
+	err := withProcess(pid, windows.PROCESS_QUERY_LIMITED_INFORMATION, func(process windows.Handle) error {
+		var code uint32
+		if err := windows.GetExitCodeProcess(process, &code); err != nil {
+			return err
+		}
+		if code != uint32(windows.STATUS_PENDING) {
+			return os.ErrProcessDone
+		}
+		var created, exited, kernel, user windows.Filetime
+		if err := windows.GetProcessTimes(process, &created, &exited, &kernel, &user); err != nil {
+			return err
+		}
+		p.start = strconv.FormatInt(created.Nanoseconds(), 10)
+		p.args = processArgs(process)
+		return nil
+	})
+	return p, err == nil
+}
+
+// processArgs returns the command line of a process, or nil if that is not to be known.
+func processArgs(process windows.Handle) []string {
+	buf := make([]byte, 70<<10) // a command line has up to 64 KiB
+	var n uint32
+	if windows.NtQueryInformationProcess(process, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]), uint32(len(buf)), &n) != nil {
+		return nil
+	}
+	args, err := windows.DecomposeCommandLine((*windows.NTUnicodeString)(unsafe.Pointer(&buf[0])).String())
+	if err != nil {
+		return nil
+	}
+	return args
+}
+
+// MemoryMB returns 0: what a process has to itself is not asked here.
+func MemoryMB(int) int { return 0 }
+
+// portOwner returns 0: the owner of a port is not asked here.
+func portOwner(int) int { return 0 }

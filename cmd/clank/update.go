@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
+)
+
+const updateHelp = `Asks where releases are published which is the newest, and says how to get it. It
+installs nothing. The address is that of a release in the form of GitHub's API; it is
+asked by https alone.
+
+  clank update --check --from https://api.github.com/repos/OWNER/clank/releases/latest
+
+Exit codes: 0 this is the newest release, 4 there is a newer one, 124 no answer in time.`
+
+// updateCheck is what is known of the newest release.
+type updateCheck struct {
+	Current  string `json:"current"`
+	Newest   string `json:"newest"`
+	Newer    bool   `json:"newer"`    // than this program; false if this is no release
+	Release  bool   `json:"release"`  // this program is one
+	Page     string `json:"page"`     // that tells of it
+	Download string `json:"download"` // what this system installs; "" if nothing is made for it
+}
+
+// exitNewer is how "update --check" ends if there is a newer release.
+const exitNewer = 4
+
+func newUpdateCommand(e *commandEnv) *cobra.Command {
+	var check bool
+	var from string
+	var timeout time.Duration
+	c := newJSONCommand("update", "", updateHelp, func(ctx context.Context, asJSON bool, _ []string) error {
+		if !check {
+			return usagef("clank does not replace itself; say --check to be told of the newest release")
+		}
+		from = cmp.Or(from, e.Getenv("CLANK_RELEASES"), releasesOfModule())
+		if from == "" {
+			return usagef("this build knows no address of releases; name one with --from or in CLANK_RELEASES")
+		}
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		found, err := checkUpdate(ctx, e.Transport, from)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return &exitError{Code: exitTimeout, Err: fmt.Errorf("no answer from %s within %s", from, timeout)}
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.printResult(asJSON, found, func(w io.Writer) { writeUpdate(w, found) }); err != nil {
+			return err
+		}
+		if found.Newer {
+			return &exitError{Code: exitNewer}
+		}
+		return nil
+	})
+	fs := c.Flags()
+	fs.BoolVar(&check, "check", false, "ask, and install nothing")
+	fs.StringVar(&from, "from", "", "`ADDRESS` of the newest release (default CLANK_RELEASES, or GitHub's of the repository that this was built from)")
+	fs.DurationVar(&timeout, "timeout", 10*time.Second, "`TIME` after which no answer is awaited any more")
+	return c
+}
+
+// releasesOfModule returns where the releases of this program's module are, if it is kept on GitHub.
+func releasesOfModule() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	name, ok := strings.CutPrefix(info.Main.Path, "github.com/")
+	if !ok {
+		return ""
+	}
+	return "https://api.github.com/repos/" + name + "/releases/latest"
+}
+
+var errNotHTTPS = errors.New("releases are asked for by https alone")
+
+// checkUpdate asks an address for the newest release.
+func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) (updateCheck, error) {
+	if u, err := url.Parse(from); err != nil || u.Scheme != "https" || u.Host == "" {
+		return updateCheck{}, usagef("%w: %q", errNotHTTPS, from)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return updateCheck{}, usagef("%w", err)
+	}
+	req.Header.Set("Accept", "application/vnd.github+json, application/json")
+	req.Header.Set("User-Agent", "clank/"+version)
+	client := http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if r.URL.Scheme != "https" || len(via) > 5 {
+			return errNotHTTPS
+		}
+		return nil
+	}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return updateCheck{}, fmt.Errorf("ask for the newest release: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return updateCheck{}, fmt.Errorf("ask %s for the newest release: it answers %s", from, resp.Status)
+	}
+	const longest = 1 << 20
+	var release struct {
+		Tag    string `json:"tag_name"`
+		Page   string `json:"html_url"`
+		Assets []struct {
+			Name string `json:"name"`
+			URL  string `json:"browser_download_url"`
+		} `json:"assets"`
+	}
+	err = json.NewDecoder(io.LimitReader(resp.Body, longest)).Decode(&release)
+	if ctx.Err() != nil {
+		return updateCheck{}, ctx.Err()
+	}
+	if err != nil || !semver.IsValid(asSemver(release.Tag)) {
+		return updateCheck{}, fmt.Errorf("%s does not tell of a release", from)
+	}
+	found := updateCheck{
+		Current: version, Newest: cleanLine(release.Tag), Page: cleanLine(release.Page), Release: isRelease(version),
+		Newer: isRelease(version) && semver.Compare(asSemver(version), asSemver(release.Tag)) < 0,
+	}
+	for _, a := range release.Assets {
+		if strings.HasPrefix(a.Name, "clank_") && strings.Contains(a.Name, "_"+runtime.GOOS+"_"+runtime.GOARCH+".") {
+			found.Download = cleanLine(a.URL)
+		}
+	}
+	return found, nil
+}
+
+// asSemver returns a version as package semver reads it.
+func asSemver(v string) string { return "v" + strings.TrimPrefix(v, "v") }
+
+// isRelease reports whether a version is that of a release, and not of a commit after one, as git describe has it.
+func isRelease(v string) bool {
+	return semver.IsValid(asSemver(v)) && semver.Prerelease(asSemver(v)) == ""
+}
+
+func writeUpdate(w io.Writer, u updateCheck) {
+	switch {
+	case u.Newer:
+		fmt.Fprintf(w, "clank %s is out; this is %s\n", u.Newest, u.Current)
+	case u.Release:
+		fmt.Fprintf(w, "this is clank %s, the newest release\n", u.Current)
+	default:
+		fmt.Fprintf(w, "the newest release is clank %s; this is %s, which is no release\n", u.Newest, u.Current)
+	}
+	if u.Newer || !u.Release {
+		fmt.Fprintf(w, "get it:   %s\ncheck it: with the SHA256SUMS beside it\nread:     %s\n", cmp.Or(u.Download, "nothing is made for "+runtime.GOOS+" on "+runtime.GOARCH), u.Page)
+	}
+}

@@ -1,7 +1,0 @@
-//go:build !linux && !darwin
-
-package server
-
-import "errors"
-
-func freeBytes(string) (int64, error) { return 0, errors.ErrUnsupported }
