@@ -151,6 +151,7 @@ func (s *LoadState) Apply(n LoadEvent) {
 		s.Started = true
 	case "Page.frameStoppedLoading":
 		s.Pending, s.Started = false, false
+		s.TitleReported = false // if it is not told by now, the document runs no scripts
 	case "Page.navigatedWithinDocument":
 		s.SameDocument++
 		s.Pending = false

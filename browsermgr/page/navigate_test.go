@@ -44,15 +44,35 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 
 func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 	srv := site(t, map[string]string{
-		"/":     `<title>One</title><button onclick="document.title='Two'">Now</button><button onclick="fetch('/').then(() => document.title='Three')">Soon</button><a href=/next>Next</a>`,
+		"/": `<title>One</title><button onclick="document.title='Two'">Now</button><button onclick="fetch('/').then(() => document.title='Three')">Soon</button><a href=/next>Next</a>
+			<button onclick="post('Four')">Posted</button><button onclick="delay('Five')">Delayed</button>
+			<button onkeyup="post('Six')">Key</button><button onkeyup="delay('Seven')">Late key</button>
+			<script>function delay(title) { setTimeout(() => { document.title = title; }); }
+			function post(title) {
+				const { port1, port2 } = new MessageChannel();
+				port1.onmessage = () => { document.title = title; };
+				port2.postMessage(0);
+			}</script>`,
 		"/next": `<title>Next</title>`,
 	})
 	tab := openTab(t, srv.URL)
 	browsertest.WantEqual(t, tab.Title(), "One")
-	for _, step := range []struct{ click, title string }{{"Now", "Two"}, {"Soon", "Three"}, {"Next", "Next"}} {
-		click(t, tab, refOf(t, tab, `"`+step.click+`"`))
+	for _, step := range []struct{ name, key, title string }{
+		{"Now", "", "Two"},
+		{"Soon", "", "Three"},
+		{"Posted", "", "Four"},
+		{"Delayed", "", "Five"},
+		{"Key", "a", "Six"},
+		{"Late key", "a", "Seven"},
+		{"Next", "", "Next"},
+	} {
+		do := page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, `"`+step.name+`"`)}
+		if step.key != "" {
+			do.Kind, do.Key = actiontable.KindPress, step.key
+		}
+		act(t, tab, do)
 		if got := tab.Title(); got != step.title {
-			t.Errorf("got title %q after %s, want %q", got, step.click, step.title)
+			t.Errorf("got title %q after %s, want %q", got, step.name, step.title)
 		}
 	}
 }
@@ -64,28 +84,48 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 	browsertest.WantEqual(t, tab.Title(), "")
 }
 
-func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
+// A document tells of itself, so that nobody has to ask a browser that has just begun to draw it. One that runs no
+// scripts is asked.
+func TestNewDocumentTellsOfItself(t *testing.T) {
 	var worlds atomic.Int32
 	b := browser.Connect(t, page.Options{OnSent: func(method string) {
 		if method == "Page.createIsolatedWorld" {
 			worlds.Add(1)
 		}
 	}})
-	srv := site(t, map[string]string{"/": "<title>One</title>", "/next": "<title>Two</title>"})
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mute" {
+			w.Header().Set("Content-Security-Policy", "sandbox")
+		}
+		browsertest.HTML(w, "<title>"+r.URL.Path+`</title><script>
+			var clankReport = window.clankReport ?? (() => {});
+			clankReport('=forged');
+			addEventListener('load', () => { document.title += '!'; clankReport('=forged'); });
+		</script><iframe srcdoc="<title>inner</title>"></iframe>`)
+	})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	var wg sync.WaitGroup
-	for _, path := range []string{"/?again", "/next"} {
+	for _, tt := range []struct{ path, title string }{
+		{"/one", "/one!"}, {"/two", "/two!"}, {"/mute", "/mute"}, {"/one", "/one!"},
+	} {
 		worlds.Store(0)
-		browsertest.Navigate(t, tab, srv.URL+path)
+		browsertest.Navigate(t, tab, srv.URL+tt.path)
+		if got := tab.Title(); got != tt.title {
+			t.Errorf("got the title %q, want %q", got, tt.title)
+		}
 		for range 3 {
 			wg.Go(func() { _, _, _ = tab.Describe(browsertest.Within(t, 30*time.Second), "e1") })
 		}
 		snapshot(t, tab, page.SnapshotOptions{})
 		wg.Wait()
-		if got := worlds.Load(); got != 1 {
-			t.Errorf("%s: got %d worlds for one document", path, got)
+		if got := worlds.Load(); got != 0 {
+			t.Errorf("%s: asked %d times for a world", tt.path, got)
 		}
 	}
+	if _, err := tab.Back(browsertest.Within(t, browsertest.Patience)); err != nil { // kept as it was, or loaded again
+		t.Fatal(err)
+	}
+	browsertest.WantEqual(t, tab.Title(), "/mute")
 }
 
 func TestNavigateInWords(t *testing.T) {

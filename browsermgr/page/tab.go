@@ -203,29 +203,23 @@ func hasTitle(info targetInfo) bool {
 	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
 }
 
-// prepareDocument has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
-// loaded: what the browser is asked then has to wait until it has drawn its window. The caller holds t.mu.
-func (t *Tab) prepareDocument() {
-	document := t.loadState.Documents
-	t.loadState.TitleReported = true
-	t.browser.wg.Go(func() {
-		err := t.main.AwaitLoaded(context.Background(), func(title string) {
-			t.setTitleOf(document, title)
-			t.titleTold(document, true)
-		})
-		if err != nil {
-			t.titleTold(document, false)
-		}
-	})
-}
-
-// titleTold notes that the numbered document has told its title, or will not.
-func (t *Tab) titleTold(document int, known bool) {
+// handleReport takes what the present document tells of itself: that it begins and will tell its title, or the title.
+// Then it is made ready for whoever works here and is about to look at it.
+func (t *Tab) handleReport(ev cdp.Event) {
+	title, loaded, ok := t.main.TakeReport(ev)
+	if !ok {
+		return
+	}
+	if loaded {
+		t.setTitleOf(t.documentCount(), title)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if l := &t.loadState; l.Documents == document {
-		l.TitleKnown, l.TitleReported = l.TitleKnown || known, false
-		t.signalChange()
+	t.loadState.TitleReported, t.loadState.TitleKnown = !loaded, loaded
+	t.signalChange()
+	if loaded && len(t.watchers) > 0 {
+		// Who needs them installs them where this fails.
+		t.browser.wg.Go(func() { _ = t.main.InstallScripts(context.Background()) })
 	}
 }
 

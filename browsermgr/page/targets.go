@@ -142,6 +142,9 @@ func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute
 		proto.NetworkEnable{},
 		autoAttach("iframe", "worker", "worklet"),
 	}
+	if f == t.main {
+		reqs = append(reqs, frame.ReportDocuments()...)
+	}
 	reqs = append(reqs, b.shieldClipboard()...)
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)
@@ -299,6 +302,10 @@ func (t *Tab) handleEvent(f *frame.Frame, ev cdp.Event) {
 		if ev.Decode(&p) {
 			t.dragStarted(p.Data)
 		}
+	case "Runtime.bindingCalled":
+		if f == t.main {
+			t.handleReport(ev)
+		}
 	case "Page.windowOpen":
 		t.mu.Lock()
 		t.loadState.NewTabs++
@@ -337,9 +344,6 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.url = p.Frame.URL + p.Frame.Fragment
 	t.loadState.Committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
-	if len(t.watchers) > 0 {
-		t.prepareDocument()
-	}
 	t.signalChange()
 }
 

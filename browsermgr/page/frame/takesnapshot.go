@@ -171,30 +171,33 @@ func isWithin(f, root *Frame) bool {
 	return false
 }
 
-// capturePiece takes the piece of one process. What closed shadow roots hold comes with another look, once they are open to us; so do
-// elements that only a listener makes clickable, once we have heard of them.
+// capturePiece takes the piece of one process. What closed shadow roots hold comes with another look, once they are
+// open to us; so do elements that only a listener makes clickable, once we have heard of them; we ask beside the first.
 func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapshotArg) {
 	var p *outline.Piece
 	var err error
-	heard, _ := f.QueryListeners(ctx)
+	var applying sync.WaitGroup
+	shown := false // what was heard would be
+	if heard, _ := f.QueryListeners(ctx); heard != nil {
+		applying.Go(func() { shown, _ = heard.Apply(ctx) }) // without an answer the picture is less whole, but true
+	}
 	for range MaxShadowDepth {
 		p, err = RunScript[*outline.Piece](ctx, f, Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
 		if err != nil {
 			break
 		}
 		more := false
-		if heard != nil {
-			more, _ = heard.Apply(ctx) // without an answer the picture is less whole, but true
-			heard = nil
-		}
 		if p.SuspectedShadowHosts > 0 {
 			found, err := f.OpenClosedShadows(ctx)
-			more = more || err == nil && found > 0
+			more = err == nil && found > 0
 		}
-		if !more {
+		applying.Wait()
+		if !more && !shown {
 			break
 		}
+		shown = false
 	}
+	applying.Wait()
 	if p == nil || err != nil {
 		p = &outline.Piece{Failed: true}
 	}

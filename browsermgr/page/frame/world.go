@@ -127,29 +127,45 @@ func (f *Frame) storeWorld(made isolatedWorld, document int, anyhow bool) (w *is
 	return f.world, true
 }
 
-// AwaitLoaded waits until the present document has loaded, calls told with its title, and has our scripts installed before they are
-// needed. Loading does not have to wait for them.
-func (f *Frame) AwaitLoaded(ctx context.Context, told func(title string)) error {
-	w, err := f.enterWorld(ctx)
-	if err != nil {
-		return explainLost(err)
+// reportBinding is what our scripts in a new document call to tell of it.
+const reportBinding = "clankReport"
+
+// ReportDocuments has the documents to come of a session's root frame tell that they begin and, once the listeners of
+// their load event have run, their titles; see [Frame.TakeReport]. What we would ask them at that time had to wait
+// until the browser has drawn its window.
+func ReportDocuments() []proto.Request {
+	const report = "if (parent === self) { " + reportBinding + "(''); " +
+		"addEventListener('pageshow', () => " + reportBinding + "('=' + document.title)); }"
+	return []proto.Request{
+		proto.RuntimeEnable{}, // otherwise new documents do not get the binding
+		proto.RuntimeAddBinding{Name: reportBinding, ExecutionContextName: worldName},
+		proto.PageAddScriptToEvaluateOnNewDocument{Source: report, WorldName: worldName},
 	}
-	call := f.Begin(proto.RuntimeEvaluate{Expression: loadedExpression, ContextID: w.context, ReturnByValue: true, AwaitPromise: true})
-	title, err := awaitAnswer[string](ctx, f, w, call)
-	if err != nil {
-		return err
-	}
-	told(title)
-	_, err = RunScript[bool](ctx, f, Script{Fn: "ping"})
-	return err
 }
 
-// loadedExpression resolves to the title when the listeners of the load event have run: pageshow follows at once.
-const loadedExpression = `new Promise((loaded) => {
-  const tell = () => loaded({ value: document.title });
-  if (document.readyState === 'complete') tell();
-  else addEventListener('pageshow', tell, { once: true });
-})`
+// TakeReport takes what the present document tells with an event, and our world in it as made. ok is false if the event
+// tells nothing of that.
+func (f *Frame) TakeReport(ev cdp.Event) (title string, loaded, ok bool) {
+	var p proto.RuntimeBindingCalled
+	if !ev.Decode(&p) || p.Name != reportBinding {
+		return "", false, false
+	}
+	f.mu.Lock()
+	known, document := f.world != nil, f.documentCount
+	f.mu.Unlock()
+	if !known {
+		heard := clickListeners{documentCall: f.findDocument(nil)}
+		f.storeWorld(isolatedWorld{context: p.ExecutionContextID, listeners: heard}, document, false)
+	}
+	title, loaded = strings.CutPrefix(p.Payload, "=")
+	return title, loaded, true
+}
+
+// InstallScripts has our scripts installed in the present document before they are needed.
+func (f *Frame) InstallScripts(ctx context.Context) error {
+	_, err := RunScript[bool](ctx, f, Script{Fn: "ping"})
+	return err
+}
 
 // ForgetDocument forgets the present document: another took its place, or its process died.
 func (f *Frame) ForgetDocument() { f.forgetWorld(nil) }
