@@ -47,6 +47,19 @@ const ops = {
     await at(ref).focus();
     return rounds(n, () => page.keyboard.press('a'));
   },
+  // pressAwaited also waits until the messages and timers that the keys set off have run.
+  pressAwaited: async ({ n }) => {
+    const ref = await refOf('textbox', 'Name');
+    await at(ref).focus();
+    return rounds(n, async () => {
+      await page.keyboard.press('a');
+      await page.evaluate(() => new Promise(done => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => setTimeout(done);
+        port2.postMessage(0);
+      }));
+    });
+  },
   hover: async ({ n }) => {
     const ref = await refOf('button', 'Save');
     return rounds(n, () => at(ref).hover());

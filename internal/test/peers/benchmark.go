@@ -224,6 +224,10 @@ func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
 		},
 		{
+			name: "press awaited", prepare: inField, script: "pressAwaited", // by everybody until what it set off has run
+			ours: act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
+		},
+		{
 			name: "hover", prepare: fresh, prepareAgent: look, script: "hover",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "hover", "ref": ours.save} }),
 			command: func(int) []string { return []string{"hover", ours.save} },
