@@ -18,15 +18,28 @@ func questionRows(loc i18n.Locale, person string, choices []string) (rows []disc
 	row := func(c discordgo.MessageComponent) {
 		rows = append(rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{c}})
 	}
-	if len(choices) > 0 {
-		menu := discordgo.SelectMenu{CustomID: actionPrefix + actionChoose + ":" + person, Placeholder: loc.T("Choose an answer")}
-		for _, c := range choices {
-			menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: c, Value: c})
-		}
+	if menu := choiceMenu(loc, actionPrefix+actionChoose+":"+person, choices); len(menu.Options) > 0 {
 		row(menu)
 	}
 	row(actionButton(loc.T("Answer in your own words"), actionAnswer, person))
 	return rows
+}
+
+// choiceMenu returns a menu of what a question of the model can be answered with.
+func choiceMenu(loc i18n.Locale, id string, choices []string) discordgo.SelectMenu {
+	menu := discordgo.SelectMenu{CustomID: id, Placeholder: loc.T("Choose an answer")}
+	for _, c := range choices {
+		menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: c, Value: c})
+	}
+	return menu
+}
+
+// wordsForm returns the form for an answer in a person's own words.
+func wordsForm(loc i18n.Locale, id string) discord.Form {
+	return discord.Form{
+		ID: id, Title: loc.T("Your answer"),
+		Fields: []discord.FormField{{ID: fieldTask, Label: loc.T("Your answer"), Long: true, Max: maxTaskLength}},
+	}
 }
 
 // mayAnswerModel reports whether who was asked, and tells them if not.
@@ -41,10 +54,7 @@ func (b *Bot) openAnswerForm(ctx context.Context, i *discordgo.Interaction, aske
 	if !b.mayAnswerModel(ctx, i, asked, who) {
 		return
 	}
-	b.openForm(ctx, i, discord.Form{
-		ID: actionPrefix + actionAnswer + ":" + asked, Title: who.locale.T("Your answer"),
-		Fields: []discord.FormField{{ID: fieldTask, Label: who.locale.T("Your answer"), Long: true, Max: maxTaskLength}},
-	})
+	b.openForm(ctx, i, wordsForm(who.locale, actionPrefix+actionAnswer+":"+asked))
 }
 
 // answerModel goes on with a conversation in which the model has asked a person something.

@@ -9,6 +9,7 @@ import (
 	"clank/bot/discord"
 	"clank/internal/i18n"
 	"clank/sessions"
+	"clank/sessions/agent"
 	"clank/sessions/approval"
 
 	"github.com/bwmarrin/discordgo"
@@ -112,12 +113,25 @@ const (
 	answerAllow        = "yes"
 	answerAllowSession = "session"
 	answerRefuse       = "no"
+	answerChoice       = "choice" // a menu of what a model can be answered
+	answerWords        = "words"  // a form for that
 )
 
 // questionButtons returns the buttons of a question. links says that who takes over is given a link to the page.
 func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
 		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
+	}
+	if q.Class == approval.ClassAnswer {
+		var rows []discordgo.MessageComponent
+		if menu := choiceMenu(loc, questionPrefix+answerChoice+":"+q.ID, q.Choices); len(menu.Options) > 0 {
+			rows = append(rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}})
+		}
+		row := []discordgo.MessageComponent{
+			button(loc.T("Answer in your own words"), discordgo.PrimaryButton, answerWords),
+			button(loc.T("No answer"), discordgo.SecondaryButton, answerRefuse),
+		}
+		return append(rows, discordgo.ActionsRow{Components: row})
 	}
 	if q.Class == approval.ClassTakeOver {
 		label := loc.T("I will")
@@ -138,6 +152,10 @@ func questionButtons(loc i18n.Locale, q approval.Question, links bool) []discord
 // questionText returns the question. What the page says stands apart and cannot format
 // anything.
 func questionText(loc i18n.Locale, q approval.Question, links bool) string {
+	if q.Class == approval.ClassAnswer {
+		return questionSubject(loc, q) + "\n-# " + loc.T("For <@%s> to answer, without passwords. The time is over %s.",
+			q.User, timestamp(q.Until, 'R'))
+	}
 	if q.Class == approval.ClassTakeOver && !links {
 		return questionSubject(loc, q) + "\n-# " + loc.T("For somebody at the dashboard to do. The time is over %s.", timestamp(q.Until, 'R'))
 	}
@@ -146,6 +164,9 @@ func questionText(loc i18n.Locale, q approval.Question, links bool) string {
 }
 
 func questionSubject(loc i18n.Locale, q approval.Question) string {
+	if q.Class == approval.ClassAnswer {
+		return "**" + loc.T("The model asks:") + "** " + discord.EscapeLine(q.Detail, agent.MaxQuestion)
+	}
 	text := "**" + discord.EscapeLine(loc.Text(q.Text), 600) + "?**"
 	if q.Detail != "" {
 		detail := discord.EscapeLine(q.Detail, 300)
@@ -160,14 +181,22 @@ func questionSubject(loc i18n.Locale, q approval.Question) string {
 
 // resolvedText returns the question once it is over.
 func resolvedText(loc i18n.Locale, q approval.Question, a approval.Answer) string {
-	return questionSubject(loc, q) + "\n-# " + sentence(loc, a.String(), 300)
+	text := questionSubject(loc, q)
+	if a.Text != "" {
+		text += "\n> " + discord.EscapeLine(a.Text, 500)
+	}
+	return text + "\n-# " + sentence(loc, a.String(), 300)
 }
 
-// onAnswer takes the press of a question's button.
-func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data string, who person) {
+// onAnswer takes the use of a question's button, menu or form; words are what was picked or written.
+func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data, words string, who person) {
 	say, id, _ := strings.Cut(data, ":")
 	b.runShort(base, func(ctx context.Context) {
-		kind, text := discordgo.InteractionResponseDeferredMessageUpdate, b.answerQuestion(ctx, i, id, say, who)
+		if say == answerWords && i.Type == discordgo.InteractionMessageComponent {
+			b.openForm(ctx, i, wordsForm(who.locale, questionPrefix+data))
+			return
+		}
+		kind, text := discordgo.InteractionResponseDeferredMessageUpdate, b.answerQuestion(ctx, i, id, say, words, who)
 		if text != "" {
 			kind = discordgo.InteractionResponseChannelMessageWithSource
 		}
@@ -178,7 +207,7 @@ func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data stri
 
 // answerQuestion answers a question, and returns what that person alone is told: why that was not possible, the link of
 // who takes over, or nothing, since the question's message says so at once.
-func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, say string, who person) string {
+func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, say, words string, who person) string {
 	q, waits := approval.Question{}, false
 	if b.Questions != nil {
 		q, waits = b.Questions.Find(id)
@@ -186,6 +215,8 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 	switch {
 	case !waits:
 		return who.locale.T("That question is over.")
+	case !b.mayAnswer(i, q, who, say) && q.Class == approval.ClassAnswer:
+		return who.locale.T("Only <@%s> can answer that.", q.User)
 	case !b.mayAnswer(i, q, who, say):
 		return who.locale.T("Only <@%s>, or somebody who may manage messages here, can answer that.", q.User)
 	}
@@ -201,7 +232,9 @@ func (b *Bot) answerQuestion(ctx context.Context, i *discordgo.Interaction, id, 
 			return sentence(who.locale, err.Error(), 300)
 		}
 	}
-	err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
+	err := b.Questions.Answer(id, approval.Answer{
+		Allowed: say != answerRefuse, ForSession: say == answerAllowSession, Text: words, By: "@" + who.name,
+	})
 	switch {
 	case err == nil:
 		return text
@@ -238,6 +271,9 @@ func askerOrigin(q approval.Question, who person) sessions.Origin {
 func (b *Bot) mayAnswer(i *discordgo.Interaction, q approval.Question, who person, say string) bool {
 	if who.id == q.User {
 		return true
+	}
+	if q.Class == approval.ClassAnswer && say != answerRefuse {
+		return false // nobody else speaks for them
 	}
 	if q.Private || q.Guild == "" || i.GuildID != q.Guild || i.ChannelID != q.Channel {
 		return false

@@ -176,6 +176,60 @@ func TestAskingForAPersonsHands(t *testing.T) {
 	}
 }
 
+func TestARunningTaskAsksItsPersonForWords(t *testing.T) {
+	s := openStage(t)
+	ask := func(change func(*approval.Question)) (asked, discordtest.Message) {
+		return s.ask(approval.ClassAnswer, func(q *approval.Question) {
+			q.Text, q.Detail, q.Choices = "Answer what the model asks", "Do answer: which **lamp**?", []string{"small", "large"}
+			if change != nil {
+				change(q)
+			}
+		})
+	}
+	a, m := ask(nil)
+	check.Contains(t, m.Content, "**The model asks:** Do answer\\: which \\*\\*lamp\\*\\*?", "without passwords")
+	if got := strings.Join(labels(m.Buttons()), ", "); got != "Answer in your own words, No answer" {
+		t.Errorf("buttons: %s", got)
+	}
+	menu := m.Components[0].Components[0]
+	for _, who := range []discordtest.User{s.bob, s.mod} { // nobody speaks for somebody else
+		it, err := s.Choose(m, who, menu.CustomID, "small")
+		check.Must(t, err)
+		if got := s.told(it); got.Text() != "Only "+s.ada.Mention()+" can answer that." || !got.Ephemeral {
+			t.Errorf("%s is told %q", who.Username, got.Text())
+		}
+	}
+	form := s.told(s.sayTo(m, s.ada, "Answer in your own words"))
+	check.Must(t, check.Err(s.Choose(m, s.ada, menu.CustomID, "small")))
+	if got := s.outcome(a); got != (approval.Answer{Allowed: true, By: "@ada", Text: "small"}) {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "\n> small\n-# Answered by \\@ada.")
+	it, err := s.SubmitModal(form, map[string]string{"task": "large"})
+	check.Must(t, err)
+	if got := s.told(it); got.Text() != "That question is over." {
+		t.Errorf("a second answer is told %q", got.Text())
+	}
+
+	a, m = ask(func(q *approval.Question) { q.Choices = nil })
+	form = s.told(s.sayTo(m, s.ada, "Answer in your own words"))
+	check.Must(t, check.Err(s.SubmitModal(form, map[string]string{"task": "the one at the door"})))
+	if got := s.outcome(a); got.Text != "the one at the door" {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "> the one at the door")
+	a, m = ask(nil)
+	s.sayTo(m, s.mod, "No answer") // who may stop the task may say no
+	if got := s.outcome(a); got.Allowed || got.By != "@mod" {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "Refused by \\@mod.")
+	a, m = ask(nil)
+	a.stop() // the task is stopped meanwhile
+	s.outcome(a)
+	s.edited(m, "the task has ended")
+}
+
 func TestWhoMayAnswer(t *testing.T) {
 	s := newStage(t)
 	anyone := false

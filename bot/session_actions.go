@@ -141,6 +141,10 @@ func (b *Bot) onForm(base context.Context, i *discordgo.Interaction, data discor
 		b.onSetup(base, i, key, []string{formField(data, key)}, true, who)
 		return
 	}
+	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
+		b.onAnswer(base, i, answer, formField(data, fieldTask), who)
+		return
+	}
 	action, id, _ := strings.Cut(strings.TrimPrefix(data.CustomID, actionPrefix), ":")
 	var do func(context.Context)
 	switch action {

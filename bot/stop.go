@@ -175,7 +175,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 // onButton takes the use of a button or a menu.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
 	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
-		b.onAnswer(base, i, answer, who)
+		b.onAnswer(base, i, answer, strings.Join(data.Values, ""), who)
 		return
 	}
 	if key, setup := strings.CutPrefix(data.CustomID, setupPrefix); setup {

@@ -52,6 +52,7 @@ type Agent struct {
 	Logins   Logins              // nil means none
 	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody
 	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
+	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
 	Logger   *slog.Logger        // nil means none
 	Now      func() time.Time    // nil means time.Now
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/sessions"
 	"clank/sessions/agent"
 )
@@ -17,6 +18,9 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	}
 	if t.name == agent.ToolTakeOver {
 		return r.askToTakeOver(ctx, a)
+	}
+	if t.name == agent.ToolAskPerson {
+		return r.askPerson(ctx, a)
 	}
 	plainly := func() callOutcome {
 		return r.runWithin(ctx, a, func(ctx context.Context) callOutcome { return t.perform(ctx, r, p, a) })
@@ -51,6 +55,16 @@ func (r *run) askToTakeOver(ctx context.Context, a toolArgs) callOutcome {
 	}
 	text, done := agent.AskToTakeOver(ctx, r.agent.TakeOver, r.session, r.task, a.str("reason"))
 	if !done {
+		return *invalidCall("%s", text)
+	}
+	return callOutcome{remarks: []string{text}}
+}
+
+// askPerson asks for words. The time that takes does not count.
+func (r *run) askPerson(ctx context.Context, a toolArgs) callOutcome {
+	q := agent.PersonQuestion{Question: a.str("question"), Choices: actiontable.Values(a).Texts("choices")}
+	text, answered := agent.AskPerson(ctx, r.agent.AskWords, r.session, r.task, q)
+	if !answered {
 		return *invalidCall("%s", text)
 	}
 	return callOutcome{remarks: []string{text}}

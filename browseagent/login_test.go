@@ -364,6 +364,41 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 	}
 }
 
+func TestAModelAsksAPersonForWords(t *testing.T) {
+	const input = `{"question":" Which lamp? ","choices":["small","  small ","large  one"]}`
+	for _, tc := range []struct {
+		name, input string
+		ask         agent.PersonAsker
+		wants       string
+		failed      bool
+	}{
+		{"who answers", input, func(_ context.Context, _ sessions.Session, _ sessions.Task, q agent.PersonQuestion) (string, error) {
+			return q.Question + strings.Join(q.Choices, "/"), nil
+		}, "The person answers: Which lamp?small/large one", false},
+		{"who does not", input, func(context.Context, sessions.Session, sessions.Task, agent.PersonQuestion) (string, error) {
+			return "", errors.New("not done: nobody answered within 1 minute")
+		}, "Not done: nobody answered within 1 minute. Go on as you think best", true},
+		{"who cannot be asked", input, nil, "Nobody can be asked here.", true},
+		{"nothing", `{"question":" "}`, nil, "question", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(named(agent.ToolAskPerson, tc.input), say("done"))
+			b.agent.AskWords = tc.ask
+			b.answer(t)
+			told, err := json.Marshal(b.model.asked(t, 1).Messages)
+			if got := string(told); err != nil || !strings.Contains(got, tc.wants) {
+				t.Errorf("the model is told %s, want %q", got, tc.wants)
+			}
+			isIt := func(tool llm.Tool) bool {
+				return tool.Name == agent.ToolAskPerson && strings.Contains(string(tool.Schema), `"question"`)
+			}
+			if offered := slices.ContainsFunc(b.model.asked(t, 0).Tools, isIt); offered != (tc.ask != nil) {
+				t.Errorf("the tool is offered: %v", offered)
+			}
+		})
+	}
+}
+
 func TestNothingIsHandedOverWhereTheSettingsDoNotAllowIt(t *testing.T) {
 	for name, allowed := range map[string][]string{"at all": nil, "to this one": {"screen"}} {
 		t.Run(name, func(t *testing.T) {

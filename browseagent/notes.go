@@ -105,7 +105,10 @@ func (r *run) offeredTools() []llm.Tool {
 		if t.name == agent.ToolTakeOver && (r.agent.TakeOver == nil || r.caps.Literal) {
 			continue
 		}
-		if !r.caps.Described {
+		if t.name == agent.ToolAskPerson && (r.agent.AskWords == nil || r.caps.Literal) {
+			continue
+		}
+		if !r.caps.Described && t.name != agent.ToolAskPerson {
 			fields = slices.DeleteFunc(slices.Clone(fields), func(p actiontable.Param) bool { return p.Name == fieldQuestion })
 		}
 		if t.availableWith(r.logins) {

@@ -139,6 +139,13 @@ var toolTable = append(actionTools(), []tool{
 		},
 	},
 	{
+		name: agent.ToolAskPerson, about: agent.AskPersonAbout, noPage: true,
+		fields: []actiontable.Param{
+			{Name: "question", Required: true}, {Name: "choices", Type: actiontable.Texts, About: agent.AskPersonChoices},
+		},
+		label: func(a toolArgs, _ elementNames) string { return "ask: " + agent.Shorten(a.str("question"), 200) },
+	},
+	{
 		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
 		label: func(toolArgs, elementNames) string { return "close the browser" },
 	},

@@ -81,6 +81,8 @@ func (r *run) askPeople(ctx context.Context, q sessions.Question) (string, error
 // safetyClass is the class of what a vendor wants a person to look at.
 const safetyClass = "safety"
 
+const safetyFormat = "The provider of the model wants a person to look before it goes on: %s"
+
 // approveSafety asks a person about a call that the vendor warns of. Only a yes that somebody gave counts; no says why
 // there is none.
 func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyWarning, no string, err error) {
@@ -97,7 +99,7 @@ func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyW
 		what = r.state.memory.secrets.Redact(c.Actions[0].redacted(on).label(on, c.Intent), maskForPeople)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
-		Classes: []string{safetyClass}, Text: fmt.Sprintf("The provider of the model wants a person to look before it goes on: %s", what),
+		Classes: []string{safetyClass}, Text: fmt.Sprintf(safetyFormat, what),
 		Detail: agent.Shorten(strings.Join(details, "; "), 600), Origin: originOf(r.state.url),
 	})
 	switch {

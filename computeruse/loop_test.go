@@ -343,6 +343,23 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 	}
 }
 
+func TestAModelAsksAPersonForWords(t *testing.T) {
+	call := use(agent.ToolAskPerson, `{"question":"which lamp?","choices":["small"]}`)
+	for want, ask := range map[string]agent.PersonAsker{
+		"The person answers: small": func(_ context.Context, _ sessions.Session, _ sessions.Task, q agent.PersonQuestion) (string, error) {
+			return q.Choices[0], nil
+		},
+		"Nobody can be asked here.": nil,
+	} {
+		b := newBench(t, call, say("done"))
+		b.agent.AskWords = ask
+		b.answer(t)
+		if got := b.told(t, 1).Results[0]; !strings.Contains(got.Text, want) || got.IsError != (ask == nil) {
+			t.Errorf("the model is told %+v, want %q", got, want)
+		}
+	}
+}
+
 func TestHandingOverEndsTheStepsWhereTheSettingAllowsIt(t *testing.T) {
 	call := use(computeruse.ToolHandOver, `{"runtime":"local_browser_agent","brief":"fill in the form"}`)
 	b := newBench(t, call, say("then I do it myself"))

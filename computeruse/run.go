@@ -58,6 +58,7 @@ type Agent struct {
 	Places   map[string]string   // names people use for URLs, told to the model
 	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
 	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
+	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
 	Logger   *slog.Logger        // nil means none
 	Now      func() time.Time    // nil means time.Now
 
@@ -225,7 +226,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	brief := ConversationOptions{
 		System:    agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions),
-		Tools:     offeredTools(r.set, r.agent.TakeOver != nil),
+		Tools:     offeredTools(r.set, r.agent.TakeOver != nil, r.agent.AskWords != nil),
 		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {

@@ -55,6 +55,9 @@ type toolInput struct {
 	Runtime     string `json:"runtime"`
 	Brief       string `json:"brief"`
 	Reason      string `json:"reason"`
+	Question    string `json:"question"`
+
+	Choices []string `json:"choices"`
 
 	Pictures agent.PictureNames `json:"pictures"`
 	Captions []string           `json:"captions"`
@@ -70,7 +73,7 @@ func newTool(name, about, properties string, required ...string) llm.Tool {
 }
 
 // offeredTools returns the tools offered to the model.
-func offeredTools(set Settings, takeOver bool) []llm.Tool {
+func offeredTools(set Settings, takeOver, askWords bool) []llm.Tool {
 	all := []llm.Tool{
 		newTool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
 		newTool(ToolReadText, "Read the text of the whole page.", ``),
@@ -94,6 +97,11 @@ func offeredTools(set Settings, takeOver bool) []llm.Tool {
 	if takeOver {
 		const reason = `"reason":{"type":"string","description":"` + agent.TakeOverReason + `"}`
 		all = append(all, newTool(agent.ToolTakeOver, agent.TakeOverAbout, reason, "reason"))
+	}
+	if askWords {
+		const words = `"question":{"type":"string"},"choices":{"type":"array","items":{"type":"string"},"description":"` +
+			agent.AskPersonChoices + `"}`
+		all = append(all, newTool(agent.ToolAskPerson, agent.AskPersonAbout, words, "question"))
 	}
 	if len(set.HandOver) > 0 {
 		names, err := json.Marshal(set.HandOver)
@@ -142,6 +150,8 @@ func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 		return in, ""
 	case agent.ToolTakeOver:
 		return in, missing("reason", in.Reason)
+	case agent.ToolAskPerson:
+		return in, missing("question", in.Question)
 	case ToolHandOver:
 		if slices.Contains(set.HandOver, in.Runtime) {
 			return in, missing("brief", in.Brief)
@@ -213,6 +223,8 @@ func (in toolInput) label(name string) string {
 		return agent.LabelPictures(len(in.Pictures))
 	case agent.ToolTakeOver:
 		return "ask a person to take over: " + agent.Shorten(in.Reason, 200)
+	case agent.ToolAskPerson:
+		return "ask: " + agent.Shorten(in.Question, 200)
 	case ToolHandOver:
 		return "hand over to " + agent.Shorten(in.Runtime, 40)
 	}
@@ -296,6 +308,14 @@ func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name s
 			return actionResult{refused: text}
 		}
 		r.screenshotCurrent = false
+		return actionResult{body: text}
+	}
+	if name == agent.ToolAskPerson {
+		q := agent.PersonQuestion{Question: in.Question, Choices: in.Choices}
+		text, answered := agent.AskPerson(ctx, r.agent.AskWords, r.session, r.task, q)
+		if !answered {
+			return actionResult{refused: text}
+		}
 		return actionResult{body: text}
 	}
 	if m := in.move(name); m != nil {

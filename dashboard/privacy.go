@@ -44,6 +44,7 @@ func redactStep(st sessions.Step) sessions.Step {
 func publicQuestion(q approval.Question) approval.Question {
 	if q.Private {
 		q.Text, q.Detail, q.Origin, q.Session, q.Link = "Do something that was asked for privately", "", "", "", ""
+		q.Choices = nil
 	}
 	return q
 }

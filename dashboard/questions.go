@@ -114,7 +114,7 @@ func (s *Server) pending(task string, v visitor) []approval.Question {
 // question passes an event of the desk on. The operator sees those of all doors.
 func (f *eventFeed) question(ev approval.Event) {
 	if ev.Question.Private {
-		ev.Answer.Reason = ""
+		ev.Answer.Reason, ev.Answer.Text = "", ""
 	}
 	origin := questionOrigin(ev.Question)
 	ev.Question = publicQuestion(ev.Question)
@@ -149,7 +149,7 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: v.byName()}
+	answer := approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, Text: in.Text, By: v.byName()}
 	if in.Reason != "" && !in.Allow {
 		answer = approval.Answer{Reason: untrusted.CleanLine(in.Reason, maxReason)}
 	}

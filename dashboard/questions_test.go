@@ -98,6 +98,53 @@ func TestAQuestionIsOnEveryPageUntilOneAnswersIt(t *testing.T) {
 	c.clean()
 }
 
+// modelQuestion returns a question that is answered in words.
+func modelQuestion() approval.Question {
+	q := question()
+	q.Class, q.Text, q.Detail, q.Choices = approval.ClassAnswer, "Answer what the model asks", "Which <b>lamp</b>?", []string{"small", "large"}
+	return q
+}
+
+func TestAQuestionOfTheModelIsAnsweredInWords(t *testing.T) {
+	r, c, chat := arrive(t, 1280, 860, "light")
+	narrow := c.open(r.server.URL()+"/watches", 360, 740, "dark")
+	for _, tc := range []struct{ do, want string }{
+		{`document.querySelector(".question .words button").click()`, "small"},
+		{
+			`(f => { f.querySelector("input").value = " the one at the door "; f.requestSubmit() })(document.querySelector(".words"))`,
+			"the one at the door",
+		},
+	} {
+		got := r.question(modelQuestion())
+		narrow.waitFor(`document.querySelector(".question .text")?.textContent === "The model asks: Which <b>lamp</b>?"`)
+		chat.waitFor(`document.querySelectorAll(".question .words button").length === 3`)
+		if n := narrow.Eval(`document.documentElement.scrollWidth`); n != 360.0 {
+			t.Errorf("the page is %v wide", n)
+		}
+		chat.Eval(tc.do)
+		if a := <-got; a.err != nil || a.answer != (approval.Answer{Allowed: true, By: "the operator", Text: tc.want}) {
+			t.Errorf("got %+v, want %q", a, tc.want)
+		}
+		narrow.waitFor(`document.getElementById("questions").hidden`)
+	}
+	c.clean()
+	got := r.question(modelQuestion())
+	eventually(t, "it is asked", func() bool { return len(r.desk.Pending()) == 1 })
+	path := "/api/questions/" + r.desk.Pending()[0].ID
+	if status, body := r.ask("POST", path, `{"allow":true,"text":" "}`); status != http.StatusBadRequest || !strings.Contains(body, "in words") {
+		t.Errorf("without words: %d %s", status, body)
+	}
+	if status, _ := r.ask("POST", path, `{"allow":false,"text":"small"}`); status != http.StatusOK {
+		t.Errorf("no answer: %d", status)
+	}
+	if a := <-got; a.err == nil || a.answer.Text != "" {
+		t.Errorf("no answer is %+v", a)
+	}
+	if status, _ := r.ask("POST", path, `{"allow":true,"text":"small"}`); status != http.StatusConflict {
+		t.Errorf("a second answer: %d", status)
+	}
+}
+
 func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 	r := start(t)
 	r.read("/api/events", "").want("snapshot")

@@ -55,24 +55,46 @@ var approvalSchema = json.RawMessage(`{"type":"object","required":["allow"],` +
 // a page. When ctx ends the client is told that the question is over. The error is [ErrNobodyAnswered], or says that
 // the client cannot ask its person, or is gone.
 func (p *ClientPerson) Ask(ctx context.Context, text, detail string) (allowed bool, err error) {
-	if !p.CanAnswer() {
-		return false, errors.New("the client cannot ask its person")
-	}
-	ctx, done := p.keepWaiting(ctx, text)
-	defer done()
 	message := untrusted.CleanLine(text, maxProgressLine) + "?"
 	if detail != "" {
 		message += "\nThe page calls it: “" + untrusted.CleanLine(detail, maxProgressLine) + "”"
 	}
-	res, err := p.session.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: approvalSchema})
+	given, err := p.elicit(ctx, text, message, approvalSchema)
+	allow, _ := given["allow"].(bool)
+	return allow, err
+}
+
+// AskWords asks what a model wants to know, as [ClientPerson.Ask] does. Without choices any words do. The answer is empty
+// if the person gives none.
+func (p *ClientPerson) AskWords(ctx context.Context, question string, choices []string) (answer string, err error) {
+	field := map[string]any{"type": "string", "title": "Your answer"}
+	if len(choices) > 0 {
+		field["enum"] = choices
+	}
+	schema := map[string]any{"type": "object", "required": []string{"answer"}, "properties": map[string]any{"answer": field}}
+	message := "The model asks: " + untrusted.CleanLine(question, maxProgressLine)
+	given, err := p.elicit(ctx, "a question of the model", message, schema)
+	answer, _ = given["answer"].(string)
+	return answer, err
+}
+
+// elicit asks with a form, and returns what was filled in, if it was. about is what a waiting client is told.
+func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema any) (given map[string]any, err error) {
+	if !p.CanAnswer() {
+		return nil, errors.New("the client cannot ask its person")
+	}
+	ctx, done := p.keepWaiting(ctx, about)
+	defer done()
+	res, err := p.session.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: schema})
 	switch {
 	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil:
-		return false, fmt.Errorf("ask the person at the client: %w", err)
+		return nil, fmt.Errorf("ask the person at the client: %w", err)
+	case res.Action != "accept":
+		return map[string]any{}, nil
 	}
-	allow, _ := res.Content["allow"].(bool)
-	return res.Action == "accept" && allow, nil
+	return res.Content, nil
 }
 
 // Await keeps the client waiting while others are asked, until ctx ends or [ErrNobodyAnswered].

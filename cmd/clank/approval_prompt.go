@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
 	"clank/internal/untrusted"
+	"clank/sessions/agent"
 	"clank/sessions/approval"
 
 	"golang.org/x/term"
@@ -80,7 +82,7 @@ func (p *approvalPrompter) readLines(ctx context.Context, lines chan<- string) {
 	sc := bufio.NewScanner(p.in)
 	for sc.Scan() {
 		select {
-		case lines <- strings.ToLower(strings.TrimSpace(sc.Text())):
+		case lines <- strings.TrimSpace(sc.Text()):
 		case <-ctx.Done():
 			return
 		}
@@ -127,6 +129,14 @@ func (p *approvalPrompter) updateOpen(open []approval.Question, ev approval.Even
 }
 
 func (p *approvalPrompter) showQuestion(q approval.Question) {
+	if q.Class == approval.ClassAnswer {
+		fmt.Fprintf(p.out, "\r\nThe model asks: %s\n", untrusted.CleanLine(q.Detail, agent.MaxQuestion))
+		for i, c := range q.Choices {
+			fmt.Fprintf(p.out, "  %d = %s\n", i+1, untrusted.CleanLine(c, agent.MaxChoiceLength))
+		}
+		fmt.Fprint(p.out, "  your answer (no passwords; empty = none): ")
+		return
+	}
 	fmt.Fprintf(p.out, "\r\n%s?\n", untrusted.CleanLine(q.Text, 1000))
 	if q.Detail != "" {
 		fmt.Fprintf(p.out, "  the page calls it: “%s”\n", untrusted.CleanLine(q.Detail, 1000))
@@ -139,8 +149,17 @@ func (p *approvalPrompter) showQuestion(q approval.Question) {
 }
 
 func (p *approvalPrompter) submitAnswer(ctx context.Context, q approval.Question, line string) {
-	lasting := q.Class.AllowedForSession() && line == "s"
-	a := approval.Answer{Allowed: lasting || line == "y" || line == "yes", ForSession: lasting}
+	var a approval.Answer
+	if q.Class == approval.ClassAnswer {
+		if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
+			line = q.Choices[n-1]
+		}
+		a = approval.Answer{Allowed: line != "", Text: line}
+	} else {
+		line = strings.ToLower(line)
+		lasting := q.Class.AllowedForSession() && line == "s"
+		a = approval.Answer{Allowed: lasting || line == "y" || line == "yes", ForSession: lasting}
+	}
 	a.By = "the person at the terminal"
 	err := p.answer(ctx, q.ID, a)
 	if err != nil && !errors.Is(err, context.Canceled) {

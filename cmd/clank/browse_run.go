@@ -186,7 +186,7 @@ func (r remoteRunner) Close(context.Context) error { return nil }
 // answerServer answers the questions of a server.
 func answerServer(c *api.Client) answerFunc {
 	return func(ctx context.Context, id string, a approval.Answer) error {
-		return c.Answer(ctx, id, api.AnswerRequest{Allow: a.Allowed, ForSession: a.ForSession, Reason: a.Reason})
+		return c.Answer(ctx, id, api.AnswerRequest{Allow: a.Allowed, ForSession: a.ForSession, Text: a.Text, Reason: a.Reason})
 	}
 }
 

@@ -39,11 +39,17 @@ func newClientQuestions(ctx context.Context, person *browsertool.ClientPerson, a
 
 // askAtClient asks, and tells the answer. An answer that comes too late is none.
 func askAtClient(ctx context.Context, person *browsertool.ClientPerson, q approval.Question, answer answerFunc) {
-	allowed, err := person.Ask(ctx, q.Text, q.Detail)
+	a := approval.Answer{By: "the person at the client"}
+	var err error
+	if q.Class == approval.ClassAnswer {
+		a.Text, err = person.AskWords(ctx, q.Detail, q.Choices)
+		a.Allowed = a.Text != ""
+	} else {
+		a.Allowed, err = person.Ask(ctx, q.Text, q.Detail)
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, browsertool.ErrNobodyAnswered) {
 		err = person.Await(ctx, q.Text)
 	}
-	a := approval.Answer{Allowed: allowed, By: "the person at the client"}
 	if err != nil {
 		a = approval.Answer{Reason: err.Error()}
 	}

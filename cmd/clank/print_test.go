@@ -194,11 +194,16 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 		{approval.ClassSend, "S", approval.Answer{Allowed: true, ForSession: true, By: "you"}},
 		{approval.ClassDelete, "", approval.Answer{By: "you"}},
 		{approval.ClassDelete, "maybe", approval.Answer{By: "you"}},
+		{approval.ClassAnswer, " 2 ", approval.Answer{Allowed: true, Text: "Large", By: "you"}},
+		{approval.ClassAnswer, "3 of Them", approval.Answer{Allowed: true, Text: "3 of Them", By: "you"}},
+		{approval.ClassAnswer, " ", approval.Answer{By: "you"}},
 	} {
 		got := make(chan approval.Answer, 1)
 		text := strings.Repeat("x", i+1) + " marks it"
 		go func() {
-			a, _ := d.Ask(t.Context(), approval.Question{Class: tt.class, Session: "s", Text: text, Detail: "Buy\x1b[2J\u202enow"})
+			q := approval.Question{Class: tt.class, Session: "s", Text: text, Detail: text + "? Buy\x1b[2J\u202enow"}
+			q.Choices = []string{"small", "Large"}
+			a, _ := d.Ask(t.Context(), q)
 			got <- a
 		}()
 		awaitOutput(t, out, text+"?")

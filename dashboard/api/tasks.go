@@ -152,6 +152,8 @@ type PageSnapshot struct {
 type AnswerRequest struct {
 	Allow      bool `json:"allow"`
 	ForSession bool `json:"for_session,omitempty"`
+	// Text is the answer to a question that is answered in words.
+	Text string `json:"text,omitempty"`
 	// Reason is why it is a no without anybody's answer: who follows the question cannot wait any longer.
 	Reason string `json:"reason,omitempty"`
 }

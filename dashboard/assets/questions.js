@@ -19,9 +19,9 @@ export function entitle(text = document.title.replace(/^\(\d+\) /, "")) {
 }
 
 // notify tells of a question on the desktop, where the page is out of sight and may do so.
-function notify({ id, text }) {
+function notify(id, text) {
   if (!document.hidden || globalThis.Notification?.permission !== "granted") return;
-  const note = new Notification("clank asks", { body: `${text}?`, tag: id }); // one, however many pages are open
+  const note = new Notification("clank asks", { body: text, tag: id }); // one, however many pages are open
   note.addEventListener("click", () => { focus(); note.close(); });
 }
 
@@ -43,15 +43,23 @@ export function askAll(questions = []) {
   questions.forEach(ask);
 }
 
+// wordsForm is where a question of a model is answered: with one of its choices, or other words.
+function wordsForm({ choices = [] }, id, say) {
+  const box = el("input", { "aria-labelledby": `${id}-text`, maxlength: 4000, autocomplete: "off", required: true, placeholder: "Your answer (no passwords)" });
+  return el("form", { class: "words", onsubmit: (event) => { event.preventDefault(); say(true, false, box.value); } },
+    ...choices.map((c) => el("button", { type: "button", class: "ghost", onclick: () => say(true, false, c) }, c)),
+    box, el("button", { class: "primary" }, "Answer"));
+}
+
 export function ask(question) {
   if (cards.has(question.id)) return;
   const left = el("span", { class: "left", "aria-hidden": "true" });
   const wrong = el("p", { class: "reason bad", role: "alert", hidden: true });
-  const say = async (allow, forSession = false) => {
+  const say = async (allow, forSession = false, text = "") => {
     cards.get(question.id).answering = true;
     for (const b of root.querySelectorAll("button")) b.disabled = true;
     try {
-      await api("POST", `/api/questions/${encodeURIComponent(question.id)}`, { allow, for_session: forSession });
+      await api("POST", `/api/questions/${encodeURIComponent(question.id)}`, { allow, for_session: forSession, text });
       leave(question.id);
       if (allow && question.class === "takeover") takesOver(question.session);
     } catch (error) {
@@ -64,15 +72,17 @@ export function ask(question) {
   const button = (text, style, ...answer) => el("button", { type: "button", class: style, onclick: () => say(...answer) }, text);
   const who = [doors[question.door], question.user_name].filter(Boolean).join(" by ");
   const id = `question-${question.id}`, hands = question.class === "takeover"; // a person's are asked for
+  const words = question.class === "answer" && !question.private, asks = words ? `The model asks: ${question.detail}` : `${question.text}?`;
   const root = el("div", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
-    el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
+    el("p", { class: "text", id: `${id}-text` }, asks),
     el("div", { id: `${id}-more` },
-      question.detail
+      question.detail && !words
         ? el("p", { class: "detail" }, hands ? "The model's note: " : "The page calls it: ", el("q", {}, question.detail)) : null,
       who ? el("p", { class: "who" }, who) : null,
       question.private ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
+    words ? wordsForm(question, id, say) : null,
     el("div", { class: "row" },
-      button("No", "ghost", false), question.private ? null : button(hands ? "I will" : "Allow", "primary", true),
+      button(words ? "No answer" : "No", "ghost", false), question.private || words ? null : button(hands ? "I will" : "Allow", "primary", true),
       lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
     wrong);
   const until = new Date(question.until).getTime();
@@ -86,14 +96,14 @@ export function ask(question) {
   box.append(root);
   box.hidden = false;
   entitle();
-  notify(question);
-  live.textContent = `${question.text}? Without an answer it is not done.`;
+  notify(question.id, asks);
+  live.textContent = words ? asks : `${asks} Without an answer it is not done.`;
 }
 
 // answered takes a question away, and says how it ended. A no of which nothing more
 // can be told comes without an answer.
 export function answered({ question, answer = {} }) {
   leave(question.id);
-  const word = answer.allowed ? "Allowed" : "Not done";
+  const word = answer.text ? "Answered" : answer.allowed ? "Allowed" : "Not done";
   live.textContent = `${word}${answer.by ? `, as ${answer.by} said` : answer.reason ? `: ${answer.reason}` : ""}.`;
 }

@@ -5,23 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"clank/llm"
 	"clank/sessions"
-)
-
-// Limits of a question, which are those of a menu in Discord.
-const (
-	maxChoices      = 25
-	maxChoiceLength = 100
-	maxQuestion     = 1000
+	"clank/sessions/agent"
 )
 
 var askPersonTool = llm.Tool{
-	Name: "ask_person",
+	Name: agent.ToolAskPerson,
 	Description: "Ask the person what you must know to go on, such as which of several things they mean, and end your reply with that. " +
 		"They pick one of the choices, or answer in their own words. Do not ask what you can find out, or can sensibly assume.",
 	Schema: json.RawMessage(fmt.Sprintf(`{
@@ -33,39 +25,21 @@ var askPersonTool = llm.Tool{
 		},
 		"required": ["question"],
 		"additionalProperties": false
-	}`, maxQuestion, maxChoiceLength, maxChoices)),
-}
-
-// personQuestion is the input of the tool.
-type personQuestion struct {
-	Question string   `json:"question"`
-	Choices  []string `json:"choices"`
+	}`, agent.MaxQuestion, agent.MaxChoiceLength, agent.MaxChoices)),
 }
 
 // askTool returns the tool by which the model asks the person something.
 func (r *replyRun) askTool() sessions.Tool {
 	call := func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-		var q personQuestion
+		var q agent.PersonQuestion
 		if err := decodeStrict(input, &q); err != nil {
 			return "", nil, err
 		}
-		q.Question = strings.TrimSpace(q.Question)
-		var choices []string
-		for _, c := range q.Choices {
-			c = strings.Join(strings.Fields(c), " ")
-			if c != "" && !slices.Contains(choices, c) {
-				choices = append(choices, c)
-			}
-		}
-		q.Choices = choices
-		long := func(c string) bool { return utf8.RuneCountInString(c) > maxChoiceLength }
-		switch {
-		case r.question != nil:
+		if r.question != nil {
 			return "", nil, errors.New("a reply can ask one question")
-		case q.Question == "" || utf8.RuneCountInString(q.Question) > maxQuestion:
-			return "", nil, fmt.Errorf("question needs 1 to %d characters", maxQuestion)
-		case len(choices) > maxChoices || slices.ContainsFunc(choices, long):
-			return "", nil, fmt.Errorf("there can be %d choices of %d characters each", maxChoices, maxChoiceLength)
+		}
+		if err := q.Clean(); err != nil {
+			return "", nil, err
 		}
 		r.question = &q
 		return "Asked.", nil, nil

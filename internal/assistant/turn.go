@@ -26,8 +26,8 @@ type replyRun struct {
 	usage     llm.Usage
 	textSent  bool // [Turn.Writes] knows of words of this round
 
-	album    agent.Album     // what the model has been shown
-	question *personQuestion // that ends the reply
+	album    agent.Album           // what the model has been shown
+	question *agent.PersonQuestion // that ends the reply
 
 	mu           sync.Mutex // guards what follows
 	watch        func(Progress)

@@ -20,7 +20,8 @@ func (a *Server) backends() map[string]sessions.Backend {
 	w := a.WindowBrowser(a.Ephemeral)
 	agent := &browseagent.Agent{
 		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(),
-		Approver: a.downloads, TakeOver: a.askToTakeOver, Logger: a.logger,
+		Approver: a.downloads, TakeOver: a.askToTakeOver, AskWords: a.askPerson,
+		Logger: a.logger,
 	}
 	if a.Vault != nil {
 		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}
@@ -41,7 +42,8 @@ func (a *Server) backends() map[string]sessions.Backend {
 				return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(m)), nil
 			},
 			Settings: func() computeruse.Settings { return a.computerUseSettings(runtime) },
-			Places:   a.NamedPages(), Approver: a.downloads, TakeOver: a.askToTakeOver, Logger: a.logger,
+			Places:   a.NamedPages(), Approver: a.downloads, TakeOver: a.askToTakeOver, AskWords: a.askPerson,
+			Logger: a.logger,
 		}
 	}
 	for runtime, b := range all {

@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr"
 	"clank/internal/liveview"
 	"clank/sessions"
+	"clank/sessions/agent"
 	"clank/sessions/approval"
 	"clank/voice/share"
 
@@ -93,6 +94,15 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// askPerson asks the person of a task what its model must know; it implements [agent.PersonAsker].
+func (a *Server) askPerson(ctx context.Context, s sessions.Session, t sessions.Task, words agent.PersonQuestion) (string, error) {
+	q := questionFor(t.Origin)
+	q.Class, q.Task, q.Session, q.Profile = approval.ClassAnswer, t.ID, s.ID, s.Profile
+	q.Text, q.Detail, q.Choices = "Answer what the model asks", words.Question, words.Choices
+	answer, err := a.Approver.Approvals.Ask(ctx, q)
+	return answer.Text, err
 }
 
 // serveLive shows the session that the path names to somebody who has signed in to the dashboard.

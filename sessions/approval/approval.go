@@ -25,6 +25,7 @@ const (
 	ClassSafety     Class = "safety"     // what a model's vendor wants a person to look at
 	ClassHandOver   Class = "handover"   // leave the rest of a task to another runtime
 	ClassTakeOver   Class = "takeover"   // work the page oneself: people are asked to do something, whatever the rules
+	ClassAnswer     Class = "answer"     // tell a model what it asks: people are asked that, whatever the rules
 )
 
 // Classes returns all classes that rules are for, most serious first: if an action has several, the question is about the first.
@@ -63,12 +64,14 @@ type Question struct {
 	Session  string `json:"session,omitempty"`
 	Profile  string `json:"profile,omitempty"`
 
-	Text   string    `json:"text"`             // what is to be done, in our words alone
-	Detail string    `json:"detail,omitempty"` // what the page says of it: written by strangers, to be shown as such
-	Origin string    `json:"origin,omitempty"` // of the page, or the host that is meant
-	Link   string    `json:"link,omitempty"`   // where the page can be worked, of a question to take over
-	At     time.Time `json:"at"`
-	Until  time.Time `json:"until"` // silence counts as a no from then on
+	Text   string `json:"text"`             // what is to be done, in our words alone
+	Detail string `json:"detail,omitempty"` // what the page says of it: written by strangers, to be shown as such
+	Origin string `json:"origin,omitempty"` // of the page, or the host that is meant
+	Link   string `json:"link,omitempty"`   // where the page can be worked, of a question to take over
+	// Choices are of a question whose answer is words: one of them, or others. Detail is the question, in the model's words.
+	Choices []string  `json:"choices,omitempty"`
+	At      time.Time `json:"at"`
+	Until   time.Time `json:"until"` // silence counts as a no from then on
 }
 
 // Answer tells what came of a question.
@@ -77,12 +80,15 @@ type Answer struct {
 	ForSession bool   `json:"for_session,omitempty"` // the same class and origin are not asked again in this session
 	By         string `json:"by,omitempty"`          // who answered, as people read it; empty = nobody
 	Reason     string `json:"reason,omitempty"`      // why it is a no without anybody's answer
+	Text       string `json:"text,omitempty"`        // what is said, of an answer in words
 }
 
 // String says the answer in a few words: "allowed by @ada".
 func (a Answer) String() string {
 	format, of := "refused by %s", a.By
 	switch {
+	case a.By != "" && a.Text != "":
+		format = "answered by %s"
 	case a.By != "" && a.ForSession:
 		format = "allowed for this session by %s"
 	case a.By != "" && a.Allowed:
@@ -112,12 +118,13 @@ func (d *DeniedError) Error() string {
 // Errors of [Queue.Answer].
 var (
 	ErrNotPending = errors.New("the question has been answered, or its time is over")
+	ErrNoWords    = errors.New("this question is answered in words")
 	ErrOnceOnly   = errors.New("this cannot be allowed for a whole session: allow it once, or refuse it")
 )
 
 // allowHint says how a class is allowed where nobody can be asked.
 func allowHint(c Class) string {
-	if c == ClassTakeOver {
+	if c == ClassTakeOver || c == ClassAnswer {
 		return "somebody has to have the dashboard open, or to have asked in Discord"
 	}
 	if c == ClassHandOver {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"clank/sessions"
 )
@@ -19,6 +20,7 @@ const (
 	maxPending  = 100  // questions at once: beyond that, something is wrong, and the answer is no
 	maxGrants   = 1000 // answers for a session that are remembered; the oldest is asked again
 	grantLife   = 12 * time.Hour
+	maxWords    = 4000 // characters of an answer
 )
 
 // Queue asks people. Set its fields before its first use; the zero value asks about
@@ -150,7 +152,8 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 // sameQuestion reports whether one answer serves both: people must have read what it is about, and for whom it is.
 func sameQuestion(a, b Question) bool {
 	return askerOf(a) == askerOf(b) && a.Guild == b.Guild && a.Channel == b.Channel && a.Private == b.Private && a.Profile == b.Profile &&
-		a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail
+		a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail &&
+		slices.Equal(a.Choices, b.Choices)
 }
 
 // reachable reports whether some door can bring q before a person. The lock is held.
@@ -215,6 +218,12 @@ func (d *Queue) Answer(id string, a Answer) error {
 		return ErrNotPending
 	}
 	p := d.pending[i]
+	words := p.question.Class == ClassAnswer && a.Allowed
+	if a.Text = strings.TrimSpace(a.Text); !words {
+		a.Text = ""
+	} else if n := utf8.RuneCountInString(a.Text); n == 0 || n > maxWords {
+		return ErrNoWords
+	}
 	if a.Allowed && a.ForSession && (!p.question.Class.AllowedForSession() || p.question.Session == "") {
 		return ErrOnceOnly
 	}
