@@ -167,14 +167,25 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
 		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.untyped,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
+	b.concludeBrowse(ctx, work.ID, p, from, o.task, rec, err)
+}
+
+// concludeBrowse shows how a browse has ended, or that it goes on after a restart.
+func (b *Bot) concludeBrowse(
+	ctx context.Context, work string, p *progress, from sessions.Origin, title string, rec sessions.TaskRecord, err error,
+) {
 	p.stop()
+	where := p.place
+	if b.pauseTask(ctx, work, where, title, rec) {
+		return
+	}
 	text, footer := outcomeText(ctx, from.Locale, rec, err)
 	end := finalMessage{text: text, footer: footer, images: rec.Images, page: p.page(), rows: b.answerRows(from.Locale, rec)}
 	if rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited {
 		end.thread = b.threadName(p)
 	}
 	b.conclude(ctx, where, b.withDownloads(from.Locale, end, where, rec.Downloads))
-	b.forgetOpen(ctx, work.ID)
+	b.forgetOpen(ctx, work)
 }
 
 // beginAt returns the task that begins with the page at address, if one is given.
@@ -234,7 +245,7 @@ func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, 
 		shown: &b.activeProgress, place: where, guild: where.guild, channel: where.channel, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		live:         b.Links != nil,
 		locale:       where.locale,
-		onShown:      func() { b.keepOpen(ctx, id, where) },
+		onShown:      func() { b.keepOpen(ctx, id, where, nil) },
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/cancel"
 	"clank/internal/i18n"
+	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -33,17 +35,30 @@ type openMessage struct {
 	Private bool      `json:"private,omitempty"`
 	// Locale is the language of its texts.
 	Locale i18n.Locale `json:"locale,omitempty"`
+	// Paused is the task that goes on after the restart; nil if none does.
+	Paused *pausedTask `json:"paused,omitempty"`
+}
+
+// pausedTask is a task that an orderly end of the program has interrupted.
+type pausedTask struct {
+	Session  string          `json:"session"`
+	Prompt   string          `json:"prompt"` // what its next part is asked
+	Title    string          `json:"title"`
+	Origin   sessions.Origin `json:"origin"`
+	Runtime  string          `json:"runtime"`
+	Model    string          `json:"model,omitempty"`
+	MaxSteps int             `json:"max_steps"`
 }
 
 // storeTimeout bounds one use of the store.
 const storeTimeout = 5 * time.Second
 
 // keepOpen remembers where the work is shown.
-func (b *Bot) keepOpen(ctx context.Context, work string, p *workMessage) {
+func (b *Bot) keepOpen(ctx context.Context, work string, p *workMessage, paused *pausedTask) {
 	if b.Messages == nil {
 		return
 	}
-	kept := openMessage{Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale}
+	kept := openMessage{Channel: p.channel, Message: p.message, User: p.user, Private: p.private, Locale: p.locale, Paused: paused}
 	if i := p.interaction; i != nil {
 		kept.App, kept.Token, kept.Expires = i.AppID, i.Token, p.expires
 	}
@@ -75,31 +90,100 @@ const restartedText = "clank was restarted while it worked on this, so there is 
 	"`/clank sessions` lists what you can go on with."
 
 // correctOldMessages tells the people of work that a former run of the program has not ended.
-func (b *Bot) correctOldMessages(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(discord.Persist(ctx), finishTimeout)
-	defer cancel()
+func (b *Bot) correctOldMessages(base context.Context) {
+	ctx, end := context.WithTimeout(discord.Persist(base), finishTimeout)
+	defer end()
 	old, err := b.Messages.OpenMessages(ctx)
 	if err != nil {
 		b.logger().Warn("messages of the last run are not corrected", "error", err)
 	}
 	for work, data := range old {
-		var m openMessage
-		if err := json.Unmarshal(data, &m); err != nil {
-			b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
-		} else {
-			where := &workMessage{
-				rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private, expires: m.Expires,
-			}
-			if m.Token != "" && time.Now().Before(m.Expires) {
-				where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}
-			}
-			if err := where.show(ctx, messageContent{content: m.Locale.T(restartedText)}, true); err != nil {
-				b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
-			}
-			if ctx.Err() != nil { // tried again by the next run
-				return
-			}
+		if b.correctOldMessage(ctx, base, work, data) {
+			continue
+		}
+		if ctx.Err() != nil { // tried again by the next run
+			return
 		}
 		b.forgetOpen(ctx, work)
 	}
+}
+
+// correctOldMessage says of a piece of work that it has no end, or has it go on, which is reported: base is its context.
+func (b *Bot) correctOldMessage(ctx, base context.Context, work string, data []byte) (resumed bool) {
+	var m openMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
+		return false
+	}
+	where := &workMessage{
+		rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private, expires: m.Expires,
+		locale: m.Locale,
+	}
+	if m.Token != "" && time.Now().Before(m.Expires) {
+		where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}
+	}
+	if m.Paused != nil && b.jobs.Start(false, func() {
+		b.recoverPanic(base, func(ctx context.Context) { b.resumeTask(ctx, work, where, *m.Paused) })
+	}) {
+		return true
+	}
+	if err := where.show(ctx, messageContent{content: m.Locale.T(restartedText)}, true); err != nil {
+		b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
+	}
+	return false
+}
+
+// pausedText is what a message says while its task waits for the program to start again.
+const pausedText = "clank is being restarted. It goes on with this by itself afterwards."
+
+// continuePrompt asks any model to go on with what its session is about.
+const continuePrompt = "go on"
+
+// pauseTask has a task go on after the program has ended and started again, and says so where it is shown. It reports
+// false if the task has ended otherwise, or nothing is kept.
+func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, title string, rec sessions.TaskRecord) bool {
+	c := cancel.CauseOf(ctx, nil)
+	if b.Messages == nil || rec.State != sessions.TaskInterrupted || c == nil || c.Reason != cancel.ShuttingDown {
+		return false
+	}
+	paused := pausedTask{
+		Session: rec.SessionID, Prompt: continuePrompt, Title: title, Origin: rec.Origin, Runtime: rec.Runtime, Model: rec.Model,
+		MaxSteps: rec.MaxSteps,
+	}
+	if rec.Started.IsZero() {
+		paused.Prompt = rec.Prompt
+	}
+	b.conclude(ctx, where, finalMessage{text: where.locale.T(pausedText)})
+	b.keepOpen(ctx, work, where, &paused)
+	return true
+}
+
+// resumeTask goes on with a task of the former run, as its person may now.
+func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t pausedTask) {
+	from, err := b.RefreshOrigin(ctx, t.Origin)
+	if err != nil {
+		b.logger().Warn("a task of the last run does not go on", "session", t.Session, "error", err)
+		b.conclude(ctx, where, finalMessage{text: where.locale.T(restartedText)})
+		b.forgetOpen(ctx, work)
+		return
+	}
+	from = b.completeOrigin(ctx, from)
+	from.Private, from.Locale, where.guild = t.Origin.Private, where.locale, from.Guild
+	title := t.Title
+	if from.Private {
+		title = publicPrompt(browseOptions{private: true})
+	}
+	scope := cancel.Scope{Guild: from.Guild, Channel: from.Channel}
+	ctx, handle := b.Scopes.Begin(ctx, scope, cancel.Work{ID: work, Owner: from.User, Label: workLabel("browse", title)})
+	defer handle.End()
+	if why := b.Host.Disabled(ctx, from); why != "" {
+		b.conclude(ctx, where, finalMessage{text: from.Locale.Sentence(why)})
+		b.forgetOpen(ctx, work)
+		return
+	}
+	p := b.startProgress(ctx, where, work, handle)
+	rec, err := b.Tasks.Run(ctx, sessions.Task{
+		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps,
+	}, func(e sessions.Event) { p.handleEvent(1, t.Title, e) })
+	b.concludeBrowse(ctx, work, p, from, t.Title, rec, err)
 }

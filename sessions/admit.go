@@ -103,6 +103,9 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	if m.closed {
 		return ErrShuttingDown
 	}
+	if m.drained != nil {
+		return refuse(ErrShuttingDown, "clank is being restarted and takes nothing new; ask again in a minute")
+	}
 	if j.live.State == SessionClosed {
 		return refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", j.live.ID)
 	}

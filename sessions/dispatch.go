@@ -48,7 +48,7 @@ func (j *queuedTask) setPosition(place int) {
 // dispatch starts every task that can start, parks sessions where tasks need the room, and tells the others their
 // place. It is called whenever something has changed that can let a task start. The lock is held.
 func (m *Manager) dispatch() {
-	if m.closed {
+	if m.noteDrained(); m.closed || m.drained != nil {
 		return
 	}
 	lim := m.Limits()

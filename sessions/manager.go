@@ -37,6 +37,7 @@ type Manager struct {
 
 	mu      sync.Mutex
 	closed  bool
+	drained chan struct{} // nil before Drain; closed when no task runs any more
 	queue   fairQueue
 	live    map[string]*liveSession
 	toPark  []*liveSession // occupied, for the caretaker to park
@@ -91,6 +92,40 @@ func (m *Manager) Open(ctx context.Context) error {
 	background := context.WithoutCancel(ctx)
 	m.background.Go(func() { m.maintain(background) })
 	return nil
+}
+
+// Drain takes no new task from now on, starts none that waits, and returns when those that run have ended, or ctx has.
+// waiting is called with their number if there are any.
+func (m *Manager) Drain(ctx context.Context, waiting func(running int)) {
+	m.mu.Lock()
+	if m.drained != nil || m.live == nil {
+		m.mu.Unlock()
+		return
+	}
+	m.drained = make(chan struct{})
+	running := m.queue.running
+	m.noteDrained()
+	m.mu.Unlock()
+	if running == 0 {
+		return
+	}
+	waiting(running)
+	select {
+	case <-m.drained:
+	case <-ctx.Done():
+	}
+}
+
+// noteDrained tells [Manager.Drain] when no task runs any more. The lock is held.
+func (m *Manager) noteDrained() {
+	if m.drained == nil || m.queue.running > 0 {
+		return
+	}
+	select {
+	case <-m.drained:
+	default:
+		close(m.drained)
+	}
 }
 
 // Close stops every task with the cause [cancel.ShuttingDown], parks the open sessions and waits until all of it has

@@ -247,6 +247,55 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 	})
 }
 
+func TestDrainTakesNothingNewAndWaitsForWhatRuns(t *testing.T) {
+	for name, finishes := range map[string]bool{"it ends": true, "the time is over": false} {
+		t.Run(name, func(t *testing.T) {
+			withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+				t.Helper()
+				running := r.start(t.Context(), ask("ada", "hold"))
+				waiting := r.start(t.Context(), ask("bob", "p"))
+				ctx, end := context.WithTimeout(t.Context(), time.Hour)
+				defer end()
+				told, drained := make(chan int, 1), make(chan struct{})
+				go func() {
+					defer close(drained)
+					r.Drain(ctx, func(n int) { told <- n })
+				}()
+				if n := <-told; n != 1 {
+					t.Errorf("%d tasks run, want one", n)
+				}
+				check.Fails(t, check.Err(r.Run(t.Context(), ask("ada", "p"), nil)), sessions.ErrShuttingDown, "takes nothing new")
+				want := sessions.TaskInterrupted
+				if finishes {
+					free()
+					want = sessions.TaskDone
+				}
+				<-drained
+				if ended := ctx.Err() != nil; ended == finishes {
+					t.Errorf("the time was over: %v", ended)
+				}
+				must(t, r.Close(t.Context()))
+				if rec := running.end(t); rec.State != want {
+					t.Errorf("what ran is %s, want %s", rec.State, want)
+				}
+				if rec := waiting.end(t); rec.State != sessions.TaskInterrupted || !rec.Started.IsZero() {
+					t.Errorf("what waited is %s, begun %v; want it interrupted before", rec.State, rec.Started)
+				}
+			})
+		})
+	}
+}
+
+func TestDrainWithoutTasksReturnsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, nil)
+		for range 2 { // once more changes nothing
+			r.Drain(t.Context(), func(n int) { t.Errorf("%d tasks run", n) })
+		}
+		must(t, r.Close(t.Context()))
+	})
+}
+
 func TestCloseDoesNotWaitForEverForAStuckBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})

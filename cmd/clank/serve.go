@@ -18,12 +18,16 @@ func newServeCommand(e *commandEnv) *cobra.Command {
 		OnReady:         func(d server.Endpoints) { printGreeting(e.Stdout, d) },
 		OnDiscordChange: func(status string) { fmt.Fprintln(e.Stderr, "discord:", status) },
 		OnEnding:        func() { fmt.Fprintln(e.Stderr, "ending …") },
+		OnDraining: func(running int) {
+			fmt.Fprintf(e.Stderr, "tasks that may finish: %d (interrupt again to end them)\n", running)
+		},
 	}
 	var shopAddr, logLevel, logFormat string
 	c := newCommand("serve", "",
 		`Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
-bot. The browser starts with the first task. An interrupt ends everything; a second
-one does not wait.`, func(ctx context.Context, _ []string) error {
+bot. The browser starts with the first task. After an interrupt or SIGTERM it takes nothing new,
+lets tasks finish for as long as the settings say ("Time to finish"), and ends. What is not done
+goes on after the next start, on Discord by itself. A second interrupt does not wait.`, func(ctx context.Context, _ []string) error {
 			switch logFormat {
 			case logText:
 			case logJSON:

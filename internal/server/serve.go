@@ -25,6 +25,7 @@ type ServeOptions struct {
 	OnReady         func(Endpoints)     // everything listens
 	OnDiscordChange func(status string) // the connection to Discord changed
 	OnEnding        func()              // ctx has ended
+	OnDraining      func(running int)   // tasks run that may go on for a while
 }
 
 // Endpoints tells where a server is reached, and what its browser, model, Discord connection and calls lack.
@@ -58,8 +59,16 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 	})
 	discord.reportStates(ctx, opts.OnDiscordChange)
 	opts.OnEnding()
+	a.drain(opts.OnDraining)
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
 	return nil
+}
+
+// drain lets the tasks that run go on for as long as the settings say, unless the person insists on leaving at once.
+func (a *Server) drain(waiting func(running int)) {
+	ctx, end := context.WithTimeout(a.abort, a.Settings.Current().DrainTimeout)
+	defer end()
+	a.Sessions.Drain(ctx, waiting)
 }
 
 // OpenDashboard serves the dashboard on addr until the server closes.

@@ -80,8 +80,9 @@ type Server struct {
 	getenv    func(string) string // the environment, with keys of the vault
 	environ   func(string) string // the environment alone
 	version   string
-	StateDir  string // directory in which the state lies
-	Ephemeral bool   // keep nothing: another process owns the home
+	abort     context.Context //nolint:containedctx // [Options.AbortContext]
+	StateDir  string          // directory in which the state lies
+	Ephemeral bool            // keep nothing: another process owns the home
 
 	browserMu     sync.Mutex
 	browserFound  chrome.Executable // what the first page tells the age of
@@ -104,7 +105,7 @@ type Options struct {
 // Open opens the parts in the order in which they need each other. What was
 // opened is closed again if a later part fails.
 func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
-	a := &Server{Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, Ephemeral: opts.Ephemeral}
+	a := &Server{Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, abort: opts.AbortContext, Ephemeral: opts.Ephemeral}
 	a.getenv = a.keys.behind(opts.Getenv)
 	defer func() {
 		if err != nil {

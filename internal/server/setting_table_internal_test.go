@@ -234,6 +234,10 @@ var settingEffects = []settingEffect{
 		handed(func(e *effects) time.Duration { return e.agentSettings().StepTimeout }), nil,
 	},
 	{keyTasks + "timeoutMs", "30000", limits, nil},
+	{
+		keyTasks + "drainMs", "60000",
+		handed(func(e *effects) time.Duration { return e.Settings.Current().DrainTimeout }), nil,
+	},
 	{keyAgent + "maxBrowseCallsPerHour", "0", asked(someone, sessions.Task{}), withAgent},
 	{keyTasks + "maxPerHourPerGuild", "0", asked(someone, sessions.Task{}), withAgent},
 	{keyTasks + "maxAtOnce", "1", limits, nil},

@@ -33,6 +33,7 @@ type Settings struct {
 	MaxTasks          int
 	TaskLimits        TaskLimits
 	TaskTimeout       time.Duration
+	DrainTimeout      time.Duration // for tasks that run when the program is ended
 	ThreadAfter       time.Duration // of a task in Discord whose answer goes into a thread; 0 is never
 	WhoMayStop        string        // see the Stop constants
 	Approval          Approval

@@ -155,6 +155,8 @@ var otherFields = slices.Concat(
 			"slower model answer ends the task.", 30*time.Second, 5*time.Second, 2*time.Minute, &at.StepTimeout),
 		duration(taskKeys+"timeoutMs", "Task timeout", "A task that runs longer is stopped. Time in the queue does "+
 			"not count.", 10*time.Minute, 30*time.Second, 60*time.Minute, &at.TaskTimeout),
+		duration(taskKeys+"drainMs", "Time to finish", "When clank is ended or restarted, tasks that run may go on for so "+
+			"long. What is not done then goes on after the start, on Discord by itself.", 15*time.Second, 0, 10*time.Minute, &at.DrainTimeout),
 		number(agentKeys+"maxBrowseCallsPerHour", "Tasks per hour and person", "How many browsing tasks one person "+
 			"may start from Discord in an hour. 0 allows none.", 10, 0, 600, &at.BrowsesPerHour.User),
 		number(taskKeys+"maxPerHourPerGuild", "Tasks per hour and server", "How many browsing tasks the people of one "+

@@ -29,7 +29,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		BrowserEnabled: true, Profile: "clank", AgentMode: settings.ModeDedicated, AgentModel: "plain:steps",
 		BrowsesPerHour: settings.TaskLimits{Guild: 60, User: 10}, MaxSteps: 30, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
 		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
-		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30, Record: settings.RecordNever,
+		TaskTimeout: 10 * time.Minute, DrainTimeout: 15 * time.Second, WhoMayStop: settings.StopRequester, RetentionInDays: 30, Record: settings.RecordNever,
 		Approval: settings.Approval{
 			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask", Unclear: "ask",
 			Wait: time.Minute,
