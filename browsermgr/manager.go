@@ -62,6 +62,8 @@ type Manager struct {
 	// StateKeys, if set, returns the keys that the state of persons' places is encrypted with while their browsers do
 	// not run; see [profile.PackState]. Nil leaves it in the clear.
 	StateKeys func(ctx context.Context) ([]string, error)
+	// CheckRename, if set, says why a profile cannot have another name now: something else names it.
+	CheckRename func(ctx context.Context, name string) error
 	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	OnSent func(method string)
 

@@ -96,6 +96,11 @@ func (m *Manager) RenameProfile(ctx context.Context, name, to string) (err error
 	if err := m.checkOpen(); err != nil {
 		return err
 	}
+	if m.CheckRename != nil {
+		if err := m.CheckRename(ctx, name); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
 	names := append([]string{name}, m.placesWithState(name+"@*")...)
 	for _, one := range names {
 		p := m.profileState(one)

@@ -196,24 +196,7 @@ func (s *Server) renameBrowser(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	name := r.PathValue("name")
-	at := s.Settings.Current()
-	named := strings.FieldsFunc(at.Access.Profiles+" "+at.BrowserTool.NodeProfiles, func(c rune) bool {
-		return c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
-	})
-	if slices.Contains(named, name) {
-		return refuse(http.StatusConflict, "the settings share the profile %q: take it from there first", name)
-	}
-	waiting, err := s.profileSessions(r.Context())
-	if err != nil {
-		return err
-	}
-	for of, list := range waiting {
-		if base, _ := sessions.SplitProfile(of); base == name {
-			return refuse(http.StatusConflict, "%d open sessions use the profile %q: close them first", len(list), name)
-		}
-	}
-	return writeDone(w, "rename the profile", s.Browsers.RenameProfile(r.Context(), name, in.Name))
+	return writeDone(w, "rename the profile", s.Browsers.RenameProfile(r.Context(), r.PathValue("name"), in.Name))
 }
 
 // resetBrowser moves the data of a profile to the trash.

@@ -1,6 +1,8 @@
 package dashboard_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,7 +73,9 @@ func TestProfilesAreMadeNamedAnewEmptiedAndDeleted(t *testing.T) {
 	do("/work/rename", `{"name":"Other"}`, http.StatusBadRequest, "invalid profile name")
 	there := sessions.Origin{Kind: sessions.FromDiscord, Guild: "5", Channel: "c", User: "u"}
 	r.saveSession("s1", "work@server-5", there)
+	r.mgr.CheckRename = func(context.Context, string) error { return errors.New("2 open sessions use it") }
 	do("/work/rename", `{"name":"other"}`, http.StatusConflict, "open sessions use")
+	r.mgr.CheckRename = nil
 	r.ask("POST", "/api/sessions/s1/close", "{}")
 	do("/work/rename", `{"name":"other"}`, http.StatusNoContent, "")
 	for _, name := range []string{"other", "other@server-5"} {

@@ -28,6 +28,8 @@ func profileRoutes() []Route {
 			OptionalParam("cdpUrl", "string", "address of a browser that runs elsewhere"), OptionalParam("userDataDir", "string", "with driver existing-session"),
 			EnumParam("driver", "how the browser is reached", "clank", "openclaw", "clawd", "existing-session"),
 		),
+		NewRoute("POST", "/profiles/{name}/rename", "Gives a profile, which runs nowhere, another name.", renameProfile).
+			WithBody(RequiredParam("name", "string", "the new one: lower-case letters, digits and dashes")),
 		NewRoute("DELETE", "/profiles/{name}", "Ends the browser of a profile, moves its data to the trash and forgets the profile.", deleteProfile),
 	}
 }
@@ -143,6 +145,20 @@ func createProfile(ctx context.Context, c *Call) (createdAnswer, error) {
 	}
 	created, err := c.Tabs.Manager.CreateProfile(ctx, opts)
 	return createdAnswer{OKAnswer{OK: true}, created}, err
+}
+
+type renamedAnswer struct {
+	profileAnswer
+
+	From string `json:"from"`
+}
+
+func renameProfile(ctx context.Context, c *Call) (renamedAnswer, error) {
+	from, to := c.Request.PathValue("name"), c.Body.Required("name")
+	if err := c.Err(); err != nil {
+		return renamedAnswer{}, err
+	}
+	return renamedAnswer{profileAnswer{OKAnswer{OK: true}, to}, from}, c.Tabs.Manager.RenameProfile(ctx, from, to)
 }
 
 type deletedAnswer struct {

@@ -117,6 +117,11 @@ var commandCases = []commandCase{
 		body: `{"cdpUrl":"http://h:1","color":"#0066CC","driver":"existing-session","name":"work","userDataDir":"/d"}`, answer: `{"profile":"work"}`, stdout: "profile work is created\n",
 	},
 	{line: "create-profile", stderr: "--name is needed", code: 2},
+	{
+		line: "rename-profile --name a/b --to c", asks: "POST /profiles/a%2Fb/rename", body: `{"name":"c"}`,
+		answer: `{"profile":"c","from":"a/b"}`, stdout: "profile a/b is c now\n",
+	},
+	{line: "rename-profile --name a", stderr: "--to is needed", code: 2},
 	{line: "delete-profile --name a/b", asks: "DELETE /profiles/a%2Fb", answer: `{"profile":"a/b","deleted":true}`, stdout: "profile a/b is deleted\n"},
 	{line: "delete-profile", stderr: "--name is needed", code: 2},
 

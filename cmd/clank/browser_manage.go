@@ -92,6 +92,19 @@ func profileCommands() []browserCommand {
 			printAnswer:  printSentence("profile {profile} is created"),
 		},
 		{
+			name: "rename-profile", short: "give a profile, whose browser does not run, another name",
+			options: []browserOption{
+				{name: "name", kind: kindText, value: "name", help: "the profile (needed)", needed: true},
+				{name: "to", kind: kindText, value: "name", help: "its new name (needed)", field: "name", needed: true},
+			},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				body := map[string]any{"name": in.text("to")}
+				path := "/profiles/" + url.PathEscape(in.text("name")) + "/rename"
+				return controlRequest{method: http.MethodPost, path: path, body: body}, nil
+			},
+			printAnswer: printSentence("profile {from} is {profile} now"),
+		},
+		{
 			name: "delete-profile", short: "stop a profile and move it to the trash",
 			options: []browserOption{{name: "name", kind: kindText, value: "name", help: "the profile (needed)", needed: true}},
 			buildRequest: func(in *commandInput) (controlRequest, error) {

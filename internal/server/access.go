@@ -129,9 +129,18 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 // SelectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
 // one state whoever uses it: no place can have its own there.
 func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
-	name, err := resolveProfile(a.Settings.For(o.Guild), o, place, want)
-	if _, of := sessions.SplitProfile(name); err == nil && of != "" {
+	s := a.Settings.For(o.Guild)
+	name, err := resolveProfile(s, o, place, want)
+	base, of := sessions.SplitProfile(name)
+	_, stranger := accessPerson(o)
+	switch {
+	case err != nil:
+	case of != "":
 		err = a.Browsers.CheckInstance(name)
+	case !stranger && name != s.Profile: // a name that is mistyped would be a browser without logins
+		if _, err = a.Browsers.FindProfile(base); errors.Is(err, profile.ErrNotFound) {
+			err = fmt.Errorf("%w; \"clank browser create-profile --name %s\" and the dashboard's page Browsers make one", err, base)
+		}
 	}
 	return name, err
 }

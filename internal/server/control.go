@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -113,4 +116,30 @@ func (a *Server) controlSecrets() (control.Secrets, error) {
 		return access.IsSecret(secret, a.LocalSecret) || a.tokens.Valid(secret, access.ScopeControl)
 	}
 	return s, nil
+}
+
+// checkRename says why a profile cannot have another name now: the settings share it, or sessions would look for it.
+func (a *Server) checkRename(ctx context.Context, name string) error {
+	at := a.Settings.Current()
+	named := strings.FieldsFunc(at.Access.Profiles+" "+at.BrowserTool.NodeProfiles, func(c rune) bool {
+		return c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
+	})
+	if slices.Contains(named, name) {
+		return fmt.Errorf("the settings share the profile %q: take it from there first", name)
+	}
+	open := []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}
+	list, err := a.Sessions.Sessions(ctx, sessions.SessionQuery{States: open, Limit: 10_000})
+	if err != nil {
+		return fmt.Errorf("look for its sessions: %w", err)
+	}
+	using := 0
+	for _, s := range list {
+		if base, _ := sessions.SplitProfile(s.Profile); base == name {
+			using++
+		}
+	}
+	if using > 0 {
+		return fmt.Errorf("%d open sessions use the profile %q: close them first", using, name)
+	}
+	return nil
 }

@@ -297,6 +297,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		IdleAfter:      browserIdleTimeout,
 		Logger:         a.logger,
 		OnSent:         opts.OnProtocolCall,
+		CheckRename:    a.checkRename,
 		Gate:           a.gate,
 		Endpoints:      a,
 		Secrets:        &a.LoginFiller,

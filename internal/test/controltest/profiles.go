@@ -90,10 +90,16 @@ func profileLife(s *suite) {
 	if _, err := os.Stat(reset.From); !reset.Moved || err == nil {
 		s.Fatalf("reset %+v, the directory is there: %v", reset, err == nil)
 	}
-	var gone struct{ Deleted bool }
-	s.call("DELETE", "/profiles/work", nil, &gone)
+	var renamed struct{ Profile, From string }
+	s.call("POST", "/profiles/work/rename", m{"name": "shop"}, &renamed)
 	all = listProfiles(s)
-	if _, there := all["work"]; there {
+	if _, there := all["work"]; there || all["shop"].Name != "shop" || renamed.Profile != "shop" || renamed.From != "work" {
+		s.Fatalf("renamed %+v, there are %+v", renamed, all)
+	}
+	var gone struct{ Deleted bool }
+	s.call("DELETE", "/profiles/shop", nil, &gone)
+	all = listProfiles(s)
+	if _, there := all["shop"]; there {
 		s.Fatalf("the profile is still listed, deleted = %v", gone.Deleted)
 	}
 }
