@@ -89,9 +89,7 @@ func TestALongGapIsShortened(t *testing.T) {
 
 func TestFfmpegReadsOurOgg(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is missing: apt-get install ffmpeg")
-	}
+	check.Installed(t, "ffmpeg")
 	in := stream(packets(t, 48000, tone(48000, 440, 0.5, 48000)))
 	in = append(in[:20:20], in[25:]...)
 	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", "-", "-ar", "48000", "-ac", "1", "-f", "s16le", "-")
@@ -113,9 +111,7 @@ func TestFfmpegReadsOurOgg(t *testing.T) {
 
 func TestWeReadTheOggOfFfmpeg(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is missing: apt-get install ffmpeg")
-	}
+	check.Installed(t, "ffmpeg")
 	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=440:duration=1:sample_rate=48000",
 		"-c:a", "libopus", "-ac", "2", "-f", "ogg", "-")
 	file, err := cmd.Output()

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,16 +34,6 @@ import (
 
 // testVoice is the voice of people in these tests.
 var testVoice = voiceloop.Voice{Program: "espeak-ng", Name: "en-us", Speed: 1}
-
-// requireSpeechPrograms skips where the programs are missing that hear and speak.
-func requireSpeechPrograms(t *testing.T) {
-	t.Helper()
-	for _, p := range []string{"espeak-ng", "pocketsphinx_continuous"} {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("needs %s: run scripts/ensure-speech", p)
-		}
-	}
-}
 
 // fakeTranscriber is a server that puts speech into words: into those it was told.
 type fakeTranscriber struct {
@@ -278,7 +267,7 @@ func (p *callMember) awaitSpeech(t *testing.T, from string) {
 
 func TestACallOnDiscord(t *testing.T) {
 	inHalf(t, true)
-	requireSpeechPrograms(t)
+	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")
 	t.Parallel()
 	h := newCallFixture(t)
 	site := newTestSite(t)
@@ -650,7 +639,7 @@ func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 // callOnThePage has somebody on the call page see a shared browser, and stop a task by saying so.
 func callOnThePage(t *testing.T, r *serverFixture) {
 	t.Helper()
-	requireSpeechPrograms(t)
+	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")
 	a, board := r.server, r.openDashboard(t)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
 	run := func(prompt string) (sessions.TaskRecord, error) {

@@ -268,9 +268,7 @@ func framesOf(t *testing.T, home string) (frames, chapters int) {
 
 func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ffprobe"); err != nil {
-		t.Skip("ffprobe is not installed")
-	}
+	check.Installed(t, "ffprobe")
 	for _, killed := range []bool{false, true} {
 		home, environ := newTestHome(t)
 		site := newTestSite(t)

@@ -138,7 +138,7 @@ func (r *smokeRoom) waitsFor(t *testing.T, text string) {
 // stopsInCall has Ada stop a task in a call, aloud.
 func (r *smokeRoom) stopsInCall(t *testing.T) {
 	t.Helper()
-	requireSpeechPrograms(t)
+	check.Installed(t, "espeak-ng", "pocketsphinx_continuous")
 	h := &callFixture{Server: r.Server, whole: t, t: t, bot: r.bot, ada: r.ada, room: r.room, lounge: r.lounge, call: r.lounge}
 	ada := h.joinVoice(r.lounge, r.ada)
 	if got := h.runCommand(r.ada, "join", nil); !strings.Contains(got, "I am in <#"+r.lounge.ID+">") {

@@ -31,9 +31,7 @@ var chapters = []webm.Chapter{
 // vp8 returns a moving picture that libvpx has encoded.
 func vp8(t *testing.T) (list []webm.Frame) {
 	t.Helper()
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
-	}
+	check.Installed(t, "ffmpeg", "ffprobe")
 	ivf, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=320x240:rate=10",
 		"-frames:v", strconv.Itoa(frames), "-c:v", "libvpx", "-g", strconv.Itoa(keyEach), "-deadline", "realtime",
 		"-auto-alt-ref", "0", "-f", "ivf", "-").Output()

@@ -182,9 +182,7 @@ func decode(t *testing.T, path string) (list []picture) {
 }
 
 func TestAFilmOfABrowserShowsTheStepsAndNoSecrets(t *testing.T) {
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
-	}
+	check.Installed(t, "ffmpeg", "ffprobe")
 	s, keeper, origin := openScene(t)
 	r := &video.Recorder{
 		Dir: t.TempDir(), Manager: s, Mode: func() video.Mode { return video.Always },

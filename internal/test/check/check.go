@@ -4,6 +4,8 @@ package check
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +47,20 @@ func Contains(tb testing.TB, got string, want ...string) {
 	for _, w := range want {
 		if !strings.Contains(got, w) {
 			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
+
+// Installed fails the test unless the programs are there, which scripts/ensure-speech installs on Linux. Elsewhere it
+// skips the test.
+func Installed(tb testing.TB, programs ...string) {
+	tb.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			if runtime.GOOS != "linux" {
+				tb.Skip(err)
+			}
+			tb.Fatalf("%v: run scripts/ensure-speech", err)
 		}
 	}
 }

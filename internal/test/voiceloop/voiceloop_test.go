@@ -2,10 +2,8 @@ package voiceloop_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
@@ -13,33 +11,16 @@ import (
 
 	"clank/internal/test/check"
 	"clank/internal/test/voiceloop"
-	"clank/voice/speech/keyword"
 )
 
 var bin = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
-
-// requirePrograms skips where the programs are missing.
-func requirePrograms(t *testing.T) {
-	t.Helper()
-	for _, p := range voiceloop.Programs {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("needs %s: install the package %s", p, p)
-		}
-	}
-	s, err := keyword.Open(keyword.Options{})
-	if errors.Is(err, keyword.ErrMissing) {
-		t.Skip(err)
-	}
-	check.Must(t, err)
-	_ = s.Close()
-}
 
 // TestVoiceLoop tests the whole way: people in emulated calls, encryption, loss, the real program, its browser.
 func TestVoiceLoop(t *testing.T) {
 	if *bin == "" {
 		t.Skip("takes minutes; make voice-loop runs it")
 	}
-	requirePrograms(t)
+	check.Installed(t, append(voiceloop.Programs, "pocketsphinx_continuous")...)
 	w := newTestGuild(t, *bin)
 	var tuned, held voiceloop.Score
 	for n, voices := range slices.Collect(slices.Chunk(voiceloop.Voices(), 6)) {

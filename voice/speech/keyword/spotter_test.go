@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -24,7 +23,7 @@ func open(t *testing.T, o keyword.Options) *keyword.Spotter {
 	t.Helper()
 	s, err := keyword.Open(o)
 	if errors.Is(err, keyword.ErrMissing) {
-		t.Skip(err)
+		check.Installed(t, "pocketsphinx_continuous")
 	}
 	check.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -40,9 +39,7 @@ func say(t *testing.T, text string) []int16 {
 // sayAs returns what a voice makes of text, with the faint noise of a quiet room around it.
 func sayAs(t *testing.T, v voiceloop.Voice, text string) []int16 {
 	t.Helper()
-	if _, err := exec.LookPath(v.Program); err != nil {
-		t.Skip("needs the package " + v.Program)
-	}
+	check.Installed(t, v.Program)
 	said, err := v.Say(t.Context(), text)
 	check.Must(t, err)
 	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
