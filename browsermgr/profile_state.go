@@ -215,7 +215,7 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (
 		}
 	}()
 	got, err := profile.Launch(ctx, executable, chrome.LaunchOptions{
-		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
+		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox, Sound: b.headless,
 		ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
 	}, b.connectOptions())

@@ -10,8 +10,11 @@ import (
 	"github.com/thesyncim/gopus"
 )
 
-// opusBitrate of what we say, in bits per second: transparent for one voice.
-const opusBitrate = 48000
+// Bit rates of what we send, in bits per second.
+const (
+	opusBitrate  = 48000 // transparent for one voice
+	musicBitrate = 96000 // as Discord's channels have it at most without boosts
+)
 
 // OpusDecoder decodes the Opus packets of one stream to mono samples. It is not safe for concurrent use.
 type OpusDecoder struct {
@@ -57,9 +60,9 @@ func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
 	return slices.Clone(d.buf[:n]), nil
 }
 
-// OpusEncoder encodes speech: mono samples into packets of [FrameTime], 48 kHz. It is not safe for concurrent use.
+// OpusEncoder encodes samples into packets of [FrameTime], 48 kHz: mono speech, or music in stereo. It is not safe for concurrent use.
 type OpusEncoder struct {
-	rate     int
+	rate     int // samples per second, of all channels
 	opus     *gopus.Encoder
 	resample *Resampler // nil where the library takes the rate itself
 	pending  []int16    // resampled, not yet encoded
@@ -89,6 +92,19 @@ func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 		return nil, fmt.Errorf("encode Opus from %d Hz: %w", rate, err)
 	}
 	e.frame = native / 50
+	return e, nil
+}
+
+// NewMusicEncoder makes an encoder of whatever sounds: stereo at 48 kHz, left and right in turn.
+func NewMusicEncoder() (*OpusEncoder, error) {
+	e := &OpusEncoder{rate: 2 * RateOpus, frame: 2 * RateOpus / 50, buf: make([]byte, maxOpusFrame+1)}
+	var err error
+	if e.opus, err = gopus.NewEncoder(gopus.EncoderConfig{SampleRate: RateOpus, Channels: 2, Application: gopus.ApplicationAudio}); err == nil {
+		err = e.opus.SetBitrate(musicBitrate)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode music with Opus: %w", err)
+	}
 	return e, nil
 }
 

@@ -312,3 +312,54 @@ func TestRatesThatCannotBeAreRefused(t *testing.T) {
 		t.Errorf("the same rate: %v, %v", got, err)
 	}
 }
+
+func TestMusicIsEncodedInStereo(t *testing.T) {
+	t.Parallel()
+	e, err := voice.NewMusicEncoder()
+	check.Must(t, err)
+	left, right := tone(48000, 440, 0.5, 48000), tone(48000, 1320, 0.25, 48000)
+	d, err := pion.NewDecoderWithOutput(48000, 2)
+	check.Must(t, err)
+	var gotLeft, gotRight []int16
+	for from := 0; from < 48000; from += 960 {
+		var piece []int16
+		for i := from; i < from+960; i++ {
+			piece = append(piece, left[i], right[i])
+		}
+		packet, err := e.Encode(piece)
+		check.Must(t, err)
+		out := make([]float32, 2*5760)
+		_, stereo, err := d.DecodeFloat32(packet, out)
+		if check.Must(t, err); !stereo {
+			t.Fatal("a packet is mono")
+		}
+		for i := range 960 {
+			gotLeft, gotRight = append(gotLeft, int16(out[2*i]*32767)), append(gotRight, int16(out[2*i+1]*32767))
+		}
+	}
+	for _, c := range []struct {
+		name       string
+		samples    []int16
+		hertz, amp float64
+	}{{"left", gotLeft, 440, 0.5}, {"right", gotRight, 1320, 0.25}} {
+		if db := decibels(strength(c.samples[12000:36000], 48000, c.hertz) / c.amp); math.Abs(db) > 1.5 {
+			t.Errorf("%s comes out %.1f dB off", c.name, db)
+		}
+	}
+	if db := decibels(strength(gotLeft[12000:36000], 48000, 1320)); db > -30 {
+		t.Errorf("what is on the right is heard on the left, at %.1f dB", db)
+	}
+	if _, err := e.Encode(make([]int16, 1921)); err == nil {
+		t.Error("more than a packet was encoded")
+	}
+}
+
+func BenchmarkMusic(b *testing.B) {
+	e, err := voice.NewMusicEncoder()
+	check.Must(b, err)
+	piece := tone(96000, 440, 0.5, 1920)
+	for b.Loop() {
+		_, err := e.Encode(piece)
+		check.Must(b, err)
+	}
+}

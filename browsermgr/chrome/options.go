@@ -52,6 +52,8 @@ type LaunchOptions struct {
 	// OneProcessor starts the browser, where the system can, so that it takes this machine to have one processor: its
 	// codecs then use one thread. See [Process.UseAllProcessors].
 	OneProcessor bool
+	// Sound keeps what pages play for [Process.Sound], on Linux. Nobody hears it on this machine then.
+	Sound bool
 	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
 	// Env is the environment; nil means [hardening.Environ]. Proxy variables are taken out either way: what pages may

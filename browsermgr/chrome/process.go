@@ -40,6 +40,8 @@ type Process struct {
 	SandboxNote string
 	// StartedAt is when the process was started.
 	StartedAt time.Time
+	// Sound is what its pages play; nil if that is not to be had.
+	Sound *Sound
 
 	cmd    *exec.Cmd
 	logger *slog.Logger
@@ -89,11 +91,19 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 		address: make(chan string, 1), refused: make(chan error, 1),
 		exited: make(chan struct{}), launched: make(chan struct{}), done: make(chan struct{}),
 	}
+	if o.Sound {
+		sound, env, err := openSound(dir)
+		if err != nil {
+			o.Logger.Warn("pages cannot be heard", "error", err)
+		}
+		p.Sound, cmd.Env = sound, append(cmd.Env, env...)
+	}
 	theirs := []*os.File{write}
 	if o.Pipe {
 		ends, err := p.openPipe()
 		if err != nil {
 			_, _ = read.Close(), write.Close()
+			p.Sound.close()
 			return nil, fmt.Errorf("launch browser: %w", err)
 		}
 		theirs = append(theirs, ends...)
@@ -101,6 +111,7 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 	started := make(chan error, 1)
 	go p.supervise(ctx, o.OneProcessor, started, read, theirs)
 	if err := <-started; err != nil {
+		p.Sound.close()
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
 	return p, nil
@@ -167,6 +178,7 @@ func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan
 	started <- nil
 	p.awaitGroupExit(ctx, read)
 	tether.release()
+	p.Sound.close()
 	close(p.exited)
 
 	<-p.launched

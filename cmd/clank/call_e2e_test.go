@@ -20,6 +20,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/cancel"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -590,13 +591,45 @@ func newColourSite(t *testing.T) *colourSite {
 			io.WriteString(w, c.now.Load().(string))
 			return
 		}
+		if r.URL.Path == "/tone.wav" {
+			if err := voice.WriteWAV(w, voice.RateOpus, pureTone()); err != nil {
+				t.Error(err)
+			}
+			return
+		}
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, `<!doctype html><title>Colours</title><script>
+		io.WriteString(w, `<!doctype html><title>Colours</title><button onclick="player.play()">Play</button>
+			<audio id="player" src="/tone.wav" loop></audio><script>
 			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 200)</script>`)
 	}))
 	t.Cleanup(c.Close)
 	return c
 }
+
+// toneHertz is what the page sounds like, unlike any voice.
+const toneHertz = 3000
+
+func pureTone() []int16 {
+	s := make([]int16, voice.RateOpus)
+	for i := range s {
+		s[i] = int16(16000 * math.Sin(2*math.Pi*toneHertz*float64(i)/voice.RateOpus))
+	}
+	return s
+}
+
+// hearsTone is true on a call page on which the tone is the loudest sound.
+var hearsTone = fmt.Sprintf(`(() => {
+	window.analyser ??= (() => {
+		const context = new AudioContext(), node = context.createAnalyser();
+		const track = callConnection.getReceivers().find((r) => r.track.kind === "audio").track;
+		context.createMediaStreamSource(new MediaStream([track])).connect(node);
+		return node;
+	})();
+	const levels = new Float32Array(analyser.frequencyBinCount);
+	analyser.getFloatFrequencyData(levels);
+	const top = levels.indexOf(Math.max(...levels));
+	return levels[top] > -60 && Math.abs(top * analyser.context.sampleRate / analyser.fftSize - %d) < 100;
+})()`, toneHertz)
 
 // awaitOn waits until a tab shows the page in one colour and then in another.
 func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
@@ -674,13 +707,19 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	}`)
 	awaitPageState(t, tab, "in")
 	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
-	if rec := <-stopped; rec.State != sessions.TaskStopped {
+	rec := <-stopped
+	if rec.State != sessions.TaskStopped {
 		t.Errorf("the task ended %s, want it stopped", rec.State)
+	}
+	check.Must(t, a.Sessions.CloseSession(testDeadline(t), rec.SessionID, cancel.Actor{Moderator: true}))
+	if _, err := a.Sessions.Run(testDeadline(t), sessions.Task{Prompt: "click Play", SessionID: done.SessionID, Model: plain.ModelName, Origin: operator}, nil); err != nil {
+		t.Fatal(err)
 	}
 
 	if told, err := a.CallService.Share(testDeadline(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
 		t.Fatalf("told %q, error %v", told, err)
 	}
+	awaitAfterNavigation(t, tab, hearsTone)
 	colours.awaitOn(t, tab, videoProbe("shared", "callConnection"))
 	check.Must(t, check.Err(a.CallService.Unshare(testDeadline(t), operator)))
 	awaitAfterNavigation(t, tab, `document.getElementById("shared").hidden`)

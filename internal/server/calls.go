@@ -106,6 +106,7 @@ type CallService struct {
 	callPage       *webrtc.CallHost
 	shareLinks     share.Links
 	shares         *share.Manager
+	players        sync.Map // [*playout.Player] of the last conversation in each call, by [share.CallRef.ID]
 	viewerPage     *share.ViewerPage
 	fileLinks      FileLinks
 	viewerURL      string

@@ -74,6 +74,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	}
 	if says.Synthesizer != nil || t.Native != nil { // which brings a voice of its own
 		t.Player = says
+		x.players.Store(call.ID, says)
 	}
 	if place.Guild != "" {
 		t.Privacy = x.privacy

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/http"
 	"syscall"
@@ -13,7 +14,9 @@ import (
 	"clank/bot/discord"
 	"clank/sessions"
 	"clank/videosource"
+	"clank/voice"
 	"clank/voice/share"
+	"clank/voice/speech/playout"
 	"clank/voice/webrtc"
 )
 
@@ -181,6 +184,47 @@ func (x shareHost) Screenshotter(_ context.Context, s sessions.Session) (videoso
 		return nil, errors.New("its page is not open; ask for something in that session first")
 	}
 	return w, nil
+}
+
+// PlaySound implements [share.Host].
+func (x shareHost) PlaySound(ctx context.Context, c share.CallRef, s sessions.Session) {
+	w, open := x.Browsers.Lookup(s.ID)
+	player := x.soundPlayer(c)
+	if !open || player == nil {
+		return
+	}
+	play := func(ctx context.Context) iter.Seq2[[]byte, error] { return soundPackets(w.Sound(ctx)) }
+	if err := player.PlayBeneath(ctx, play); err != nil {
+		x.Logger.Warn("a shared page cannot be heard", "session", s.ID, "error", err)
+	}
+}
+
+// soundPlayer returns what plays the sound of shared pages in a call; nil for nothing.
+func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
+	p, speaks := x.players.Load(c.ID)
+	if !speaks || !x.Settings().Share.Sound {
+		return nil
+	}
+	return p.(*playout.Player)
+}
+
+// soundPackets encodes what pages play. Silence is left out, so that a page that plays nothing does not seem to speak.
+func soundPackets(pieces iter.Seq[[]int16]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		encoder, err := voice.NewMusicEncoder()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for piece := range pieces {
+			if peak, _ := voice.Level(piece); peak == 0 {
+				continue
+			}
+			if packet, err := encoder.Encode(piece); !yield(packet, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // handleCallMoved takes what a call shows along to the channel into which somebody has moved it.

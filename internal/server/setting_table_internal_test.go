@@ -11,6 +11,7 @@ import (
 	"clank/internal/watches"
 	"clank/sessions"
 	"clank/sessions/approval"
+	"clank/voice/speech/playout"
 	"clank/voice/webrtc"
 )
 
@@ -373,6 +374,10 @@ var settingEffects = []settingEffect{
 	},
 	{keyShare + "goLive", "true", atStart(func(x *CallService) bool { return x.goLive.wanted }), nil},
 	{keyShare + "activity", "true", signingIn, withClient},
+	{keyShare + "sound", "false", handed(func(e *effects) bool {
+		e.CallService.players.Store(pageCallRef.ID, &playout.Player{})
+		return e.CallService.soundPlayer(pageCallRef) != nil
+	}), nil},
 	{keyShare + "udpPort", "47811", atStart(func(x *CallService) string { return x.webrtcEngine.UDP }), nil},
 	{
 		keyShare + "publicAddress", `"203.0.113.7"`,

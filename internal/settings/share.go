@@ -33,6 +33,7 @@ type Share struct {
 	LinkLifetime time.Duration
 	GoLive       bool
 	Activity     bool
+	Sound        bool
 	UDPPort      int    // 0 = any
 	PublicHost   string // IP address under which this machine is known outside
 	STUN         string // "stun:host:port …"
@@ -108,6 +109,8 @@ var shareFields = inGroup(groupShare,
 	toggle(shareKeys+"activity", "Discord Activity", "Open shared browsers in a window of Discord's own: /clank share and "+
 		"the Live button start it. It needs DISCORD_CLIENT_SECRET and a public viewer address, and Activities enabled in the "+
 		"developer portal.", false, &at.Share.Activity),
+	toggle(shareKeys+"sound", "Sound of shared pages", "Play what a shared page sounds like in the call, while clank "+
+		"says nothing. Works on Linux, with browsers without a window. Takes effect with the next share.", true, &at.Share.Sound),
 	number(shareKeys+"udpPort", "Port for audio and video", "The one UDP port of the call page and the viewer page, "+
 		"to open in a firewall, and the TCP port for people without UDP. 0 uses any UDP port. Takes effect at the next "+
 		"start.", 0, 0, 65535, &at.Share.UDPPort),

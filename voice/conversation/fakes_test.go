@@ -106,6 +106,7 @@ type scriptedMouth struct {
 	silence chan error // of what is being said; nil: nothing
 	said    []string   // sentences, begun
 	sounded time.Time  // when the last step was heard
+	beneath bool       // a shared page is heard
 	err     error
 }
 
@@ -176,6 +177,14 @@ func (m *scriptedMouth) Silence(cause error) {
 	case m.silence <- cause:
 	default:
 	}
+}
+
+func (m *scriptedMouth) StopBeneath() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	beneath := m.beneath
+	m.beneath = false
+	return beneath
 }
 
 func (m *scriptedMouth) words() string {

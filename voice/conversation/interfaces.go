@@ -29,12 +29,13 @@ type SpeechDetector interface {
 }
 
 // Player speaks into the call; [playout.Player] is one. Say is called by one goroutine at a time, the others by any.
-type Player interface {
+type Player interface { //nolint:interfacebloat // what there is to do with one
 	Run(ctx context.Context) error
 	Say(ctx context.Context, sentences <-chan string) (said int, err error)
 	Play(sound playout.SoundFunc) *playout.QueuedSentence
 	Pause(on bool)
 	Silence(cause error)
+	StopBeneath() bool // what a shared page sounds like
 }
 
 // Message is something to write beside the call.

@@ -39,6 +39,9 @@ func (c *call) stop(p *person, named bool) bool {
 	}
 	c.waiting = kept
 	c.native.stop(p, all, cause)
+	if all && c.Player != nil && c.Player.StopBeneath() {
+		said = true
+	}
 	now := time.Now()
 	if stopped == 0 && !said {
 		return now.Sub(c.lastStop) < sameStopWindow

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -163,9 +164,10 @@ type hall struct {
 	stages []*stage
 	screen func(ctx context.Context) (videosource.Screenshotter, error) // in place of pages that cannot be drawn
 
-	mu   sync.Mutex
-	told []share.Notice
-	may  error // why nothing may be shown
+	mu     sync.Mutex
+	told   []share.Notice
+	sounds []string // that were begun and ended
+	may    error    // why nothing may be shown
 }
 
 // forbid has nothing be shown any more.
@@ -241,6 +243,27 @@ func (h *hall) CheckShare(sessions.Origin, sessions.Session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.may
+}
+
+func (h *hall) PlaySound(ctx context.Context, c share.CallRef, s sessions.Session) {
+	h.mu.Lock()
+	h.sounds = append(h.sounds, s.ID+" in "+c.ID)
+	h.mu.Unlock()
+	<-ctx.Done()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sounds = append(h.sounds, s.ID+" ended")
+}
+
+// awaitSounds waits until these sounds have begun and ended, in any order.
+func (h *hall) awaitSounds(t *testing.T, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	browsertest.Eventually(t, strings.Join(want, ", "), func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.Equal(slices.Sorted(slices.Values(h.sounds)), want)
+	})
 }
 
 func (h *hall) SendNotice(n share.Notice) {

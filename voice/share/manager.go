@@ -38,6 +38,9 @@ type Host interface {
 	// shut out, and profiles taken away. Its error is the refusal, in words for people.
 	CheckShare(by sessions.Origin, s sessions.Session) error
 
+	// PlaySound plays into a call what the page of a session sounds like, as far as it can, until ctx ends.
+	PlaySound(ctx context.Context, c CallRef, s sessions.Session)
+
 	// SendNotice lets the people of a call know something. It must not block.
 	SendNotice(n Notice)
 }

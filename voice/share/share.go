@@ -44,7 +44,10 @@ type share struct {
 	cancel context.CancelCauseFunc
 	done   <-chan struct{} // closed when it has ended
 	watch  func()          // looks after it until it has ended
-	lost   chan targetLoss
+
+	playSound func() // until it has ended
+
+	lost chan targetLoss
 
 	// The turn of the slot guards these.
 	target       Target
@@ -83,6 +86,7 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 	sh.capture = m.startCapture(run, sh, screen)
 	sh.source = sh.capture.source
 	sh.watch = func() { m.watchShare(run, sh) }
+	sh.playSound = func() { m.Host.PlaySound(run, c, s) }
 	return sh
 }
 

@@ -128,6 +128,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	}
 	m.setShare(s, sh)
 	m.work.Go(sh.watch)
+	m.work.Go(sh.playSound)
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused.before(st.Location.Text)

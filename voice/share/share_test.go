@@ -81,12 +81,14 @@ func TestOneShareForEachCallReusedOrReplaced(t *testing.T) {
 	if again, _ := h.Current(call); again.ID != first.ID {
 		t.Error("sharing again has begun a new share")
 	}
+	h.awaitSounds(t, "s1 in "+call.ID)
 	watch, ok := h.Watch(first.ID)
 	if !ok {
 		t.Fatal("the share is not found by its id")
 	}
 	h.share(t, call, "s2", ada)
 	<-watch.Done
+	h.awaitSounds(t, "s1 in "+call.ID, "s1 ended", "s2 in "+call.ID)
 	if ids, _ := page.showing(); !slices.Equal(ids, []string{"s2"}) {
 		t.Errorf("the page shows %v, want the new session alone", ids)
 	}

@@ -102,6 +102,8 @@ func (h host) ShareTargets(share.CallRef) []share.Target { return []share.Target
 
 func (host) CheckShare(sessions.Origin, sessions.Session) error { return nil }
 
+func (host) PlaySound(context.Context, share.CallRef, sessions.Session) {}
+
 func (host) SendNotice(share.Notice) {}
 
 // loop shares the window in one way.

@@ -334,6 +334,8 @@ func (w *theatre) ShareTargets(share.CallRef) []share.Target {
 
 func (*theatre) CheckShare(sessions.Origin, sessions.Session) error { return nil }
 
+func (*theatre) PlaySound(context.Context, share.CallRef, sessions.Session) {}
+
 func (w *theatre) SendNotice(n share.Notice) { w.told <- n }
 
 // in returns the call when it is in a channel.

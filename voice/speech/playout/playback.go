@@ -73,7 +73,8 @@ func (v *playback) prepareQueue(ctx context.Context) bool {
 			s.startSynthesis(ctx)
 		}
 	}
-	busy := len(m.queue) > 0
+	// A sound beneath has gaps between its packets; whether it has fallen silent, tick tells.
+	busy := len(m.queue) > 0 || m.beneath != nil && (v.sounding || len(m.beneath.packets) >= packetsBeneathFirst)
 	m.mu.Unlock()
 	if !busy {
 		v.endSpeech()
@@ -97,12 +98,12 @@ func (v *playback) tick(ctx context.Context) {
 	switch {
 	case err == nil:
 		v.sounding, v.unavailableSince = true, time.Time{}
-		if s.finished { // silenced while it went out
+		if s == nil || s.finished { // silenced while it went out
 			return
 		}
 		s.played += voice.FrameTime
 		return
-	case s.finished:
+	case s == nil || s.finished:
 		return
 	case errors.Is(err, voice.ErrUnavailable):
 		if v.unavailableSince.IsZero() {
@@ -117,7 +118,7 @@ func (v *playback) tick(ctx context.Context) {
 	v.finish(s, err)
 }
 
-// nextPacket returns the next packet, and the sentence that it is of; none if there is none yet.
+// nextPacket returns the next packet, and the sentence that it is of, nil for a sound beneath; none if there is none yet.
 func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 	m := v.player
 	m.mu.Lock()
@@ -140,7 +141,16 @@ func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 		}
 		v.finish(s, s.synthesisErr)
 	}
-	return nil, nil
+	if m.beneath == nil || !v.sounding && len(m.beneath.packets) < packetsBeneathFirst {
+		return nil, nil
+	}
+	select {
+	case opus := <-m.beneath.packets:
+		m.beneath.heard = time.Now()
+		return nil, opus
+	default:
+		return nil, nil
+	}
 }
 
 // finish ends the first sentence of the queue. m.mu is held.

@@ -40,6 +40,7 @@ type Player struct {
 	queue        []*QueuedSentence // the first is being said
 	pausedUntil  time.Time         // until when nothing is sent
 	ended        error             // why nothing more can be said
+	beneath      *beneath          // what sounds while nothing is said; nil: nothing
 	wake         chan struct{}
 	synthesizing sync.WaitGroup
 }
@@ -153,6 +154,74 @@ func (m *Player) dropSentence(s *QueuedSentence, cause error) {
 	}
 }
 
+// beneath is a sound that is heard while nothing is said.
+type beneath struct {
+	packets chan []byte
+	stop    context.CancelFunc
+	heard   time.Time // when its last packet went out; the Player's lock guards it
+}
+
+const (
+	packetsBeneath      = 5           // that wait, at most: it is live
+	packetsBeneathFirst = 2           // before it begins, so that it does not stutter
+	beneathHeard        = time.Second // after its last packet it has fallen silent by itself
+)
+
+// PlayBeneath plays sound while nothing is said, until it or ctx has ended or [Player.StopBeneath] is called. What comes while something is
+// said is lost. It takes the place of what was played so before.
+func (m *Player) PlayBeneath(ctx context.Context, sound SoundFunc) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b := &beneath{packets: make(chan []byte, packetsBeneath), stop: cancel}
+	m.mu.Lock()
+	if m.ended != nil {
+		m.mu.Unlock()
+		return m.ended
+	}
+	before := m.beneath
+	m.beneath = b
+	m.mu.Unlock()
+	if before != nil {
+		before.stop()
+	}
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.beneath == b {
+			m.beneath = nil
+		}
+	}()
+	for opus, err := range sound(ctx) {
+		if err != nil {
+			return fmt.Errorf("play a sound beneath: %w", err)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		m.mu.Lock()
+		if len(b.packets) == cap(b.packets) {
+			<-b.packets // only Run takes them, under the same lock
+		}
+		b.packets <- opus
+		m.signal()
+		m.mu.Unlock()
+	}
+	return nil
+}
+
+// StopBeneath ends what [Player.PlayBeneath] plays, and reports whether something of it was to be heard.
+func (m *Player) StopBeneath() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := m.beneath
+	if b == nil {
+		return false
+	}
+	m.beneath = nil
+	b.stop()
+	return time.Since(b.heard) < beneathHeard
+}
+
 // signal wakes Run. m.mu is held.
 func (m *Player) signal() {
 	select {
@@ -175,6 +244,7 @@ func (m *Player) end(cause error) {
 	m.ended = fmt.Errorf("the call is over: %w", cause)
 	m.mu.Unlock()
 	m.Silence(m.ended)
+	m.StopBeneath()
 	m.synthesizing.Wait()
 }
 

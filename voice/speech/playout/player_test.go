@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -323,6 +324,85 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		}
 		if _, _, hushed := l.seen(); len(hushed) != 1 {
 			t.Errorf("hushed %d times", len(hushed))
+		}
+	})
+}
+
+// live makes packets for as long as it is wanted, and none while pause says so.
+func live(name string, pause func() bool) playout.SoundFunc {
+	return func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for {
+				select {
+				case <-time.After(20 * time.Millisecond):
+				case <-ctx.Done():
+					return
+				}
+				if !pause() && !yield([]byte(name), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestASoundBeneathIsHeardWhileNothingIsSaid(t *testing.T) {
+	speak(t, func(m *playout.Player, l *line) {
+		ctx, cancel := context.WithCancel(l.t.Context())
+		defer cancel()
+		var quiet atomic.Bool
+		ended := make(chan error, 2)
+		go func() { ended <- m.PlayBeneath(ctx, live("x", quiet.Load)) }()
+		<-time.After(time.Second)
+		l.says(m, sentence("a", 10))
+		<-time.After(time.Second)
+		played, at, hushed := l.seen()
+		said := strings.Join(played, "")
+		if before, after, whole := strings.Cut(said, "a0a1a2a3a4a5a6a7a8a9"); !whole || len(before) < 45 || len(after) < 45 || len(hushed) > 0 {
+			l.t.Errorf("played %s, hushed %d times", said, len(hushed))
+		}
+		for i := 1; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap > 60*time.Millisecond {
+				l.t.Errorf("a gap of %v before packet %d", gap, i)
+			}
+		}
+		quiet.Store(true)
+		<-time.After(2 * time.Second)
+		if _, _, hushed := l.seen(); len(hushed) != 1 {
+			l.t.Errorf("hushed %d times after it fell silent, want once", len(hushed))
+		}
+		if m.StopBeneath() {
+			l.t.Error("something was heard after a second of silence")
+		}
+		if err := <-ended; err != nil {
+			l.t.Error(err)
+		}
+
+		quiet.Store(false)
+		go func() { ended <- m.PlayBeneath(ctx, live("y", quiet.Load)) }()
+		<-time.After(time.Second)
+		go func() { ended <- m.PlayBeneath(ctx, live("z", quiet.Load)) }()
+		if err := <-ended; err != nil { // the one that was replaced
+			l.t.Error(err)
+		}
+		<-time.After(time.Second)
+		if !m.StopBeneath() {
+			l.t.Error("nothing was heard")
+		}
+		now := time.Now()
+		if err := <-ended; err != nil {
+			l.t.Error(err)
+		}
+		<-time.After(time.Second)
+		if played, at, _ := l.seen(); played[len(played)-1] != "z" || at[len(at)-1].After(now) {
+			l.t.Errorf("the last is %s, %v after the stop", played[len(played)-1], at[len(at)-1].Sub(now))
+		}
+
+		broken := errors.New("no encoder")
+		if err := m.PlayBeneath(ctx, func(context.Context) iter.Seq2[[]byte, error] {
+			return func(yield func([]byte, error) bool) { yield(nil, broken) }
+		}); !errors.Is(err, broken) {
+			l.t.Errorf("got %v", err)
 		}
 	})
 }

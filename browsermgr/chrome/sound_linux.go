@@ -1,0 +1,45 @@
+package chrome
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// soundConfig has ALSA write into a file what a browser plays: the plugins plug, file and null of alsa-lib, which Chromium needs anyway.
+const soundConfig = `pcm.clank_null { type null }
+pcm.clank_file { type file slave.pcm "clank_null" file "%s" format "raw" }
+pcm.!default { type plug slave { pcm "clank_file" format S16_LE rate %d channels %d } }
+`
+
+// openSound prepares a pipe below dir for what a browser plays, and returns what its environment needs to use it.
+func openSound(dir string) (*Sound, []string, error) {
+	fifo, config := filepath.Join(dir, "clank-sound"), filepath.Join(dir, "clank-sound.conf")
+	if strings.ContainsAny(fifo, "\"\\\n") {
+		return nil, nil, fmt.Errorf("sound: ALSA cannot name %q", fifo)
+	}
+	if err := os.Remove(fifo); err != nil && !os.IsNotExist(err) {
+		return nil, nil, fmt.Errorf("sound: %w", err)
+	}
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		return nil, nil, fmt.Errorf("sound: make %s: %w", fifo, err)
+	}
+	if err := os.WriteFile(config, fmt.Appendf(nil, soundConfig, fifo, SoundRate, SoundChannels), 0o600); err != nil {
+		return nil, nil, fmt.Errorf("sound: %w", err)
+	}
+	// Open for both, so that it neither waits for a writer nor ends with one.
+	pipe, err := os.OpenFile(fifo, os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sound: %w", err)
+	}
+	if raw, err := pipe.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { // what waits in the pipe is late; more is only later
+			_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, os.Getpagesize())
+		})
+	}
+	// PulseAudio would come first, and play on this machine.
+	return newSound(pipe, fifo, config), []string{"ALSA_CONFIG_PATH=" + config, "PULSE_SERVER=unix:" + dir + "/none"}, nil
+}
