@@ -44,7 +44,10 @@ func (a *Server) OpenWeb() *WebServices {
 		},
 		Logger: a.logger,
 	}
-	w.Watches = &watches.Runner{Store: a.Db, Host: watchHost{a, w}, Logger: a.logger}
+	w.Watches = &watches.Runner{
+		Store: a.Db, Host: watchHost{a, w}, Logger: a.logger,
+		KeepFor: func() time.Duration { return a.sessionLimits().KeepFor },
+	}
 	a.onClose(func(context.Context) error { w.Reader.Close(); return nil })
 	return w
 }

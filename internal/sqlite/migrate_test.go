@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/internal/sqlite"
 	"clank/internal/test/check"
 	"clank/sessions"
+	"clank/voice"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -201,6 +203,35 @@ func TestWhoIsForgottenIsNowhereInTheFilesAndOthersAreAsTheyWere(t *testing.T) {
 				t.Errorf("somebody else's session: %v", err)
 			}
 		})
+	}
+}
+
+func TestWhatIsTooOldIsInNoTableThatGrows(t *testing.T) {
+	t.Parallel()
+	names, err := sqlite.MigrationNames()
+	check.Must(t, err)
+	path := filepath.Join(t.TempDir(), "clank.db")
+	oldDatabase(t, path, len(names))
+	db := open(t, path)
+	later := noon.AddDate(1, 0, 0)
+	for range 2 { // a session goes after its last task
+		check.Must(t, check.Err(db.Prune(t.Context(), later, 0, 100)))
+	}
+	check.Must(t, errors.Join(
+		db.PruneRecords(t.Context(), later), check.Err(db.PruneWatches(t.Context(), later)), db.Forget(t.Context(), "2027-01-01"),
+		db.RecordCall(t.Context(), voice.PastCall{At: later}, later.Add(-time.Hour)), db.Close()))
+	left := map[string]int{}
+	for table, rows := range tables(t, path) {
+		if len(rows) > 0 && !isOfIndex(table) {
+			left[table] = len(rows)
+		}
+	}
+	// A watch that goes on stays, as do settings, what somebody has chosen, and what is corrected at the next start.
+	want := map[string]int{
+		"calls_begun": 1, "guild": 2, "guild_settings": 2, "left_out": 2, "open_messages": 2, "setting": 1, "setting_version": 1, "watch": 1,
+	}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 }
 

@@ -18,7 +18,6 @@ const (
 	maxSleep       = time.Hour
 	checkTimeout   = 2 * time.Minute // of one look
 	defaultRecheck = 45 * time.Second
-	keepEnded      = 30 * 24 * time.Hour
 	defaultTotal   = 500
 	concurrency    = 2 // pages read at the same time
 )
@@ -66,6 +65,8 @@ type Runner struct {
 	Store  Store
 	Host   Host
 	Logger *slog.Logger // nil is none
+	// KeepFor returns how long watches that have ended are kept; 0, as with a nil KeepFor, is for ever.
+	KeepFor func() time.Duration
 
 	// RecheckAfter is how long after a change the page is read a second time: 45 seconds. What is different again by
 	// then changes by itself.
@@ -182,7 +183,14 @@ func (r *Runner) prune(ctx context.Context, s *schedule, now time.Time) {
 		return
 	}
 	s.pruned = now
-	if _, err := r.Store.PruneWatches(ctx, now.Add(-keepEnded)); err != nil && ctx.Err() == nil {
+	keep := time.Duration(0)
+	if r.KeepFor != nil {
+		keep = r.KeepFor()
+	}
+	if keep == 0 {
+		return
+	}
+	if _, err := r.Store.PruneWatches(ctx, now.Add(-keep)); err != nil && ctx.Err() == nil {
 		r.logger().ErrorContext(ctx, "ended watches cannot be forgotten", "error", err)
 	}
 }

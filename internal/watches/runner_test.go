@@ -37,13 +37,18 @@ type world struct {
 	slow    time.Duration
 	drawn   string // what a browser shows; empty: there is none
 	refusal error  // why nothing may be looked at
+	keep    time.Duration
 }
 
 func newWorld(t *testing.T, text string) *world {
 	t.Helper()
 	w := &world{limits: watches.Limits{PerOwner: 5, MinInterval: 15 * time.Minute}}
 	w.show(text)
-	w.Runner = &watches.Runner{Store: sqlitetest.Open(t), Host: w}
+	w.Runner = &watches.Runner{Store: sqlitetest.Open(t), Host: w, KeepFor: func() time.Duration {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.keep
+	}}
 	return w
 }
 
@@ -378,6 +383,28 @@ func TestAWatchEndsWithItsTime(t *testing.T) {
 			t.Errorf("%d looks, told %v", len(w.looks), w.told)
 		}
 	})
+}
+
+func TestAWatchThatHasEndedIsKeptAsLongAsTheSettingsSay(t *testing.T) {
+	for _, days := range []time.Duration{0, 10} {
+		inWorld(t, "same", func(t *testing.T, w *world) {
+			t.Helper()
+			w.mu.Lock()
+			w.keep = days * 24 * time.Hour
+			w.mu.Unlock()
+			check.Must(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(time.Hour)})))
+			for _, passed := range []int{9, 12} {
+				pass(time.Duration(passed)*24*time.Hour - time.Since(w.looks[0]))
+				want := 1
+				if days > 0 && passed > 10 {
+					want = 0
+				}
+				if all, err := w.Store.Watches(t.Context(), watches.Query{}); err != nil || len(all) != want {
+					t.Errorf("kept for %d days, after %d there are %d, %v; want %d", days, passed, len(all), err, want)
+				}
+			}
+		})
+	}
 }
 
 func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
