@@ -204,7 +204,6 @@ func hasTitle(info targetInfo) bool {
 }
 
 // handleReport takes what the present document tells of itself: that it begins and will tell its title, or the title.
-// Then it is made ready for whoever works here and is about to look at it.
 func (t *Tab) handleReport(ev cdp.Event) {
 	title, loaded, ok := t.main.TakeReport(ev)
 	if !ok {
@@ -215,16 +214,12 @@ func (t *Tab) handleReport(ev cdp.Event) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.loadState.TitleReported, t.loadState.TitleKnown = !loaded, loaded
+	t.loadState.TitleReported = !loaded
 	t.signalChange()
-	if loaded && len(t.watchers) > 0 {
-		// Who needs them installs them where this fails.
-		t.browser.wg.Go(func() { _ = t.main.InstallScripts(context.Background()) })
-	}
 }
 
-// awaitTitle sees to it that the title is known. A document that has loaded is about to tell it, or the browser has been asked; one
-// that goes on loading or may have none is asked itself, but not for long: what is known of it then will do.
+// awaitTitle sees to it that the title is known, and that the document is ready for who is about to look at it: one that
+// has loaded is just being drawn, and answers after that. It is not waited for long: what is known then will do.
 func (t *Tab) awaitTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()

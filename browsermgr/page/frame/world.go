@@ -161,12 +161,6 @@ func (f *Frame) TakeReport(ev cdp.Event) (title string, loaded, ok bool) {
 	return title, loaded, true
 }
 
-// InstallScripts has our scripts installed in the present document before they are needed.
-func (f *Frame) InstallScripts(ctx context.Context) error {
-	_, err := RunScript[bool](ctx, f, Script{Fn: "ping"})
-	return err
-}
-
 // ForgetDocument forgets the present document: another took its place, or its process died.
 func (f *Frame) ForgetDocument() { f.forgetWorld(nil) }
 
