@@ -25,18 +25,37 @@ type SetupSubject struct {
 	Present   func(secret string) bool
 	NoSandbox bool
 	DataDir   string // of browsers
+	Serves    bool   // this program serves the viewer's page: whether its public address leads there is tried
 }
 
 // Checks says of each thing that clank works with whether it is there, and how to bring it. Of all others it asks
 // Discord only, what the token is for.
 func (in SetupSubject) Checks(ctx context.Context) []api.SetupCheck {
 	list := append(in.browserChecks(ctx), in.modelCheck(), in.discordCheck(ctx), in.signInCheck(), in.voiceCheck(ctx))
-	public := api.SetupCheck{Name: "Public address", State: api.SetupReady, Detail: in.Settings.Share.PublicURL}
-	if public.Detail == "" {
-		public.State, public.Detail = api.SetupOptional, "Links to shared browsers work on this machine only."
-		public.Fix = "For people elsewhere, set a public viewer address in the settings under Sharing."
+	return append(list, in.publicCheck(ctx))
+}
+
+// publicTestTime bounds the test of the public address.
+const publicTestTime = 5 * time.Second
+
+// publicCheck says whether people elsewhere reach shared browsers.
+func (in SetupSubject) publicCheck(ctx context.Context) api.SetupCheck {
+	at := in.Settings.Share.PublicURL
+	c := api.SetupCheck{Name: "Public address", State: api.SetupReady, Detail: at}
+	if at == "" {
+		c.State, c.Detail = api.SetupOptional, "Links to shared browsers work on this machine only."
+		c.Fix = "For people elsewhere, set a public viewer address in the settings under Sharing."
 	}
-	return append(list, public)
+	if at == "" || !in.Serves {
+		return c
+	}
+	ctx, done := context.WithTimeoutCause(ctx, publicTestTime, errors.New("it does not answer"))
+	defer done()
+	if err := askViewerPage(ctx, at); err != nil {
+		c.State, c.Detail = api.SetupOptional, sentence(fmt.Sprintf("%s does not lead to shared browsers: %v", at, err))
+		c.Fix = "See whether its reverse proxy runs, or correct it in the settings under Sharing."
+	}
+	return c
 }
 
 // browserChecks looks for the program, and on Linux for what keeps it from starting.
@@ -188,6 +207,7 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	list := SetupSubject{
 		Settings: s, Bindings: settings.RuntimeBindings(s, a.models.Ability), Getenv: a.getenv,
 		Present: func(name string) bool { return SecretPresent(a.getenv, name) }, NoSandbox: a.noSandbox(), DataDir: a.StateDir,
+		Serves: true,
 	}.Checks(ctx)
 	for i := range list {
 		if d := a.discordState(); list[i].Name == "Discord" && len(d.Shards) > 0 {
