@@ -137,7 +137,7 @@ func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
 // serverNames returns the names of the Discord servers by their ids.
 func (s *Server) serverNames() map[string]string {
 	names := make(map[string]string)
-	for _, g := range s.discordStatus().Servers {
+	for _, g := range s.Discord.State().Servers {
 		names[g.ID] = g.Name
 	}
 	return names
@@ -186,10 +186,8 @@ func (s *Server) placeName(o sessions.Origin, servers map[string]string) string 
 		return cmp.Or(sourceNames[o.Kind], string(o.Kind))
 	}
 	place := cmp.Or(servers[o.Guild], "A server that clank has left")
-	if s.ChannelName != nil {
-		if name := s.ChannelName(o.Guild, o.Channel); name != "" {
-			place += " · #" + name
-		}
+	if name := s.Discord.ChannelName(o.Guild, o.Channel); name != "" {
+		place += " · #" + name
 	}
 	return place
 }

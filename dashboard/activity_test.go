@@ -17,8 +17,7 @@ import (
 func startActivity(t *testing.T) *rig {
 	t.Helper()
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
-		s.Discord = func() api.Discord { return api.Discord{Servers: []api.DiscordServer{{ID: "g1", Name: "Lumen & Co"}}} }
-		s.ChannelName = func(guild, channel string) string { return map[string]string{"g1 c1": "general"}[guild+" "+channel] }
+		s.Discord = onServers{servers: []api.DiscordServer{{ID: "g1", Name: "Lumen & Co"}}, channel: "general"}
 	})
 	ada := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "Ada"}
 	bob := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g2", Channel: "c2", User: "u2", UserName: "Bob"}

@@ -65,7 +65,7 @@ func TestTheDashboardOfFiftyServers(t *testing.T) {
 		servers = append(servers, api.DiscordServer{ID: fmt.Sprintf("g%d", i), Name: fmt.Sprintf("Server %d", i)})
 	}
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
-		s.Discord = func() api.Discord { return api.Discord{Status: "Connected.", Servers: servers} }
+		s.Discord = onServers{servers: servers}
 		s.Setup, s.Tools = new(setup), &tools{}
 	})
 	fillHistory(t, r)

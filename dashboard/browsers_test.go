@@ -103,7 +103,7 @@ func TestProfilesAreMadeNamedAnewEmptiedAndDeleted(t *testing.T) {
 func TestBrowsersAreShownWithTheirOwnersAndTabs(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
 		servers := []api.DiscordServer{{ID: "5", Name: "Lumen & Co"}}
-		s.Discord = func() api.Discord { return api.Discord{Servers: servers} }
+		s.Discord = onServers{servers: servers}
 	})
 	for _, place := range []string{"server-5", "server-6", "person-7", "person-7at5"} {
 		r.keepData("clank@" + place)

@@ -242,3 +242,18 @@ func (l lent) TestNode(_ context.Context, name string) (api.Node, error) {
 	}
 	return api.Node{}, sessions.ErrNotFound
 }
+
+// onServers is a Discord of these servers, all of whose channels have one name.
+type onServers struct {
+	servers []api.DiscordServer
+	channel string
+}
+
+func (d onServers) State() api.Discord { return api.Discord{Status: "Connected.", Servers: d.servers} }
+
+func (d onServers) ChannelName(string, string) string { return d.channel }
+
+func (onServers) GuildParts(guild string) (channels, roles []settings.Option) {
+	return []settings.Option{{Value: "20000000000000000" + guild, Label: "#room"}, {Value: "200000000000000009", Label: "#hall"}},
+		[]settings.Option{{Value: "300000000000000001", Label: "@helpers"}}
+}

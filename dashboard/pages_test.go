@@ -76,7 +76,6 @@ func startForPages(t *testing.T, full bool) *rig {
 				{Name: "attic", URL: "http://attic.test", At: time.Now(), Problem: "Nothing answers there.", Fix: "Start it."},
 				{Name: "new", URL: "http://new.test"},
 			}
-			s.ChannelName = func(_, _ string) string { return "general" }
 			s.Weaknesses = func(context.Context) []api.Weakness {
 				return []api.Weakness{{Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."}}
 			}

@@ -87,9 +87,7 @@ func startPeople(t *testing.T, edits ...func(*dashboard.Server)) (r *rig, d *dis
 	}}
 	r = startIn(t, t.TempDir(), "127.0.0.1:0", append([]func(*dashboard.Server){func(s *dashboard.Server) {
 		s.Accounts = d
-		s.Discord = func() api.Discord {
-			return api.Discord{Servers: []api.DiscordServer{{ID: "g1", Name: "One"}, {ID: "g2", Name: "Two"}}}
-		}
+		s.Discord = onServers{servers: []api.DiscordServer{{ID: "g1", Name: "One"}, {ID: "g2", Name: "Two"}}}
 	}}, edits...)...)
 	return r, d, func(id string) change {
 		if id == "" {

@@ -72,12 +72,7 @@ type Server struct {
 	CheckValues func(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError
 	// Weaknesses tells what the installation protects less than it could, the serious ones first.
 	Weaknesses func(ctx context.Context) []api.Weakness
-	// Discord tells how clank stands with Discord; nil: it has nothing to do with it.
-	Discord func() api.Discord
-	// ChannelName returns what a channel of a Discord server is called; "" where that is not known. Nil: it never is.
-	ChannelName func(guild, channel string) string
-	// GuildParts returns the channels and roles of a Discord server, by name; nil: they are not known.
-	GuildParts func(guild string) (channels, roles []settings.Option)
+	Discord    Discord                // nil: clank has nothing to do with it
 	Secret     func(name string) bool // whether the secret of that name is present
 	IsStop     func(message string) bool
 	Logger     *slog.Logger
@@ -98,6 +93,9 @@ type Server struct {
 // Open prepares the page and starts serving it. ctx bounds the start only.
 func (s *Server) Open(ctx context.Context) error {
 	var err error
+	if s.Discord == nil {
+		s.Discord = noDiscord{}
+	}
 	s.Addr, s.Recheck = cmp.Or(s.Addr, DefaultAddr), cmp.Or(s.Recheck, DefaultRecheck)
 	if err := s.checkAddr(); err != nil {
 		return err

@@ -91,7 +91,7 @@ func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error 
 // findGuild returns the Discord server that a request is about.
 func (s *Server) findGuild(r *http.Request) (api.DiscordServer, error) {
 	id := r.PathValue("id")
-	list := s.discordStatus().Servers
+	list := s.Discord.State().Servers
 	i := slices.IndexFunc(list, func(g api.DiscordServer) bool { return g.ID == id })
 	if i < 0 || !visitorOf(r).manages(id) {
 		return api.DiscordServer{}, refuse(http.StatusNotFound, "clank is not on that Discord server")

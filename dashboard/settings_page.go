@@ -45,7 +45,7 @@ type settingInput struct {
 }
 
 func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
-	data := settingsData{Title: "Settings", Path: "/api/settings", Discord: s.discordStatus()}
+	data := settingsData{Title: "Settings", Path: "/api/settings", Discord: s.Discord.State()}
 	data.add(s.settingsView(), settings.Fields())
 	return s.page(w, r, "settings", pageData{Title: "Settings · clank", Data: data})
 }
@@ -57,10 +57,7 @@ func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	fields := slices.Clone(s.guildFields(r, g))
-	var channels, roles []settings.Option
-	if s.GuildParts != nil {
-		channels, roles = s.GuildParts(g.ID)
-	}
+	channels, roles := s.Discord.GuildParts(g.ID)
 	for i := range fields {
 		switch fields[i].Kind {
 		case settings.KindChannels:

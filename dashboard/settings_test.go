@@ -182,13 +182,7 @@ func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 
 // onDiscord has the dashboard know two servers of Discord.
 func onDiscord(s *dashboard.Server) {
-	s.Discord = func() api.Discord {
-		return api.Discord{Status: "Connected.", Servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}}
-	}
-	s.GuildParts = func(guild string) (channels, roles []settings.Option) {
-		return []settings.Option{{Value: "20000000000000000" + guild, Label: "#room"}, {Value: "200000000000000009", Label: "#hall"}},
-			[]settings.Option{{Value: "300000000000000001", Label: "@helpers"}}
-	}
+	s.Discord = onServers{servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}, channel: "general"}
 }
 
 func TestTheOperatorSetsWhatHoldsOnAServer(t *testing.T) {

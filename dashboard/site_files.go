@@ -300,15 +300,21 @@ func (s *Server) weaknesses(w http.ResponseWriter, r *http.Request) error {
 
 // discord serves how clank stands with Discord.
 func (s *Server) discord(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, s.discordStatus())
+	return writeJSON(w, http.StatusOK, s.Discord.State())
 }
 
-func (s *Server) discordStatus() api.Discord {
-	if s.Discord == nil {
-		return api.Discord{}
-	}
-	return s.Discord()
+// Discord is what the bot knows of its servers.
+type Discord interface {
+	State() api.Discord                                          // how clank stands with it
+	ChannelName(guild, channel string) string                    // "" where it is not known
+	GuildParts(guild string) (channels, roles []settings.Option) // by name
 }
+
+type noDiscord struct{}
+
+func (noDiscord) State() api.Discord                                    { return api.Discord{} }
+func (noDiscord) ChannelName(string, string) string                     { return "" }
+func (noDiscord) GuildParts(string) (channels, roles []settings.Option) { return nil, nil }
 
 // pictureTypes are the media types that are served as pictures. A picture comes
 // from pages nobody vouches for, so nothing else is.

@@ -52,10 +52,8 @@ func (s *Server) callPlace(t api.Transcript) string {
 	if t.Guild != "" {
 		place = cmp.Or(s.serverNames()[t.Guild], "Server "+t.Guild)
 	}
-	if s.ChannelName != nil {
-		if name := s.ChannelName(t.Guild, t.Channel); name != "" {
-			place += " · " + name
-		}
+	if name := s.Discord.ChannelName(t.Guild, t.Channel); name != "" {
+		place += " · " + name
 	}
 	return place
 }

@@ -90,8 +90,11 @@ func awaitRefusal(ctx context.Context, b *bot.Bot) (how string, again bool) {
 	return "not connected: " + err.Error(), again
 }
 
-// discordState tells how clank stands with Discord.
-func (a *Server) discordState() api.Discord {
+// discordFacts answers the dashboard's questions about Discord.
+type discordFacts struct{ *Server }
+
+// State tells how clank stands with Discord.
+func (a discordFacts) State() api.Discord {
 	var v api.Discord
 	if how := a.Web.discord.Load(); how != nil {
 		v.Status = strings.ToUpper((*how)[:1]) + (*how)[1:] + "."
@@ -115,16 +118,16 @@ func (a *Server) discordState() api.Discord {
 	return v
 }
 
-// channelName returns what a channel of a server is called; empty where that is not known.
-func (a *Server) channelName(guild, channel string) string {
+// ChannelName returns what a channel of a server is called; empty where that is not known.
+func (a discordFacts) ChannelName(guild, channel string) string {
 	if b := a.Web.bot.Load(); b != nil {
 		return b.ChannelName(guild, channel)
 	}
 	return ""
 }
 
-// guildParts returns the channels and roles of a server, by name.
-func (a *Server) guildParts(guild string) (channels, roles []settings.Option) {
+// GuildParts returns the channels and roles of a server, by name.
+func (a discordFacts) GuildParts(guild string) (channels, roles []settings.Option) {
 	b := a.Web.bot.Load()
 	if b == nil {
 		return nil, nil

@@ -210,7 +210,7 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 		Serves: true,
 	}.Checks(ctx)
 	for i := range list {
-		if d := a.discordState(); list[i].Name == "Discord" && len(d.Shards) > 0 {
+		if d := discordFacts(a).State(); list[i].Name == "Discord" && len(d.Shards) > 0 {
 			list[i].Detail = fmt.Sprintf("%s %s It is on %d servers.", list[i].Detail, d.Status, len(d.Servers))
 		}
 	}

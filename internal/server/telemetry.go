@@ -63,7 +63,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(browsersNow, float64(running))
 	gauge(browserBytes, float64(megabytes)*(1<<20))
-	for _, s := range a.discordState().Shards {
+	for _, s := range (discordFacts{a}).State().Shards {
 		connected := 0.0
 		if s.Connected {
 			connected = 1
