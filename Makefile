@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: release cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ man: ## write a manual page for each command into bin/man
 	@$(GO) test ./cmd/clank -count=1 -run '^TestEveryCommandHasAManualPage$$' -man.dir $(abspath bin/man/man1) >/dev/null
 	@echo "bin/man: see it with  man -M bin/man clank"
 
+release: ## archives, packages, the list of their parts and checksums, in dist (TARGETS="linux/amd64 …")
+	@TARGETS="$(TARGETS)" scripts/release
+
 test: chromium speech ## run the tests, without those of other-half (PACKAGES=./...)
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
@@ -51,6 +54,10 @@ race: chromium speech ## run the tests of what is done at once with the race det
 
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
+
+cross: ## compile and vet the program and its tests for each system of a release (the first time takes many minutes)
+	@for t in linux/amd64 linux/arm64 darwin/arm64 darwin/amd64 windows/amd64; do \
+		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
 
 vulncheck: ## known vulnerabilities in what the code calls
 	@scripts/vulncheck || [ $$? -eq 75 ] # 75: it says that nothing is known
@@ -166,4 +173,4 @@ conformance: chromium build ## the control API's contract against the running bi
 	@.cache/contract -test.run '^TestContract$$' -test.timeout 20m -control.bin $(BIN)
 
 clean: ## remove what was built
-	rm -rf bin .cache
+	rm -rf bin dist .cache

@@ -127,15 +127,6 @@ func groupMembers(pid int) []int {
 	return pids
 }
 
-// processInfo is what the system tells about one process.
-type processInfo struct {
-	pid    int
-	pgid   int    // pid: there are no groups
-	zombie bool   // never
-	start  string // differs between processes that had the same pid
-	args   []string
-}
-
 // inspectProcess returns false if there is no such process.
 func inspectProcess(pid int) (processInfo, bool) {
 	p := processInfo{pid: pid, pgid: pid}

@@ -291,7 +291,7 @@ const (
 	quotedTail = 2000
 )
 
-// processInfo is what the system tells about one process (proc(5) of Linux, elsewhere ps(1)).
+// processInfo is what the system tells about one process (proc(5) of Linux, ps(1) of macOS).
 type processInfo struct {
 	pid    int
 	pgid   int
