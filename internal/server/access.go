@@ -68,11 +68,12 @@ func checkWishes(s settings.Settings, t sessions.Task) error {
 	return nil
 }
 
-// choosableModels returns the models that everybody may choose in Discord.
+// choosableModels returns the models that everybody may choose in Discord, each once, first the one that is set.
 func choosableModels(s settings.Settings) []string {
-	list := append([]string{s.AgentModel, plain.ModelName}, strings.Fields(s.Access.Models)...)
-	slices.Sort(list[1:])
-	return slices.Compact(slices.DeleteFunc(list, func(name string) bool { return name == "" }))
+	own := strings.Fields(s.AgentModel)
+	more := slices.Sorted(slices.Values(append(strings.Fields(s.Access.Models), plain.ModelName)))
+	more = slices.DeleteFunc(slices.Compact(more), func(name string) bool { return slices.Contains(own, name) })
+	return append(own, more...)
 }
 
 // DiscordChoices lists what people in Discord may choose. It implements [bot.Choices].

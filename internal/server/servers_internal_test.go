@@ -313,3 +313,18 @@ func profileOfTerminal(a *Server) string {
 	name, err := a.SelectProfile(o, o.Place(false), "")
 	return name + errorText(err)
 }
+
+func TestEachModelIsOfferedOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ own, listed, want string }{
+		{"plain:steps", "compatible:small", "plain:steps compatible:small"},
+		{"openai:a", "openai:z openai:a anthropic:b openai:z", "openai:a anthropic:b openai:z plain:steps"},
+		{"", "openai:a", "openai:a plain:steps"},
+	} {
+		s := settings.Settings{AgentModel: tt.own}
+		s.Access.Models = tt.listed
+		if got := strings.Join(choosableModels(s), " "); got != tt.want {
+			t.Errorf("%q and %q: got %q, want %q", tt.own, tt.listed, got, tt.want)
+		}
+	}
+}
