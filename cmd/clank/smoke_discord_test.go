@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
 	"flag"
 	"image"
 	"image/color"
@@ -16,10 +18,15 @@ import (
 	"strings"
 	"testing"
 
+	"clank/bot"
+	"clank/cancel"
 	"clank/internal/settings"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
+	"clank/internal/watches"
+	"clank/sessions"
 )
 
 // pictureDir is where make discord-pictures draws what the bot has written.
@@ -133,6 +140,64 @@ func (r *smokeRoom) waitsFor(t *testing.T, text string) {
 	check.Must(t, check.Err(r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return m.Author.ID == r.bot.ID && strings.Contains(m.Content, text)
 	})))
+}
+
+// sets changes a setting of the program.
+func (r *smokeRoom) sets(t *testing.T, key, value string) {
+	t.Helper()
+	if code, _, told := runInProcess(t, r.environ, "config", "set", key, value); code != exitDone {
+		t.Fatalf("config set: exit code %d: %s", code, told)
+	}
+}
+
+// isAskedByAModel has a model ask Ada something while it works; she picks an answer from a menu.
+func (r *smokeRoom) isAskedByAModel(t *testing.T) {
+	t.Helper()
+	model := llmtest.NewServer(t)
+	model.Add(toolTurn("ask_person", map[string]any{
+		"question": "Which of these lamps do you mean?", "choices": []string{"Aurora Desk Lamp, 39 €", "Aurora Floor Lamp, 89 €"},
+	}), llmtest.Say("The Aurora Floor Lamp is in stock."))
+	r.sets(t, keyServer, model.BaseURL())
+	r.sets(t, "interaction.access.models", scriptedModel)
+	r.sets(t, "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour", "30") // she has asked for nearly ten
+	it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "is the Aurora lamp in stock?", "model": scriptedModel})
+	check.Must(t, err)
+	q, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "The model asks:") })
+	check.Must(t, err)
+	r.draw(t, "model-question", r.Draw(q))
+	r.answer = q
+	words, err := r.presses(t, "Answer in your own words")
+	check.Must(t, err)
+	form, err := r.WaitAnswer(testDeadline(t), words)
+	check.Must(t, err)
+	r.draw(t, "model-form", r.DrawForm(*form.Modal))
+	menu := q.Components[0].Components[0]
+	check.Must(t, check.Err(r.Choose(q, r.ada, menu.CustomID, menu.Options[1].Value)))
+	r.waits(t, it, nil, "is in stock")
+}
+
+// quietHost asks nothing of the program.
+type quietHost struct{ bot.Host }
+
+func (quietHost) HandleServers(context.Context, string, []string, func(string) bool) {}
+func (quietHost) HandleDispatch(string, json.RawMessage)                             {}
+
+// drawNotice draws what the owner of a watch is told: the program would look at the page again after minutes only.
+func (r *smokeRoom) drawNotice(t *testing.T) {
+	t.Helper()
+	if *pictureDir == "" {
+		return
+	}
+	b := &bot.Bot{Token: r.bot.Token, Base: r.URL, Host: quietHost{}, Scopes: new(cancel.Scopes)}
+	check.Must(t, b.Open(testDeadline(t)))
+	defer func() { check.Must(t, b.Close(testDeadline(t))) }()
+	w := watches.Watch{ID: "w7k2m9q", URL: "https://shop.example/aurora", What: "the number drops below 40 EUR", State: watches.StateActive}
+	w.Origin = sessions.Origin{Kind: sessions.FromDiscord, Channel: r.room.ID, User: r.ada.ID}
+	n := watches.Notice{Kind: watches.NoticeMet, Text: "It is 39 € now; it was 49 €."}
+	check.Must(t, b.NotifyWatch(testDeadline(t), w, n))
+	m, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "39 € now") })
+	check.Must(t, err)
+	r.draw(t, "watch", r.Draw(m))
 }
 
 // stopsInCall has Ada stop a task in a call, aloud.
@@ -261,6 +326,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			check.Must(t, check.Err(r.presses(t, "No")))
 			r.waitsFor(t, "efused")
 		}},
+		{"a model asks who it works for, who picks the answer from a menu", r.isAskedByAModel},
 		{"/clank setup chooses the channels of the server", func(t *testing.T) {
 			it, err := r.SlashCommand(r.room, r.ada, "clank setup", nil)
 			shown := r.waits(t, it, err, "Channels: all")
@@ -271,10 +337,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			r.waits(t, it, err, "other channels")
 		}},
 		{"the answer to a long task is in a thread", func(t *testing.T) {
-			const after = "interaction.tasks.threadAfterMs"
-			if code, _, told := runInProcess(t, r.environ, "config", "set", after, "2s"); code != exitDone {
-				t.Fatalf("config set: exit code %d: %s", code, told)
-			}
+			r.sets(t, "interaction.tasks.threadAfterMs", "2s")
 			task := "wait 2 seconds, read"
 			it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": task, "url": site.URL})
 			pointer := r.waits(t, it, err, "The answer is in <#")
@@ -300,4 +363,5 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			return // what follows begins where it ended
 		}
 	}
+	r.drawNotice(t)
 }
