@@ -218,7 +218,8 @@ func TestWhatIsTooOldIsInNoTableThatGrows(t *testing.T) {
 		check.Must(t, check.Err(db.Prune(t.Context(), later, 0, 100)))
 	}
 	check.Must(t, errors.Join(
-		db.PruneRecords(t.Context(), later), check.Err(db.PruneWatches(t.Context(), later)), db.Forget(t.Context(), "2027-01-01"),
+		db.PruneRecords(t.Context(), later), check.Err(db.PruneWatches(t.Context(), later)),
+		db.Forget(t.Context(), "2027-01-01"),
 		db.RecordCall(t.Context(), voice.PastCall{At: later}, later.Add(-time.Hour)), db.Close()))
 	left := map[string]int{}
 	for table, rows := range tables(t, path) {
@@ -228,7 +229,8 @@ func TestWhatIsTooOldIsInNoTableThatGrows(t *testing.T) {
 	}
 	// A watch that goes on stays, as do settings, what somebody has chosen, and what is corrected at the next start.
 	want := map[string]int{
-		"calls_begun": 1, "guild": 2, "guild_settings": 2, "left_out": 2, "open_messages": 2, "setting": 1, "setting_version": 1, "watch": 1,
+		"calls_begun": 1, "guild": 2, "guild_settings": 2, "left_out": 2, "open_messages": 2, "setting": 1,
+		"setting_version": 1, "watch": 1,
 	}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
