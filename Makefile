@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: release cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -120,6 +120,10 @@ pages: chromium ## every page of the dashboard in each state, with axe and the k
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
 			if (/^pages: pages=/) last = $$0; else print} END {print last; exit bad || !last}'
 
+chaos: chromium ## kills, hangs, damages and fills up what clank works with, at each stage of a task (ONLY=pattern)
+	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestChaos$$' -v -chaos -chaos.only '$(ONLY)' \
+		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^chaos: /) last = $$0; else print} END {print last; exit bad || !last}'
+
 wheel: chromium ## a person logs in by hand while a task waits: how late input comes, and who learns what was typed
 	@$(GO) test ./cmd/clank -count=1 -timeout 5m -run '^TestWheel$$' -v -other \
 		| awk '/^(---|FAIL|panic)/ {print; next} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
@@ -130,7 +134,7 @@ corpus: chromium ## every task of the corpus through every backend
 
 other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/test/corpus ./internal/test/injection \
-		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
 	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \

@@ -259,7 +259,7 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, in any) (
 }
 
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
-	ctx, done := context.WithTimeout(ctx, callTimeout)
+	ctx, done := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %v", callTimeout))
 	defer done()
 	var body io.Reader
 	if in != nil {
@@ -298,7 +298,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 	}
 	res, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the clank at %s: %w", c.Base, errors.Join(context.Cause(ctx), err))
+		return nil, fmt.Errorf("ask the clank at %s: %w", c.Base, cmp.Or(context.Cause(ctx), err))
 	}
 	if res.StatusCode/100 == 2 {
 		return res, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,7 +56,7 @@ type CallLog interface {
 
 // CallService holds all calls of this program. Set its fields, then Open; Close ends every call.
 type CallService struct {
-	Dir          string // transcripts are kept in a folder there, if the settings want it
+	Dir          string // of the state; transcripts are kept in a folder there, if the settings want it
 	Settings     func() settings.Settings
 	For          func(guild string) settings.Settings // the settings of a server
 	Secret       func(name string) (settings.SecretValue, error)
@@ -167,7 +168,7 @@ func (x *CallService) onClose(f func(context.Context) error) { x.closers = appen
 
 // openSpotter looks for what hears stop words without a server.
 func (x *CallService) openSpotter() {
-	s, err := keyword.Open(keyword.Options{Log: x.Logger, Speech: func() (names []string, language string) {
+	s, err := keyword.Open(keyword.Options{Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"), Speech: func() (names []string, language string) {
 		v := x.Settings().Voice
 		return v.NameList(), v.Transcription.Language
 	}})

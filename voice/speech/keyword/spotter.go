@@ -33,6 +33,7 @@ type Options struct {
 	MaxListeners int           // how many people can be listened to at once; [DefaultMaxListeners] if 0
 	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
 	Log          *slog.Logger  // nil for none
+	Dir          string        // for files, ours alone: what a former run has left there goes; a new temporary one if empty
 
 	// Speech returns how people call us beside "clank", and in which language (ISO 639-1) they say stop beside English.
 	// It is asked for each process that is started. nil: nothing else.
@@ -76,7 +77,12 @@ func Open(o Options) (*Spotter, error) {
 	if _, err := os.Stat(filepath.Join(o.Model, "mdef")); err != nil {
 		return nil, fmt.Errorf("listen for stop words: find the model of speech: %w (%w)", err, ErrMissing)
 	}
-	dir, err := os.MkdirTemp("", "clank")
+	dir := o.Dir
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "clank")
+	} else {
+		err = errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen for stop words: %w", err)
 	}
