@@ -134,12 +134,14 @@ func (r *smokeRoom) presses(t *testing.T, label string) (discordtest.Interaction
 	return r.PressButton(r.answer, r.ada, list[at].CustomID)
 }
 
-// waitsFor waits until the bot has written a text in the room.
-func (r *smokeRoom) waitsFor(t *testing.T, text string) {
+// saying waits until the bot has written a text in the room, and returns the message.
+func (r *smokeRoom) saying(t *testing.T, text string) discordtest.Message {
 	t.Helper()
-	check.Must(t, check.Err(r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
+	m, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return m.Author.ID == r.bot.ID && strings.Contains(m.Content, text)
-	})))
+	})
+	check.Must(t, err)
+	return m
 }
 
 // sets changes a setting of the program.
@@ -155,15 +157,17 @@ func (r *smokeRoom) isAskedByAModel(t *testing.T) {
 	t.Helper()
 	model := llmtest.NewServer(t)
 	model.Add(toolTurn("ask_person", map[string]any{
-		"question": "Which of these lamps do you mean?", "choices": []string{"Aurora Desk Lamp, 39 €", "Aurora Floor Lamp, 89 €"},
+		"question": "Which of these lamps do you mean?",
+		"choices":  []string{"Aurora Desk Lamp, 39 €", "Aurora Floor Lamp, 89 €"},
 	}), llmtest.Say("The Aurora Floor Lamp is in stock."))
 	r.sets(t, keyServer, model.BaseURL())
 	r.sets(t, "interaction.access.models", scriptedModel)
-	r.sets(t, "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour", "30") // she has asked for nearly ten
-	it, err := r.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "is the Aurora lamp in stock?", "model": scriptedModel})
+	// She has asked for nearly ten tasks.
+	r.sets(t, "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour", "30")
+	args := discordtest.Args{"task": "is the Aurora lamp in stock?", "model": scriptedModel}
+	it, err := r.SlashCommand(r.room, r.ada, "clank browse", args)
 	check.Must(t, err)
-	q, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "The model asks:") })
-	check.Must(t, err)
+	q := r.saying(t, "The model asks:")
 	r.draw(t, "model-question", r.Draw(q))
 	r.answer = q
 	words, err := r.presses(t, "Answer in your own words")
@@ -191,13 +195,13 @@ func (r *smokeRoom) drawNotice(t *testing.T) {
 	b := &bot.Bot{Token: r.bot.Token, Base: r.URL, Host: quietHost{}, Scopes: new(cancel.Scopes)}
 	check.Must(t, b.Open(testDeadline(t)))
 	defer func() { check.Must(t, b.Close(testDeadline(t))) }()
-	w := watches.Watch{ID: "w7k2m9q", URL: "https://shop.example/aurora", What: "the number drops below 40 EUR", State: watches.StateActive}
+	w := watches.Watch{
+		ID: "w7k2m9q", URL: "https://shop.example/aurora", What: "the number drops below 40 EUR", State: watches.StateActive,
+	}
 	w.Origin = sessions.Origin{Kind: sessions.FromDiscord, Channel: r.room.ID, User: r.ada.ID}
 	n := watches.Notice{Kind: watches.NoticeMet, Text: "It is 39 € now; it was 49 €."}
 	check.Must(t, b.NotifyWatch(testDeadline(t), w, n))
-	m, err := r.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "39 € now") })
-	check.Must(t, err)
-	r.draw(t, "watch", r.Draw(m))
+	r.draw(t, "watch", r.Draw(r.saying(t, "39 € now")))
 }
 
 // stopsInCall has Ada stop a task in a call, aloud.
@@ -324,7 +328,7 @@ func smokeInDiscord(t *testing.T, r *smokeRoom) {
 			r.draw(t, "question", r.Draw(q))
 			r.answer = q
 			check.Must(t, check.Err(r.presses(t, "No")))
-			r.waitsFor(t, "efused")
+			r.saying(t, "efused")
 		}},
 		{"a model asks who it works for, who picks the answer from a menu", r.isAskedByAModel},
 		{"/clank setup chooses the channels of the server", func(t *testing.T) {
