@@ -76,7 +76,7 @@ var applications = []application{
 			{"name a node", `
 				press Escape
 				click link "Flow 1"
-				dblclick generic "" after "text: timestamp" #2
+				dblclick group ""
 				type textbox "Name" = Shown
 				click button "Done"
 				click link "Deploy"
