@@ -707,6 +707,7 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	}`)
 	awaitPageState(t, tab, "in")
 	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
+	browsertest.JS(t, tab, `() => callConnection.getSenders().forEach((s) => s.replaceTrack(null))`) // no stop for what is shared
 	rec := <-stopped
 	if rec.State != sessions.TaskStopped {
 		t.Errorf("the task ended %s, want it stopped", rec.State)

@@ -259,7 +259,7 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 		case c == ClassSubmit:
 			parts = append(parts, fmt.Sprintf("hand over personal data (%v) at %s", strings.Join(kinds, ", "), here))
 		case c == ClassLeave:
-			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost))
+			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost)) //nolint:perfsprint // the catalogue of texts knows the format
 		}
 	}
 	if len(parts) == 0 {
