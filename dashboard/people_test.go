@@ -132,7 +132,8 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	})
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
-		"GET /{$}": {303, 303, 303, 303, 303}, "GET /activity": {200, 200, 200, 200, 200},
+		"GET /{$}": {303, 200, 200, 200, 200}, "GET /s/{id}": {403, 200, 200, 200, 200},
+		"POST /api/tasks": {403, 202, 202, 202, 403}, "GET /activity": {200, 200, 200, 200, 200},
 		"GET /settings/servers/{id}": {404, 404, 404, 200, 404}, "GET /api/servers/{id}/settings": {404, 404, 404, 200, 404},
 		"PUT /api/servers/{id}/settings": {404, 404, 404, 409, 404},
 		"GET /tasks/{id}":                {200, 200, 200, 200, 404}, "GET /api/tasks/{id}/export/{kind}": {403, 200, 200, 200, 404},
@@ -153,6 +154,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	}
 	bodies := map[string]string{
 		"POST /api/tasks/{id}/say": `{"text":"go on"}`, "POST /api/sessions/{id}/say": `{"text":"go on"}`,
+		"POST /api/tasks":          `{"prompt":"brief","place":"g1/c1"}`,
 		"POST /api/questions/{id}": `{"allow":true}`, "POST /api/sign-ins/end": `{"id":"x"}`,
 	}
 	page := r.read("/api/events", "") // somebody who can be asked

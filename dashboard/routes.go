@@ -18,7 +18,7 @@ const metricsRoute = "GET /metrics"
 func (s *Server) routes() []route { //nolint:funlen // it is a table
 	return []route{
 		{"GET /{$}", RoleViewer, s.chatPage},
-		{"GET /s/{id}", RoleOperator, s.chatPage},
+		{"GET /s/{id}", RoleMember, s.chatPage},
 		{"GET /activity", RoleViewer, s.activityPage},
 		{"GET /tasks/{id}", RoleViewer, s.taskPage},
 		{"GET /setup", RoleOperator, s.setupPage},
@@ -46,7 +46,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"POST /api/logout", RoleViewer, s.logout},
 		{"GET /api/me", RoleNobody, s.sessionStatus},
 
-		{"POST /api/tasks", RoleOperator, s.startTask},
+		{"POST /api/tasks", RoleMember, s.startTask},
 		{"GET /api/tasks", RoleViewer, s.listTasks},
 		{"GET /api/tasks/{id}", RoleViewer, s.task},
 		{"GET /api/tasks/{id}/events", RoleViewer, s.taskEvents},

@@ -54,13 +54,16 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 	}
 	if visitorOf(r).role == RoleOperator && origin.Kind == sessions.FromDashboard && s.IsStop(in.Text) {
-		return writeJSON(w, http.StatusOK, s.stopAll())
+		return writeJSON(w, http.StatusOK, s.stopAll(theOperator, origin))
 	}
 	origin.Moderator = true // the machine is the operator's
 	if v := visitorOf(r); v.role < RoleOperator {
 		at, err := s.noteOrigin(r)
 		if err != nil {
 			return err
+		}
+		if at.User == v.id && s.IsStop(in.Text) {
+			return writeJSON(w, http.StatusOK, s.stopAll(v, at))
 		}
 		if origin, err = s.originAt(r.Context(), v, at); err != nil {
 			return err

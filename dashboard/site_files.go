@@ -20,7 +20,6 @@ import (
 	"clank/internal/liveview/assets"
 	"clank/internal/settings"
 	"clank/llm"
-	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -100,12 +99,23 @@ func (p pageData) MorePages() []pageLink {
 
 // May reports whether who is shown the page may ask for what is at a path of the table of routes.
 func (p pageData) May(path string) bool {
+	if path == "/" {
+		path = "/s/{id}" // from / who may not ask is led elsewhere
+	}
 	i := slices.IndexFunc(p.routes, func(r route) bool { return r.pattern == "GET "+path })
 	return p.Operator() || i >= 0 && p.visitor.role >= p.routes[i].least
 }
 
 // Operator reports whether who is shown the page may do everything.
 func (p pageData) Operator() bool { return p.visitor.role == RoleOperator }
+
+// Member returns the Discord account of who is shown the page; empty for an operator.
+func (p pageData) Member() string {
+	if p.Operator() {
+		return ""
+	}
+	return p.visitor.id
+}
 
 func loadSiteFiles() (*siteFiles, error) {
 	st := &siteFiles{assets: make(map[string][]byte), pages: make(map[string]*template.Template)}
@@ -248,49 +258,6 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) favicon(w http.ResponseWriter, r *http.Request) error {
 	http.Redirect(w, r, "/assets/"+s.site.sum+"/mark.svg", http.StatusFound)
 	return nil
-}
-
-// examplePrompts are what somebody can try first, without an account anywhere.
-var examplePrompts = []struct{ Label, Prompt string }{
-	{"Find the lamps", `open the demo shop, type "lamp" into Search, press Enter, read`},
-	{"Put one in the basket", `open the demo shop, click "Accept", click "Aurora Desk Lamp", click "Add to basket", screenshot`},
-	{"Sort by price", `open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`},
-}
-
-// chatData is what the first page shows besides tasks.
-type chatData struct {
-	Examples   []struct{ Label, Prompt string }
-	Weaknesses []api.Weakness // the serious ones
-	MaxFile    int64          // bytes of a file that comes with a task
-	Models     []string       // to choose from
-	Runtimes   []string
-	Unset      string // why there is no model that thinks; empty: there is one
-	Live       bool   // pages of sessions can be watched and worked
-}
-
-func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
-	if visitorOf(r).role < RoleOperator {
-		http.Redirect(w, r, "/activity", http.StatusSeeOther)
-		return nil
-	}
-	s.presence.pageRequested()
-	serious := slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
-	data := chatData{Examples: examplePrompts, Weaknesses: serious, Live: s.Live != nil}
-	now := s.Settings.Current()
-	data.MaxFile, data.Runtimes = int64(now.Browser.MaxUpload)<<20, settings.Runtimes()
-	data.Models = append([]string{now.AgentModel, plain.ModelName}, strings.Fields(now.Access.Models)...)
-	slices.Sort(data.Models)
-	data.Models = slices.Compact(data.Models)
-	for _, b := range settings.RuntimeBindings(now, s.ModelAbility) {
-		switch {
-		case !b.Chosen:
-		case b.Problem != "":
-			data.Unset = "Tasks cannot be done yet: " + b.Problem + "."
-		case b.Model == plain.ModelName:
-			data.Unset = "No model is chosen, so clank follows written steps only, such as the examples."
-		}
-	}
-	return s.page(w, r, "chat", pageData{Title: "clank", Data: data})
 }
 
 // weaknesses serves what the installation protects less than it could.

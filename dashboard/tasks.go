@@ -22,9 +22,10 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	origin, ok := originOf(in.Origin)
-	if !ok {
-		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
+	v := visitorOf(r)
+	origin, err := s.askingOrigin(r.Context(), v, in)
+	if err != nil {
+		return err
 	}
 	if !in.Until.IsZero() && time.Now().After(in.Until) {
 		return refuse(http.StatusRequestTimeout, "the task is not begun: clank could not be reached in time, and whoever asked for it has given up")
@@ -32,12 +33,11 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	if strings.TrimSpace(in.Prompt) == "" {
 		return refuse(http.StatusBadRequest, "say what is to be done")
 	}
-	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Prompt) {
-		return writeJSON(w, http.StatusOK, s.stopAll())
+	if origin.Kind != sessions.FromTerminal && s.IsStop(in.Prompt) {
+		return writeJSON(w, http.StatusOK, s.stopAll(v, origin))
 	}
 	var files []sessions.File
 	if len(in.Files) > 0 {
-		var err error
 		if files, err = s.Inbox.Received(in.Files); err != nil {
 			return failed("find the files", err)
 		}
@@ -80,7 +80,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 				accepted <- ev.Record
 			}
 		})
-		if rec.Origin.Kind == sessions.FromDashboard && (rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited) {
+		if rec.Origin.Kind != sessions.FromTerminal && (rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited) {
 			s.runLate(life, t, rec)
 		}
 		if !first && len(t.Files) > 0 { // else it may be asked for again
@@ -121,7 +121,14 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 	if rec.Closed {
 		next.SessionID = ""
 	}
-	if _, err := s.begin(ctx, next, false); err != nil {
+	var err error
+	if t.Origin.Kind == sessions.FromDiscord {
+		next.Origin, err = s.Accounts.Origin(ctx, t.Origin) // who they are by now
+	}
+	if err == nil {
+		_, err = s.begin(ctx, next, false)
+	}
+	if err != nil {
 		s.Logger.Warn("what was said too late for a task is not done", "task", rec.ID, "error", err)
 	}
 }
@@ -181,15 +188,6 @@ func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) anyoneMayStop() bool { return s.Settings.Current().WhoMayStop == settings.StopAnyone }
 
 // stopChannel stops everything that was asked for on the page.
-func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, s.stopAll())
-}
-
-func (s *Server) stopAll() api.TasksStopped {
-	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: api.PageChannel}, theOperator.actor(operator()), true)
-	out := api.TasksStopped{Stopped: []string{}}
-	for _, w := range stopped {
-		out.Stopped = append(out.Stopped, w.ID)
-	}
-	return out
+func (s *Server) stopChannel(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.stopAll(visitorOf(r), operator()))
 }

@@ -21,6 +21,7 @@ type TaskRequest struct {
 	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt, see [sessions.Task]
 	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
 	Files     []string            `json:"files,omitempty"`  // ids of files that were sent, see [Client.SendFile]
+	Place     string              `json:"place,omitempty"`  // "server/channel": where a member asks on Discord
 	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
 	Until     time.Time           `json:"until,omitzero"`   // when whoever asks gives up: the task is not begun later
 }

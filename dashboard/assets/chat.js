@@ -13,6 +13,8 @@ import { show } from "./viewer.js";
 const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
 const perPage = 20;
+const { member } = document.body.dataset; // their account; "" = the operator
+const place = document.querySelector("[name=place]"); // where a member asks
 
 let sessions = [], settled = ""; // "read" or "failed", once it is known which sessions there are, or that this is not to be had
 let current = ""; // id of the session that is shown; "" = a new one
@@ -39,7 +41,9 @@ function draw() {
   entitle(session || turns.size ? `${$("title").textContent} · clank` : "clank");
   drawWhere(session);
   watch(session);
-  $("share").hidden = $("close-session").hidden = session ? session.state === "closed" : settled === "read" || !current;
+  $("close-session").hidden = session ? session.state === "closed" : settled === "read" || !current;
+  $("share").hidden = Boolean(member) || $("close-session").hidden;
+  if (place) place.closest("p").hidden = current !== "" && session?.state !== "closed";
   $("welcome").hidden = turns.size > 0 || current !== "" || !settled;
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
@@ -64,7 +68,7 @@ const usual = prompt.placeholder;
 
 // chosen are the options that were set for the next tasks.
 function chosen() {
-  const set = [...$("options").querySelectorAll("input, select")].filter((input) => input.value.trim());
+  const set = [...$("composer").querySelectorAll(".chosen :is(input, select)")].filter((input) => input.value.trim());
   return Object.fromEntries(set.map((input) => [input.name, input.type === "number" ? Number(input.value) : input.value.trim()]));
 }
 
@@ -95,7 +99,7 @@ function grow() {
 
 // ---- Conversation
 
-const hooks = { stop: stopTask, show };
+const hooks = { stop: stopTask, show, member };
 
 function turnOf(task) {
   let turn = turns.get(task.id);
@@ -228,12 +232,15 @@ const stopAll = (list) => Promise.all(list.map((turn) => stopTask(turn.task.id))
 
 // ---- The stream
 
+// own leaves out sessions that others began.
+const own = (list) => list.filter(({ origin }) => !member || origin.user === member);
+
 let refreshing;
 function refresh() {
   clearTimeout(refreshing);
   refreshing = setTimeout(async () => {
     try {
-      sessions = await api("GET", "/api/sessions");
+      sessions = own(await api("GET", "/api/sessions"));
       draw();
     } catch { /* the stream tells when clank is gone */ }
   }, 150);
@@ -271,7 +278,7 @@ function onStep({ task_id: id, step }) {
 }
 
 function onSnapshot(snapshot) {
-  sessions = snapshot.sessions;
+  sessions = own(snapshot.sessions);
   settled = "read";
   renew();
   retryPictures();
@@ -308,7 +315,12 @@ prompt.addEventListener("keydown", (event) => {
   if (prompt.value.trim()) submit();
 });
 prompt.addEventListener("input", grow);
-takeFiles(document.querySelector("main"), $("composer"), say);
+if (!member) takeFiles(document.querySelector("main"), $("composer"), say);
+if (place) {
+  const asked = "clank-place";
+  if (place.querySelector(`[value="${CSS.escape(localStorage.getItem(asked) ?? "")}"]`)) place.value = localStorage.getItem(asked);
+  place.addEventListener("change", () => localStorage.setItem(asked, place.value));
+}
 $("new").addEventListener("click", () => choose(""));
 $("earlier").addEventListener("click", () => {
   const oldest = [...turns.values()].map((t) => t.task.asked).sort()[0];

@@ -9,7 +9,7 @@ const age = (state) => ({ queued: 0, running: 1 })[state] ?? 2;
 const final = (state) => age(state) === 2;
 
 export class Turn {
-  // hooks: stop(taskID), show(pictures, index).
+  // hooks: stop(taskID), show(pictures, index), member: not the operator's.
   constructor(task, hooks) {
     this.task = task;
     this.steps = new Map(); // by number: { step, row }
@@ -149,11 +149,11 @@ export class Turn {
     this.drawFiles();
     this.drawAnswer();
     if (!this.running && !this.record && [...this.steps.values()].some((e) => e.row)) {
-      this.record = recordButton(task.id);
-      this.root.append(this.record, " ", el("a", { class: "record", href: `/tasks/${encodeURIComponent(task.id)}` }, "Details"));
+      this.record = el("a", { class: "record", href: `/tasks/${encodeURIComponent(task.id)}` }, "Details");
+      this.root.append(...(this.hooks.member ? [] : [recordButton(task.id), " "]), this.record);
       filmOf(this);
     }
-    if (task.state === "running") this.filming ??= filmRequest(this);
+    if (task.state === "running" && !this.hooks.member) this.filming ??= filmRequest(this);
     else this.filming?.remove();
   }
 
