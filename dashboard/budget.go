@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
+	"clank/llm"
 )
 
 // budget serves how spending stands.
@@ -55,11 +56,14 @@ type callRow struct {
 }
 
 func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
+	if v := visitorOf(r); v.role < RoleOperator {
+		return s.ownBudgetPage(w, r, v)
+	}
 	o, err := s.overview(r.Context())
 	if err != nil {
 		return err
 	}
-	nameOf, err := s.accountNames(r.Context())
+	nameOf, err := s.accountNames(r.Context(), nil)
 	if err != nil {
 		return err
 	}
@@ -75,6 +79,21 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, c := range o.Calls {
 		data.Calls = append(data.Calls, callRowOf(c, nameOf))
+	}
+	return s.page(w, r, "budget", pageData{Title: "Costs · clank", Data: data})
+}
+
+// ownBudgetPage shows a member what they spend, and may.
+func (s *Server) ownBudgetPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	lines, err := s.Budgets.Status(r.Context(), llm.Account{User: v.account()})
+	if err != nil {
+		return failed("read the budgets", err)
+	}
+	var data budgetData
+	for _, l := range lines {
+		if l.Key.Level == budget.LevelUser {
+			data = budgetData{Day: l.Key.Day, Today: todayRows(l)}
+		}
 	}
 	return s.page(w, r, "budget", pageData{Title: "Costs · clank", Data: data})
 }

@@ -11,6 +11,7 @@ import (
 
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/sessions"
 )
 
 const (
@@ -18,7 +19,8 @@ const (
 	maxCostDays     = 366
 )
 
-// costs serves what was spent on the last days: ?by= model, server, person or runtime, ?days=.
+// costs serves what was spent on the last days, to members what they spent: ?by= model, server, person or runtime,
+// ?days=.
 func (s *Server) costs(w http.ResponseWriter, r *http.Request) error {
 	report, err := s.costReport(r)
 	return writeResult(w, http.StatusOK, "read what was spent", report, err)
@@ -66,11 +68,15 @@ func (s *Server) costReport(r *http.Request) (api.CostReport, error) {
 			return report, refuse(http.StatusBadRequest, "days must be from 1 to %d", maxCostDays)
 		}
 	}
-	costs, dates, err := s.Budgets.Costs(r.Context(), report.By, days)
+	v := visitorOf(r)
+	if v.role < RoleOperator && report.By == budget.CostByUser {
+		return report, refuse(http.StatusForbidden, "only the operator sees what others spend")
+	}
+	costs, dates, err := s.Budgets.Costs(r.Context(), report.By, days, v.account())
 	if err != nil {
 		return report, failed("read what was spent", err)
 	}
-	nameOf, err := s.accountNames(r.Context())
+	nameOf, err := s.accountNames(r.Context(), v.sight())
 	if err != nil {
 		return report, err
 	}
@@ -82,8 +88,10 @@ func (s *Server) costReport(r *http.Request) (api.CostReport, error) {
 }
 
 // accountNames returns a function that says what people call whom or what something was spent for.
-func (s *Server) accountNames(ctx context.Context) (func(by budget.CostKey, id string) string, error) {
-	f, err := s.Manager.TaskFacets(ctx, nil)
+func (s *Server) accountNames(
+	ctx context.Context, seenBy *sessions.Sight,
+) (func(by budget.CostKey, id string) string, error) {
+	f, err := s.Manager.TaskFacets(ctx, seenBy)
 	if err != nil {
 		return nil, failed("read who asked for tasks", err)
 	}

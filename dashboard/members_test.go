@@ -9,8 +9,10 @@ import (
 
 	"clank/dashboard"
 	"clank/dashboard/api"
+	"clank/internal/budget"
 	"clank/internal/test/check"
 	"clank/internal/test/sessionstest"
+	"clank/llm"
 	"clank/sessions"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -200,4 +202,42 @@ func TestAMemberUsesTheChat(t *testing.T) {
 	tb.click("#confirm-yes")
 	tb.waitFor(`!document.querySelector("[name=place]").closest("p").hidden`)
 	c.clean()
+}
+
+func TestAMemberSeesTheirOwnCosts(t *testing.T) {
+	r, _, key := startPeople(t)
+	for user, usd := range map[string]float64{"owner": 1.25, "member": 0.5, "zoe": 7} {
+		o := from
+		o.User, o.UserName = user, "Name of "+user
+		check.Must(t, check.Err(r.manager.Run(t.Context(), sessions.Task{Prompt: "brief", Origin: o}, nil)))
+		r.spend(llm.Account{Guild: "g1", User: "discord:" + user}, usd, budget.StateSettled)
+	}
+	for who, want := range map[string]float64{"owner": 1.25, "member": 0.5, "moderator": 0, "boss": 8.75} {
+		for _, by := range []string{"model", "server", "runtime"} {
+			_, body := r.ask("GET", "/api/costs?by="+by, "", key(who))
+			sum := 0.0
+			for _, c := range decode[api.CostReport](t, body).Costs {
+				sum += c.Amount.Money.USD()
+			}
+			if sum != want {
+				t.Errorf("by %s %s sees %v USD, want %v: %s", by, who, sum, want, body)
+			}
+		}
+	}
+	owner := key("owner")
+	for _, path := range []string{"/api/costs?by=person", "/api/costs.csv?by=person"} {
+		if status, body := r.ask("GET", path, "", owner); status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	_, page := r.ask("GET", "/budget", "", owner)
+	check.Contains(t, page, "1.25", `href="/budget"`)
+	_, table := r.ask("GET", "/api/costs.csv", "", owner)
+	for _, others := range []string{
+		"Name of", "zoe", "member", "8.75", "0.50", "7.00", "discord:", `value="person"`, `href="/settings"`,
+	} {
+		if strings.Contains(page, others) || strings.Contains(table, others) {
+			t.Errorf("a member is told %q", others)
+		}
+	}
 }

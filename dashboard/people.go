@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // Role is what somebody may do on the page. Each may what those before it may.
@@ -142,6 +143,14 @@ func (v visitor) mayAct(o sessions.Origin) bool {
 func (v visitor) manages(guild string) bool {
 	return v.role == RoleOperator ||
 		slices.ContainsFunc(v.servers, func(m Membership) bool { return m.Guild == guild && m.Manages })
+}
+
+// account returns v as budgets know people; empty for the operator, who sees what everybody spends.
+func (v visitor) account() string {
+	if v.role == RoleOperator {
+		return ""
+	}
+	return agent.PersonID(sessions.Origin{Kind: sessions.FromDiscord, User: v.id})
 }
 
 // byName returns v as others read it.

@@ -150,7 +150,8 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 		"GET /watches": {403, 200, 200, 200, 200}, "GET /api/watches": {403, 200, 200, 200, 200},
 		"POST /api/watches/{id}/end": {403, 403, 200, 200, 404},
 		"GET /api/sign-ins":          {200, 200, 200, 200, 200}, "POST /api/sign-ins/end": {404, 404, 404, 404, 404},
-		"POST /api/logout": {204, 204, 204, 204, 204},
+		"POST /api/logout": {204, 204, 204, 204, 204}, "GET /budget": {403, 200, 200, 200, 200},
+		"GET /api/costs": {403, 200, 200, 200, 200}, "GET /api/costs.csv": {403, 200, 200, 200, 200},
 	}
 	bodies := map[string]string{
 		"POST /api/tasks/{id}/say": `{"text":"go on"}`, "POST /api/sessions/{id}/say": `{"text":"go on"}`,

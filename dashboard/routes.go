@@ -28,7 +28,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /api/setup/models", RoleOperator, s.listModels},
 		{"GET /settings", RoleOperator, s.settingsPage},
 		{"GET /settings/servers/{id}", RoleViewer, s.guildSettingsPage},
-		{"GET /budget", RoleOperator, s.budgetPage},
+		{"GET /budget", RoleMember, s.budgetPage},
 		{"GET " + loginPath, RoleNobody, s.loginPage},
 		{"GET /assets/{sum}/{name}", RoleNobody, s.asset},
 		{"GET /favicon.ico", RoleNobody, s.favicon},
@@ -88,8 +88,8 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /api/weaknesses", RoleOperator, s.weaknesses},
 
 		{"GET /api/budget", RoleOperator, s.budget},
-		{"GET /api/costs", RoleOperator, s.costs},
-		{"GET /api/costs.csv", RoleOperator, s.costsCSV},
+		{"GET /api/costs", RoleMember, s.costs},
+		{"GET /api/costs.csv", RoleMember, s.costsCSV},
 
 		{"GET /api/settings", RoleOperator, s.getSettings},
 		{"PUT /api/settings", RoleOperator, s.putSettings},

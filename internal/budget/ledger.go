@@ -79,8 +79,9 @@ type LedgerReader interface {
 	// People returns what each person has spent in a guild on a day, as sums of the level User, the most money first.
 	People(ctx context.Context, guild, day string, limit int) ([]Sum, error)
 
-	// Costs returns what was spent on each day from since on, apart by what by says, in the order of the days.
-	Costs(ctx context.Context, by CostKey, since string) ([]Cost, error)
+	// Costs returns what user, or everybody for "", spent on each day from since on, apart by what by says, in the
+	// order of the days.
+	Costs(ctx context.Context, by CostKey, since, user string) ([]Cost, error)
 
 	// Calls returns the calls of models, the last first, at most limit.
 	Calls(ctx context.Context, limit int) ([]Entry, error)

@@ -84,13 +84,16 @@ func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 	return o, err
 }
 
-// Costs returns what was spent in the last days, today among them, apart by what by says, and these days.
-func (k *Enforcer) Costs(ctx context.Context, by CostKey, days int) (costs []Cost, dates []string, err error) {
+// Costs returns what user, or everybody for "", spent in the last days, today among them, apart by what by says, and
+// these days.
+func (k *Enforcer) Costs(
+	ctx context.Context, by CostKey, days int, user string,
+) (costs []Cost, dates []string, err error) {
 	now, zone := k.now(), k.Rules().Zone
 	for i := days - 1; i >= 0; i-- {
 		dates = append(dates, dayOf(now.AddDate(0, 0, -i), zone))
 	}
-	costs, err = k.Ledger.Costs(ctx, by, dates[0])
+	costs, err = k.Ledger.Costs(ctx, by, dates[0], user)
 	return costs, dates, err
 }
 

@@ -242,14 +242,15 @@ var costColumns = map[budget.CostKey]string{
 }
 
 // Costs implements [budget.Ledger].
-func (db *DB) Costs(ctx context.Context, by budget.CostKey, since string) ([]budget.Cost, error) {
+func (db *DB) Costs(ctx context.Context, by budget.CostKey, since, user string) ([]budget.Cost, error) {
 	query := "SELECT day, " + costColumns[by] + " AS what, sum(ledger.calls), sum(ledger.steps), sum(tokens), sum(money), sum(time)," +
 		" sum(talk), sum(ledger.unpriced) FROM ledger LEFT JOIN task ON task.id = ledger.task" +
-		" WHERE day >= ? AND (ledger.calls > 0 OR money > 0) GROUP BY day, what ORDER BY day, what"
+		" WHERE day >= ? AND ? IN ('', ledger.user) AND (ledger.calls > 0 OR money > 0)" +
+		" GROUP BY day, what ORDER BY day, what"
 	return list(ctx, db, "read what was spent", func(scan func(...any) error) (c budget.Cost, err error) {
 		err = scan(concatFields([]any{&c.Day, &c.ID}, amountFields(&c.Amount), []any{&c.Unpriced})...)
 		return c, err
-	}, query, since)
+	}, query, since, user)
 }
 
 // Calls implements [budget.Ledger].

@@ -165,7 +165,7 @@ func testLists(t *testing.T, l budget.Ledger) {
 		budget.CostByModel: "2026-03-01 test:model 40,2026-03-02 test:model 5", budget.CostByGuild: "2026-03-01 g 40,2026-03-02 g 5",
 		budget.CostByUser: "2026-03-01 discord:1 10,2026-03-01 discord:2 30,2026-03-02 discord:1 5", budget.CostByRuntime: "2026-03-01  40,2026-03-02  5",
 	} {
-		costs, err := l.Costs(t.Context(), by, day)
+		costs, err := l.Costs(t.Context(), by, day, "")
 		var said []string
 		for _, c := range costs {
 			said = append(said, fmt.Sprintf("%s %s %d", c.Day, c.ID, c.Amount.Money))
@@ -174,7 +174,11 @@ func testLists(t *testing.T, l budget.Ledger) {
 			t.Errorf("costs by %s: got %q, %v; want %q", by, got, err, want)
 		}
 	}
-	if costs, err := l.Costs(t.Context(), budget.CostByModel, "2026-03-03"); len(costs) > 0 || err != nil {
+	costs, err := l.Costs(t.Context(), budget.CostByModel, day, "discord:2")
+	if err != nil || len(costs) != 1 || costs[0].Amount.Money != 30 {
+		t.Errorf("costs of one person: %v, %v", costs, err)
+	}
+	if costs, err := l.Costs(t.Context(), budget.CostByModel, "2026-03-03", ""); len(costs) > 0 || err != nil {
 		t.Errorf("costs of later days: %v, %v", costs, err)
 	}
 	calls, err := l.Calls(t.Context(), 2)
