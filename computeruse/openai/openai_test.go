@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -110,6 +111,11 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 	output, _ := second.Input[0]["output"].(map[string]any)
 	if output["detail"] != "original" || output["type"] != "computer_screenshot" {
 		t.Errorf("the picture is sent as %v", output)
+	}
+	for n, b := range []body{first, second} {
+		if text := fmt.Sprint(b.Input[len(b.Input)-1]["content"]); !strings.Contains(text, "at "+shot(t, n+1).URL+":") {
+			t.Errorf("request %d tells %s, want the page's address with the picture", n, text)
+		}
 	}
 }
 
