@@ -12,6 +12,7 @@ import (
 	"clank/cancel"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
@@ -123,15 +124,17 @@ func TestEveryMetricAndKindOfRecordIsSeenToChange(t *testing.T) {
 	calls := silentCalls{discordCalls{e.CallService}}
 	e.CallService.registry = &conversation.CallRegistry{Host: calls, Logger: e.logger}
 	check.Must(t, check.Err(e.CallService.registry.Join(t.Context(), someone, roomOne)))
+	follow := e.Approver.Approvals.Follow(func(approval.Question) bool { return true }) // before anybody asks
+	defer follow.Close()
 	asked := make(chan error, 1)
 	go func() {
 		q := sessions.Question{Classes: []string{string(approval.ClassBuy)}, Text: "Buy it", Origin: "a.example"}
 		task := sessions.Task{ID: "t", Origin: operator}
 		asked <- check.Err(e.Approver.Ask(t.Context(), sessions.Session{ID: "s"}, task, q))
 	}()
-	follow := e.Approver.Approvals.Follow(func(approval.Question) bool { return true })
-	defer follow.Close()
-	question, err := follow.Next(t.Context())
+	ctx, cancelWait := context.WithTimeout(t.Context(), browsertest.Patience)
+	defer cancelWait()
+	question, err := follow.Next(ctx)
 	check.Must(t, err)
 
 	working, stop := context.WithCancelCause(t.Context())

@@ -62,7 +62,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		},
 		Realtime: settings.RealtimeModel{Model: "gpt-realtime-2.1", Voice: "marin"},
 	}
-	want.Share = settings.Share{LinkLifetime: 2 * time.Hour}
+	want.Share = settings.Share{LinkLifetime: 2 * time.Hour, Sound: true}
 	want.HandOver = settings.HandOverNever
 	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
 	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
