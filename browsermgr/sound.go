@@ -9,9 +9,8 @@ import (
 // soundRetry is how long it takes until a window that cannot be heard is tried again.
 const soundRetry = time.Second
 
-// Sound returns what the pages of the window play until ctx ends: pieces of [chrome.SoundFrame] in the form of [chrome.Sound], none while
-// nothing plays. Chromium mixes all its pages, so nothing is heard while other windows have pages in the same browser, nor while a
-// person works the pages.
+// Sound returns what the window's browser plays until ctx ends: pieces of [chrome.SoundFrame] in the form of [chrome.Sound], none while
+// nothing plays. Chromium mixes all its pages: those of other windows are heard, too. Nothing is heard while a person works the window's.
 func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 	return func(yield func([]int16) bool) {
 		for ctx.Err() == nil {
@@ -42,7 +41,7 @@ func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 			if !more {
 				return true
 			}
-			if w.playsAlone(b) && !yield(p) {
+			if w.isHeard(b) && !yield(p) {
 				return false
 			}
 		case <-ctx.Done():
@@ -51,13 +50,9 @@ func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 	}
 }
 
-// playsAlone reports whether b has pages of w alone, and nobody works them.
-func (w *Window) playsAlone(b *browser) bool {
+// isHeard reports whether b is the window's browser and nobody works its pages.
+func (w *Window) isHeard(b *browser) bool {
 	w.mu.Lock()
-	mine := w.browser == b && w.hands == nil
-	w.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, has := b.windows[w]
-	return mine && has && len(b.windows) == 1
+	defer w.mu.Unlock()
+	return w.browser == b && w.hands == nil
 }

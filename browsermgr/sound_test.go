@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/internal/test/browsertest"
+	"clank/internal/test/check"
 )
 
 // tonePage plays a tone of 440 Hz, on the left alone, when its button is clicked.
@@ -53,11 +54,10 @@ func TestAPageIsHeard(t *testing.T) {
 		t.Errorf("left sounds with %.0f Hz and right with %.0f, want 440 and none", got, hertz(right))
 	}
 
-	other := window(t, m, browsermgr.WindowOptions{Key: "b", URL: site})
-	wantSilence(t, pieces, "while another window has a page")
-	if err := other.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	hands, err := w.BeginControl(t.Context(), "ada")
+	check.Must(t, err)
+	wantSilence(t, pieces, "while somebody works the page")
+	hands.End()
 	awaitPiece(t, pieces)
 	act(t, w, "evaluate", map[string]any{"fn": "() => player.pause()"})
 	wantSilence(t, pieces, "when nothing plays")

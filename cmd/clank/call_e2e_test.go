@@ -20,7 +20,6 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
-	"clank/cancel"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
@@ -708,11 +707,9 @@ func callOnThePage(t *testing.T, r *serverFixture) {
 	awaitPageState(t, tab, "in")
 	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
 	browsertest.JS(t, tab, `() => callConnection.getSenders().forEach((s) => s.replaceTrack(null))`) // no stop for what is shared
-	rec := <-stopped
-	if rec.State != sessions.TaskStopped {
+	if rec := <-stopped; rec.State != sessions.TaskStopped {
 		t.Errorf("the task ended %s, want it stopped", rec.State)
 	}
-	check.Must(t, a.Sessions.CloseSession(testDeadline(t), rec.SessionID, cancel.Actor{Moderator: true}))
 	if _, err := a.Sessions.Run(testDeadline(t), sessions.Task{Prompt: "click Play", SessionID: done.SessionID, Model: plain.ModelName, Origin: operator}, nil); err != nil {
 		t.Fatal(err)
 	}

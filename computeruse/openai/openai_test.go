@@ -113,7 +113,7 @@ func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
 		t.Errorf("the picture is sent as %v", output)
 	}
 	for n, b := range []body{first, second} {
-		if text := fmt.Sprint(b.Input[len(b.Input)-1]["content"]); !strings.Contains(text, "at "+shot(t, n+1).URL+":") {
+		if text := fmt.Sprint(b.Input[len(b.Input)-1]["content"]); !strings.Contains(text, "at "+shot(t, 1).URL+":") {
 			t.Errorf("request %d tells %s, want the page's address with the picture", n, text)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 
@@ -193,7 +194,9 @@ func (x shareHost) PlaySound(ctx context.Context, c share.CallRef, s sessions.Se
 	if !open || player == nil {
 		return
 	}
-	play := func(ctx context.Context) iter.Seq2[[]byte, error] { return soundPackets(w.Sound(ctx)) }
+	play := func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return soundPackets(w.Sound(ctx), func() bool { return x.mayBeHeard(ctx, s) })
+	}
 	if err := player.PlayBeneath(ctx, play); err != nil {
 		x.Logger.Warn("a shared page cannot be heard", "session", s.ID, "error", err)
 	}
@@ -208,16 +211,36 @@ func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
 	return p.(*playout.Player)
 }
 
-// soundPackets encodes what pages play. Silence is left out, so that a page that plays nothing does not seem to speak.
-func soundPackets(pieces iter.Seq[[]int16]) iter.Seq2[[]byte, error] {
+// mayBeHeard reports whether no task of another channel works in the browser of a session: Chromium mixes the sound of all pages.
+func (x shareHost) mayBeHeard(ctx context.Context, s sessions.Session) bool {
+	running, err := x.Sessions.Sessions(ctx, sessions.SessionQuery{States: []sessions.SessionState{sessions.SessionRunning}})
+	return err == nil && !slices.ContainsFunc(running, func(o sessions.Session) bool {
+		return o.Profile == s.Profile && (o.Origin.Guild != s.Origin.Guild || o.Origin.Channel != s.Origin.Channel)
+	})
+}
+
+// soundCheckEvery is between two looks at whether pages may be heard.
+const soundCheckEvery = time.Second
+
+// soundPackets encodes what pages play while they may be heard. Silence is left out, so that a page that plays nothing does not seem to
+// speak.
+func soundPackets(pieces iter.Seq[[]int16], may func() bool) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		encoder, err := voice.NewMusicEncoder()
 		if err != nil {
 			yield(nil, err)
 			return
 		}
+		var heard bool
+		var looked time.Time
 		for piece := range pieces {
 			if peak, _ := voice.Level(piece); peak == 0 {
+				continue
+			}
+			if time.Since(looked) > soundCheckEvery {
+				heard, looked = may(), time.Now()
+			}
+			if !heard {
 				continue
 			}
 			if packet, err := encoder.Encode(piece); !yield(packet, err) || err != nil {
