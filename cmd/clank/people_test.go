@@ -83,4 +83,35 @@ func TestPeopleOfDiscordUseTheDashboard(t *testing.T) {
 			}
 		}
 	}
+
+	r.updateSettings(map[string]any{
+		"interaction.dashboard.signIn": "members", "interaction.access.people": "",
+		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 1,
+	})
+	_, key := signIn(eve)
+	for _, tc := range []struct {
+		more   string
+		status int
+		says   string
+	}{
+		{`,"headed":true`, 400, "only an operator"},
+		{`,"model":"openai:other"`, 400, "not one to choose"},
+		{`,"profile":"work"`, 403, "profile"},
+		{"", 202, ""},
+		{"", 429, "within an hour"},
+	} {
+		body := `{"prompt":"read","place":"` + r.guild.ID + "/" + r.room.ID + `"` + tc.more + `}`
+		res, answer := ask("POST", board.URL()+"/api/tasks", body, key)
+		why, _ := answer["error"].(string)
+		if res.StatusCode != tc.status || !strings.Contains(why, tc.says) {
+			t.Errorf("eve asks with %s: %d %v", tc.more, res.StatusCode, answer)
+		}
+		if id, _ := answer["task_id"].(string); id != "" {
+			task, err := r.server.Sessions.Task(t.Context(), id)
+			check.Must(t, err)
+			if o := task.Origin; o.User != eve.ID || o.Guild != r.guild.ID || o.Channel != r.room.ID || o.Private {
+				t.Errorf("eve asked as %+v", o)
+			}
+		}
+	}
 }
