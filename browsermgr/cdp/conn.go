@@ -43,6 +43,9 @@ type Options struct {
 	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead.
 	// It is called on the reading goroutine, and must leave the message's structure as it is.
 	Redact func(message []byte) []byte
+	// Works, if set, reports whether the browser's processes have done anything since it was last asked. A silent one
+	// that does nothing is given up sooner than one that may only be slow.
+	Works func() bool
 }
 
 // StatusError says that the opening handshake was answered with something else than a switch of protocols. It is told
@@ -74,6 +77,7 @@ type Conn struct {
 	timeout time.Duration
 	sent    func(method string) // may be nil
 	clean   func([]byte) []byte // may be nil
+	works   func() bool         // may be nil
 
 	mu      sync.Mutex
 	next    int
@@ -117,7 +121,7 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 // New makes a connection of a way to a browser, which it then owns. Nothing is sent or read before [Conn.Start].
 func New(way Transport, opts Options) *Conn {
 	return &Conn{
-		way: way, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact,
+		way: way, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact, works: opts.Works,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		branches: map[string]*Branch{}, branchCalls: map[int]branchCall{},
 	}
@@ -144,18 +148,19 @@ func (c *Conn) Start(onEvent func(Event)) {
 }
 
 // A browser that hangs, or is reached over a line that is cut somewhere, is told by its silence: it answers neither a
-// call nor, since a page may keep its calls waiting, what the browser itself is asked meanwhile. It is told before calls
-// end that have the usual limit of 10 s: with one check more than the limit has.
+// call nor, since a page may keep its calls waiting, what the browser itself is asked meanwhile. One that works, as on a
+// machine with too much to do, has until shortly before the usual limit of a call, which is 10 s.
 const (
-	silenceChecks = 4
-	silenceLimit  = 7500 * time.Millisecond
+	silenceCheck  = 500 * time.Millisecond
+	silenceChecks = 18 // of one that works, or of which that is not known
+	idleChecks    = 4  // of one that does nothing either
 )
 
-// watch returns ErrSilent once nothing has come for silenceLimit although a call waits.
+// watch returns ErrSilent once too many checks in a row have found a call that waits and nothing that has come.
 func (c *Conn) watch(ctx context.Context) error {
-	tick := time.NewTicker(silenceLimit / silenceChecks)
+	tick := time.NewTicker(silenceCheck)
 	defer tick.Stop()
-	for before, silent := int64(0), 0; ; {
+	for before, silent, idle := int64(0), 0, 0; ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -165,14 +170,20 @@ func (c *Conn) watch(ctx context.Context) error {
 		c.mu.Lock()
 		waits := len(c.pending) > 0
 		c.mu.Unlock()
-		if silent++; parts != before || !waits {
-			before, silent = parts, 0
+		if parts != before || !waits {
+			before, silent, idle = parts, 0, 0
 			continue
 		}
-		if silent == silenceChecks {
+		silent++
+		if idle++; c.works == nil || c.works() {
+			idle = 0
+		}
+		if silent == silenceChecks || idle == idleChecks {
 			return ErrSilent
 		}
-		c.Session("", ErrGone).Post(proto.BrowserGetVersion{})
+		if silent%2 == 0 {
+			c.Session("", ErrGone).Post(proto.BrowserGetVersion{})
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -160,7 +161,7 @@ func launchOnce(ctx context.Context, o LaunchOptions, data *userData, port int, 
 			o.Logger.Warn("record browser", "error", err)
 		}
 	}
-	if err := p.awaitReady(ctx, o); err != nil {
+	if err := p.awaitReadyOrIdle(ctx, o); err != nil {
 		p.kill()
 		close(p.launched)
 		<-p.done
@@ -186,6 +187,32 @@ var (
 type sandboxError struct{ line string }
 
 func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.line }
+
+// awaitReadyOrIdle is awaitReady, and ends once the browser has done nothing at all for a fifth of its time: it hangs.
+func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
+	const checks = 10
+	limit := o.Timeout / 5
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel(nil)
+	wg.Go(func() {
+		tick := time.NewTicker(limit / checks)
+		defer tick.Stop()
+		for idle := 0; idle < checks; idle++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if p.Works() {
+				idle = 0
+			}
+		}
+		cancel(fmt.Errorf("it hangs: it did not answer, and did nothing for %s", limit))
+	})
+	return p.awaitReady(ctx, o)
+}
 
 // awaitReady waits for the DevTools address and for the answer to a first command.
 func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {

@@ -57,6 +57,8 @@ type Process struct {
 	data     *userData     // ours to close; set before settled is closed, nil if the launch gave up
 	done     chan struct{}
 	err      error // set before done is closed
+
+	used atomic.Value // string: what Works saw
 }
 
 // Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is left: no

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,14 +12,8 @@ import (
 // inspectProcess returns false if there is no such process.
 func inspectProcess(pid int) (processInfo, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
-		return processInfo{}, false
-	}
-	// pid (name) state ppid pgrp …; the name may contain anything, so count from its last bracket.
-	_, rest, ok := cutLast(string(stat), ") ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 20 {
+	fields := readStat(filepath.Join(dir, "stat"))
+	if len(fields) < 20 {
 		return processInfo{}, false
 	}
 	pgid, err := strconv.Atoi(fields[2])
@@ -31,6 +26,36 @@ func inspectProcess(pid int) (processInfo, bool) {
 		p.args = strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00")
 	}
 	return p, true
+}
+
+// Works reports whether the browser has used a processor since Works was last asked, or a thread of its processes
+// wants one now, or a disk. Where the system does not tell it is true.
+func (p *Process) Works() bool {
+	fields := readStat(filepath.Join("/proc", strconv.Itoa(p.PID), "stat"))
+	if len(fields) < 13 {
+		return true
+	}
+	if used := fields[11] + " " + fields[12]; p.used.Swap(used) != used {
+		return true
+	}
+	for _, pid := range groupMembers(p.PID) {
+		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/stat"))
+		if err != nil || slices.ContainsFunc(threads, func(stat string) bool {
+			fields := readStat(stat)
+			return len(fields) > 0 && (fields[0] == "R" || fields[0] == "D")
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// readStat returns the fields of a proc(5) file stat from the state on; none if it cannot be read.
+func readStat(path string) []string {
+	stat, _ := os.ReadFile(path) // one that has ended has none
+	// pid (name) state ppid pgrp …; the name may contain anything, so count from its last bracket.
+	_, rest, _ := cutLast(string(stat), ") ")
+	return strings.Fields(rest)
 }
 
 // groupMembers lists the processes of a group that still run; zombies do not.

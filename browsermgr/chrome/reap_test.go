@@ -305,8 +305,9 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
 		"says garbage and exits": {program(t, "echo 'cannot load libfoo.so' >&2; exit 3"), "cannot load libfoo.so"},
 		"tells its exit status":  {program(t, "exit 3"), "exited with status 3; it said nothing"},
-		"never answers":          {program(t, "echo starting >&2; exec sleep 600"), "not ready within 301ms; it said:\nstarting"},
-		"shuts its pipe":         {program(t, "exec 3<&- 4>&-; exec sleep 600"), "not ready within 301ms"},
+		"never answers":          {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
+		"hangs":                  {program(t, "echo starting >&2; exec sleep 600"), "did nothing for 600ms; it said:\nstarting"},
+		"shuts its pipe":         {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
 		"answers nonsense":       {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
 		"opens no DevTools": {
 			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
@@ -323,8 +324,11 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			temp := t.TempDir()
 			timeout := time.Minute
-			if strings.HasPrefix(tt.want, "not ready") {
+			switch {
+			case strings.Contains(tt.want, "not ready"), strings.Contains(tt.want, "pipe broke"):
 				timeout = 300 * time.Millisecond
+			case strings.Contains(tt.want, "did nothing"):
+				timeout = 3 * time.Second
 			}
 			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
 				Executable: tt.program, Headless: true, NoSandbox: true, Pipe: !strings.Contains(tt.want, "port"), TempDir: temp,

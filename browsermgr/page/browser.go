@@ -37,6 +37,8 @@ type Options struct {
 	HandshakeTimeout time.Duration
 	// Redact, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
 	Redact func(message []byte) []byte
+	// Works, if set, reports whether the browser has done anything since it was last asked; see [cdp.Options].
+	Works func() bool
 	// HiddenAreas, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
 	// the picture back.
 	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
@@ -128,7 +130,7 @@ func (opts Options) withDefaults() Options {
 func (opts Options) connOptions() cdp.Options {
 	return cdp.Options{
 		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeClient: opts.HandshakeClient,
-		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
+		HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact, Works: opts.Works,
 	}
 }
 
@@ -203,13 +205,11 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 			return nil, err
 		}
 	}
-	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.rootSession, proto.TargetCreateTarget{
-		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(opts.ContextID),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open a tab: %w", err)
+	t, err := b.openTab(ctx, opts.ContextID)
+	if errors.Is(err, ErrTabCrashed) { // the next gets a new process
+		b.log.Warn("a new tab crashed, and another is opened")
+		t, err = b.openTab(ctx, opts.ContextID)
 	}
-	t, err := b.awaitTab(ctx, string(res.TargetID))
 	if err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
 	}
@@ -218,6 +218,30 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	}
 	_, err = t.Navigate(ctx, opts.URL)
 	return t, err
+}
+
+// openTab opens an empty tab. One that crashes before it is set up is closed, and the error wraps ErrTabCrashed.
+func (b *Browser) openTab(ctx context.Context, contextID string) (*Tab, error) {
+	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.rootSession, proto.TargetCreateTarget{
+		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(contextID),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.awaitTab(ctx, string(res.TargetID))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-t.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if errors.Is(t.setUpErr, ErrTabCrashed) {
+		b.rootSession.Post(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.targetID)})
+		return nil, t.setUpErr
+	}
+	return t, nil
 }
 
 // awaitTab waits until a target is attached.

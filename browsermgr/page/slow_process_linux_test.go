@@ -3,8 +3,10 @@ package page_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ import (
 func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	url := site(t, map[string]string{"/": "<p>Here"}).URL
-	pids := pageProcesses(t, browser.Process(t).PID)
+	pids := pageProcesses(t, browser.Process(t).PID, "--type=renderer", "--type=zygote")
 	if len(pids) == 0 {
 		t.Fatal("the browser has no processes for pages")
 	}
@@ -35,6 +37,29 @@ func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
 	check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
 }
 
+// TestATabWhoseProcessIsKilledIsOpenedInAnother kills the processes of all pages, the spare one included, while a tab
+// is opened. A tab that is taken for alive does not load its page.
+func TestATabWhoseProcessIsKilledIsOpenedInAnother(t *testing.T) {
+	own := browsertest.Launch(t)
+	url := site(t, map[string]string{"/": "<p>Here"}).URL
+	for _, method := range []string{"Target.createTarget", "Page.enable"} {
+		var once sync.Once
+		b := browsertest.Connect(t, own, page.Options{OnSent: func(sent string) {
+			if sent == method {
+				once.Do(func() {
+					signalAll(pageProcesses(t, own.PID, "--type=renderer"), syscall.SIGKILL)
+				})
+			}
+		}})
+		tab, err := b.NewTab(t.Context(), page.TabOptions{URL: url})
+		if err != nil {
+			t.Errorf("killed at %s: %v", method, err)
+			continue
+		}
+		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
+	}
+}
+
 // signalAll passes over processes that have ended.
 func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
@@ -42,8 +67,9 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// pageProcesses returns the processes below root that show pages or start processes that do.
-func pageProcesses(tb testing.TB, root int) (pids []int) {
+// pageProcesses returns the processes below root of some kinds: renderers, which show pages, or zygotes, which start
+// them.
+func pageProcesses(tb testing.TB, root int, kinds ...string) (pids []int) {
 	tb.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
 	check.Must(tb, err)
@@ -59,7 +85,7 @@ func pageProcesses(tb testing.TB, root int) (pids []int) {
 	}
 	for todo := []int{root}; len(todo) > 0; todo = todo[1:] {
 		cmdline, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(todo[0]), "cmdline"))
-		if strings.Contains(string(cmdline), "--type=renderer") || strings.Contains(string(cmdline), "--type=zygote") {
+		if slices.ContainsFunc(kinds, func(kind string) bool { return strings.Contains(string(cmdline), kind) }) {
 			pids = append(pids, todo[0])
 		}
 		todo = append(todo, below[todo[0]]...)

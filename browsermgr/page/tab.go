@@ -30,6 +30,7 @@ type Tab struct {
 	actionToken chan struct{}     // holds a token while an action runs
 	inputState  action.InputState // of whose turn it is
 	ready       chan struct{}     // closed when the tab is set up
+	setUpErr    error             // why it is set up only in part; set before ready is closed
 	done        chan struct{}
 	hold        atomic.Pointer[Hold]                     // of the person who works it; nil for nobody
 	freed       atomic.Int64                             // when the last hold ended, in microseconds since 1970

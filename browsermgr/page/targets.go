@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -101,7 +100,10 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		if p.Waiting && info.OpenerID == "" {
 			limit = max(limit, b.conn.Timeout())
 		}
-		b.setUpSession(t, t.main, limit, info.hasNoProcess(), func() { close(t.ready) })
+		b.setUpSession(t, t.main, limit, info.hasNoProcess(), func(err error) {
+			t.setUpErr = err
+			close(t.ready)
+		})
 		if !p.Waiting {
 			t.tree.DiscoverCrossOrigin(t.main)
 		}
@@ -116,7 +118,7 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.tree.Add(f)
-		b.setUpSession(parent.tab, f, sessionSetUpLimit, false, func() {})
+		b.setUpSession(parent.tab, f, sessionSetUpLimit, false, func(error) {})
 		if !p.Waiting {
 			parent.tab.tree.DiscoverCrossOrigin(f)
 		}
@@ -133,9 +135,10 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 // that it loads before its set-up is answered is never told of.
 const sessionSetUpLimit = 2 * time.Second
 
-// setUpSession enables what a new session needs, within limit, lets its target run and calls done. The answers are waited for before it runs, since what
-// is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
-func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
+// setUpSession enables what a new session needs, within limit, lets its target run and calls done. The answers are
+// waited for before it runs, since what is still on its way when the target changes its process is lost; a mute target
+// has to run in order to answer.
+func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func(error)) {
 	reqs := []proto.Request{
 		proto.PageEnable{},
 		proto.PageSetLifecycleEventsEnabled{Enabled: true},
@@ -149,7 +152,7 @@ func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)
 	}
-	b.release(f, reqs, limit, mute, done)
+	b.release(t, f, reqs, limit, mute, done)
 }
 
 // addWorker sets up a dedicated worker of a tab, and lets it run. What it asks the network for is told to the observers as
@@ -164,11 +167,14 @@ func (b *Browser) addWorker(f *frame.Frame, t *Tab) {
 			reqs = append(reqs, o.AttachWorker(t, f)...)
 		}
 	}
-	b.release(f, reqs, sessionSetUpLimit, false, func() {})
+	b.release(t, f, reqs, sessionSetUpLimit, false, func(error) {})
 }
 
-// release asks a new session's target, lets it run when it has answered or the limit is over, and calls done. A mute target runs at once.
-func (b *Browser) release(f *frame.Frame, reqs []proto.Request, limit time.Duration, mute bool, done func()) {
+// release asks a new session's target, lets it run when it has answered, its tab is lost or the limit is over, and
+// calls done with why it did not answer. A mute target runs at once.
+func (b *Browser) release(
+	t *Tab, f *frame.Frame, reqs []proto.Request, limit time.Duration, mute bool, done func(error),
+) {
 	var calls []*cdp.Call
 	for _, req := range reqs {
 		calls = append(calls, f.BeginWithin(limit, req))
@@ -177,18 +183,23 @@ func (b *Browser) release(f *frame.Frame, reqs []proto.Request, limit time.Durat
 		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
 	}
 	b.wg.Go(func() {
-		defer done()
 		// One limit for all.
-		ctx, cancel := context.WithTimeoutCause(context.Background(), limit, &fault.TimeLimitError{Limit: limit})
-		defer cancel()
+		ctx, cancel, lost := t.watchContext(Watching(context.Background()), limit, false)
+		if lost == nil {
+			defer cancel()
+		}
 		for _, c := range calls {
-			if err := c.Wait(ctx, nil); err != nil {
+			if lost != nil {
+				c.Abandon()
+			} else if err := c.Wait(ctx, nil); err != nil {
 				b.log.Debug("session set up only in part", "target", f.ID(), "error", err)
+				lost = context.Cause(ctx)
 			}
 		}
 		if !mute {
 			f.Post(proto.RuntimeRunIfWaitingForDebugger{})
 		}
+		done(lost)
 	})
 }
 

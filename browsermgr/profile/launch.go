@@ -42,6 +42,7 @@ func Launch(ctx context.Context, executable chrome.Executable, opts chrome.Launc
 	if err != nil {
 		return RunningBrowser{}, err
 	}
+	conn.Works = process.Works
 	c, err := page.ConnectPipe(ctx, process.Pipe, conn)
 	if err != nil {
 		return RunningBrowser{}, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
