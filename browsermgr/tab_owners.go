@@ -3,6 +3,7 @@ package browsermgr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,9 +204,10 @@ func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 		}
 		switch target := tab.TargetID(); {
 		case slices.Contains(idle, target):
-			b.closeInBackground(tab, "idle")
+			b.closeInBackground(tab, fmt.Sprintf("not used for %s", c.IdleAfter))
 		case slices.Contains(extra, target):
-			b.closeInBackground(tab, "more than its session may have")
+			b.closeInBackground(tab, fmt.Sprintf("a session may have no more than %d tabs, of which those used last stay",
+				c.MaxPerOwner))
 		}
 	}
 }
@@ -213,6 +215,11 @@ func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 // closeInBackground closes a tab while the caller goes on. The Manager waits for it; it is bounded by the tab itself.
 func (b *browser) closeInBackground(tab *page.Tab, why string) {
 	b.manager.Logger.Info("closing tab", "tab", tab.ID(), "why", why)
+	if w := b.windowOf(tab); w != nil {
+		w.mu.Lock()
+		w.tabs.NoteSweep(tab, why)
+		w.mu.Unlock()
+	}
 	b.manager.wg.Go(func() {
 		if err := tab.Close(context.Background()); err != nil && !errors.Is(err, page.ErrBrowserGone) {
 			b.manager.Logger.Warn("close tab", "tab", tab.ID(), "error", err)

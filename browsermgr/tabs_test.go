@@ -71,6 +71,10 @@ func TestTabsOfSessionsAreSwept(t *testing.T) {
 	if all := strings.Join(lines, "\n"); strings.Contains(all, oldest+" ") || !strings.HasPrefix(lines[1], "* ") {
 		t.Errorf("the oldest tab %s is not the one that went:\n%s", oldest, all)
 	}
+	_, err := w.Act(t.Context(), "tabSelect", map[string]any{"tab": oldest})
+	if err == nil || !strings.Contains(err.Error(), "no more than 2 tabs") {
+		t.Errorf("the limit is not named: %v", err)
+	}
 	for _, tab := range nobodys {
 		if !slices.Contains(u.Browser.Tabs(), tab) {
 			t.Errorf("%s, a tab of nobody, was swept", tab.ID())

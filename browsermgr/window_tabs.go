@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ type windowTabs struct {
 	selected []*page.Tab // in the order in which they were last current; the last one is current
 	lastURL  string      // where the last tab was when it went
 	notes    []string
-	switched chan struct{} // closed when another tab becomes the current one; nil if nobody waits for that
+	swept    map[string]string // why tabs were closed that nobody closed, by id
+	switched chan struct{}     // closed when another tab becomes the current one; nil if nobody waits for that
 }
 
 // Add makes a tab of the window's the current one.
@@ -84,10 +86,21 @@ func (s *windowTabs) Remove(tab *page.Tab) {
 		return
 	}
 	text := "a tab was closed: " + TabLine(tab)
+	if why := s.swept[tab.ID()]; why != "" {
+		text += " (" + why + ")"
+	}
 	if was {
 		text += "; the current one is " + TabLine(s.lastSelected())
 	}
 	s.AddNotes(text)
+}
+
+// NoteSweep notes why a tab is closed that was not asked to be.
+func (s *windowTabs) NoteSweep(tab *page.Tab, why string) {
+	if s.swept == nil {
+		s.swept = map[string]string{}
+	}
+	s.swept[tab.ID()] = why
 }
 
 // BrowserGone forgets all tabs: their browser is gone. Where the current one was is remembered.
@@ -150,7 +163,11 @@ func (s *windowTabs) Find(id string) (*page.Tab, error) {
 		}
 		have = append(have, tab.ID())
 	}
-	return nil, fmt.Errorf("tab not found: %q; the tabs of this window are %s", id, strings.Join(have, ", "))
+	why := cmp.Or(s.swept[id], s.swept["t"+id])
+	if why != "" {
+		why = " was closed (" + why + ")"
+	}
+	return nil, fmt.Errorf("tab not found: %q%s; the tabs of this window are %s", id, why, strings.Join(have, ", "))
 }
 
 // IsOnly reports whether it is the only tab.
