@@ -215,11 +215,27 @@ func (m Machine) container() Check {
 		c.Status, c.Summary = CheckWarn, fmt.Sprintf("at most %d processes and threads are allowed; one Chromium needs about %d", n, processes)
 		c.FixHint = "raise the limit: --pids-limit 1000"
 	}
+	const files = 512
+	if n, ok := m.ownLimit("Max open files"); ok && n < files {
+		c.Status = CheckWarn
+		c.Summary = fmt.Sprintf("at most %d open files are allowed; one Chromium needs about %d", n, files)
+		c.FixHint = "raise the limit: ulimit -n 4096, or LimitNOFILE=4096 of a systemd service"
+	}
 	if n, ok := m.limit("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"); ok && n < memory {
 		c.Status, c.Summary = CheckWarn, fmt.Sprintf("at most %d MiB of memory are allowed; pages will crash", n/mib)
 		c.FixHint = "raise the limit: --memory 1g"
 	}
 	return c
+}
+
+// ownLimit reads a limit of this process, by its name in proc(5). One without end is none.
+func (m Machine) ownLimit(name string) (uint64, bool) {
+	_, rest, _ := strings.Cut(m.readText("/proc/self/limits"), name)
+	if fields := strings.Fields(rest); len(fields) > 0 {
+		n, err := strconv.ParseUint(fields[0], 10, 64)
+		return n, err == nil
+	}
+	return 0, false
 }
 
 // limit reads the first of the files that holds a number.

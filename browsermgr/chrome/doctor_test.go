@@ -66,12 +66,19 @@ func TestUsualCausesAreFound(t *testing.T) {
 		"full disk":           {id: "disk-space", status: chrome.CheckFail, summary: "5 MiB", left: map[string]uint64{"/tmp": 5 << 20, "/": 500 << 20}, files: map[string]string{"/tmp/x": ""}},
 		"nearly full disk":    {id: "disk-space", status: chrome.CheckWarn, summary: "500 MiB", left: map[string]uint64{"/": 500 << 20}},
 		"few processes":       {id: "limits", status: chrome.CheckWarn, summary: "at most 100 processes", files: map[string]string{"/sys/fs/cgroup/pids.max": "100"}},
-		"little memory":       {id: "limits", status: chrome.CheckWarn, summary: "256 MiB", files: map[string]string{"/sys/fs/cgroup/memory.max": "268435456"}},
-		"no limits":           {id: "limits", status: chrome.CheckPass, summary: "container (kubepods)", files: map[string]string{"/sys/fs/cgroup/pids.max": "max", "/proc/1/cgroup": "0::/kubepods/x"}},
-		"no fonts":            {id: "fonts", status: chrome.CheckWarn, hint: "fonts-liberation"},
-		"fonts":               {id: "fonts", status: chrome.CheckPass, files: map[string]string{"/usr/share/fonts/truetype/a/A.TTF": "x"}},
-		"snap":                {id: "snap", status: chrome.CheckWarn, summary: "is a snap", adjust: func(s *chrome.MachineSubject) { s.Snap = true }},
-		"WSL":                 {id: "platform", status: chrome.CheckInfo, summary: "Windows Subsystem", files: map[string]string{"/proc/version": "Linux 5 Microsoft"}},
+		"few open files": {
+			id: "limits", status: chrome.CheckWarn, summary: "at most 64 open files", hint: "ulimit -n",
+			files: map[string]string{
+				"/proc/self/limits": "Limit                     Soft Limit           Hard Limit           Units     \n" +
+					"Max open files            64                   64                   files     \n",
+			},
+		},
+		"little memory": {id: "limits", status: chrome.CheckWarn, summary: "256 MiB", files: map[string]string{"/sys/fs/cgroup/memory.max": "268435456"}},
+		"no limits":     {id: "limits", status: chrome.CheckPass, summary: "container (kubepods)", files: map[string]string{"/sys/fs/cgroup/pids.max": "max", "/proc/1/cgroup": "0::/kubepods/x"}},
+		"no fonts":      {id: "fonts", status: chrome.CheckWarn, hint: "fonts-liberation"},
+		"fonts":         {id: "fonts", status: chrome.CheckPass, files: map[string]string{"/usr/share/fonts/truetype/a/A.TTF": "x"}},
+		"snap":          {id: "snap", status: chrome.CheckWarn, summary: "is a snap", adjust: func(s *chrome.MachineSubject) { s.Snap = true }},
+		"WSL":           {id: "platform", status: chrome.CheckInfo, summary: "Windows Subsystem", files: map[string]string{"/proc/version": "Linux 5 Microsoft"}},
 		"WSL on a drive": {id: "platform", status: chrome.CheckWarn, summary: "Windows drive", files: map[string]string{"/proc/version": "Linux 5 microsoft"}, adjust: func(s *chrome.MachineSubject) {
 			s.DataDir = "/mnt/c/x"
 		}},
