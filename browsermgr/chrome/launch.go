@@ -342,9 +342,12 @@ func (p *Process) explain(err error) error {
 	return fmt.Errorf("%w: %s", err, describeExit(p.cmd.ProcessState))
 }
 
-// quoteStderr quotes stderr for the end of an error.
+// quoteStderr quotes stderr for the end of an error, or says what is meant if that is known.
 func quoteStderr(stderr *stderrTail) string {
-	if text := stderr.quote(); text != "" {
+	switch text := stderr.quote(); {
+	case strings.Contains(text, "Too many open files"):
+		return "; it may not open as many files as it needs here: raise the limit, as with ulimit -n 4096, and start clank again"
+	case text != "":
 		return "; it said:\n" + text
 	}
 	return "; it said nothing"

@@ -304,11 +304,15 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 func TestProgramsThatAreNoBrowser(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
 		"says garbage and exits": {program(t, "echo 'cannot load libfoo.so' >&2; exit 3"), "cannot load libfoo.so"},
-		"tells its exit status":  {program(t, "exit 3"), "exited with status 3; it said nothing"},
-		"never answers":          {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
-		"hangs":                  {program(t, "echo starting >&2; exec sleep 600"), "did nothing for 600ms; it said:\nstarting"},
-		"shuts its pipe":         {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
-		"answers nonsense":       {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
+		"may open few files": {
+			program(t, "echo 'GLib: Creating pipes for GWakeup: Too many open files' >&2; exit 5"),
+			"exited with status 5; it may not open as many files as it needs",
+		},
+		"tells its exit status": {program(t, "exit 3"), "exited with status 3; it said nothing"},
+		"never answers":         {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
+		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "did nothing for 600ms; it said:\nstarting"},
+		"shuts its pipe":        {program(t, "exec 3<&- 4>&-; exec sleep 600"), "its DevTools pipe broke"},
+		"answers nonsense":      {program(t, `printf 'no JSON\0' >&4; exec sleep 600`), "decode answer to Browser.getVersion"},
 		"opens no DevTools": {
 			program(t, "echo 'DevTools listening on ws://127.0.0.1:1/devtools/browser/x' >&2; exec sleep 600"),
 			"its DevTools port 1 is open",
