@@ -71,6 +71,9 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 	if inside, err := filepath.Rel(h.Dir, file); err == nil && filepath.IsLocal(inside) {
 		return m, fmt.Errorf("%s lies in what is backed up: choose another place", file)
 	}
+	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
+		return m, errors.New("nothing is kept there yet: set CLANK_HOME to the home that is meant")
+	}
 	m = BackupManifest{
 		Format: backupFormat, Version: opts.Version, At: time.Now().UTC().Truncate(time.Second),
 		Recordings: opts.Recordings, Keys: opts.Passphrase != "", Files: map[string]string{},
