@@ -117,7 +117,8 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		return err
 	}
 	const well = 5 * time.Second
-	if err = b.ping(ctx, well); err == nil || !errors.Is(err, cdp.ErrNoAnswer) {
+	// It may be given up as silent just now.
+	if err = b.ping(ctx, well); err == nil || !errors.Is(err, cdp.ErrNoAnswer) && !errors.Is(err, cdp.ErrGone) {
 		b.release()
 		return err
 	}
