@@ -99,7 +99,7 @@ func TestTheSetUpPageKeepsKeysAndChoosesAModel(t *testing.T) {
 	if now := r.server.Settings.Current(); now.AgentModel != "openai:gpt-6-luna" || now.AssistantModel != "openai:gpt-6-luna" {
 		t.Errorf("the models are %q and %q", now.AgentModel, now.AssistantModel)
 	}
-	tb.Eval(`document.querySelector("#discord-form [name=token]").value = "sk-bot"; document.querySelector("#discord-form button").click()`)
+	tb.Eval(`window.before = true; document.querySelector("#discord-form [name=token]").value = "sk-bot"; document.querySelector("#discord-form button").click()`)
 	eventually(t, "the token is kept", func() bool { kept, _ := s.keys.Load("DISCORD_TOKEN"); return kept == "sk-bot" })
 	tb.awaitPage()
 	list, err := r.client().Records(t.Context(), telemetry.Query{Kinds: []telemetry.Kind{telemetry.KindKey}, Limit: 5})
