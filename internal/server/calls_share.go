@@ -197,7 +197,7 @@ func (x shareHost) PlaySound(ctx context.Context, c share.CallRef, s sessions.Se
 	play := func(ctx context.Context) iter.Seq2[[]byte, error] {
 		return soundPackets(w.Sound(ctx), func() bool { return x.mayBeHeard(ctx, s) })
 	}
-	if err := player.PlayBeneath(ctx, play); err != nil {
+	if err := player.PlayBackground(ctx, play); err != nil {
 		x.Logger.Warn("a shared page cannot be heard", "session", s.ID, "error", err)
 	}
 }

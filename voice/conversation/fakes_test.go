@@ -101,13 +101,13 @@ func (e *scriptedEar) heard(id string) (n int) {
 
 // scriptedMouth says a word in 250 ms, in steps of 20 ms.
 type scriptedMouth struct {
-	mu      sync.Mutex
-	paused  bool
-	silence chan error // of what is being said; nil: nothing
-	said    []string   // sentences, begun
-	sounded time.Time  // when the last step was heard
-	beneath bool       // a shared page is heard
-	err     error
+	mu         sync.Mutex
+	paused     bool
+	silence    chan error // of what is being said; nil: nothing
+	said       []string   // sentences, begun
+	sounded    time.Time  // when the last step was heard
+	background bool       // a shared page is heard
+	err        error
 }
 
 func (m *scriptedMouth) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
@@ -179,12 +179,12 @@ func (m *scriptedMouth) Silence(cause error) {
 	}
 }
 
-func (m *scriptedMouth) StopBeneath() bool {
+func (m *scriptedMouth) StopBackground() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	beneath := m.beneath
-	m.beneath = false
-	return beneath
+	background := m.background
+	m.background = false
+	return background
 }
 
 func (m *scriptedMouth) words() string {

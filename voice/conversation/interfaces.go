@@ -35,7 +35,7 @@ type Player interface { //nolint:interfacebloat // what there is to do with one
 	Play(sound playout.SoundFunc) *playout.QueuedSentence
 	Pause(on bool)
 	Silence(cause error)
-	StopBeneath() bool // what a shared page sounds like
+	StopBackground() bool // what a shared page sounds like
 }
 
 // Message is something to write beside the call.

@@ -39,7 +39,7 @@ func (c *call) stop(p *person, named bool) bool {
 	}
 	c.waiting = kept
 	c.native.stop(p, all, cause)
-	if all && c.Player != nil && c.Player.StopBeneath() {
+	if all && c.Player != nil && c.Player.StopBackground() {
 		said = true
 	}
 	now := time.Now()

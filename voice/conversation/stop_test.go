@@ -75,13 +75,13 @@ func TestAStopSilencesASharedPageForWhoeverMayStopAll(t *testing.T) {
 		inParty(t, func(p *party) {
 			p.begin(tc.people...)
 			p.mouth.mu.Lock()
-			p.mouth.beneath = true
+			p.mouth.background = true
 			p.mouth.mu.Unlock()
 			p.sound("ada", 300*time.Millisecond)
 			p.spots("ada", tc.phrase)
 			p.wait(5 * time.Second)
 			p.mouth.mu.Lock()
-			silenced := !p.mouth.beneath
+			silenced := !p.mouth.background
 			p.mouth.mu.Unlock()
 			if said := strings.Contains(p.mouth.words(), "Stopped."); silenced != tc.want || said != tc.want {
 				p.t.Errorf("%q by one of %v: silenced %v, acknowledged %v, want %v", tc.phrase, tc.people, silenced, said, tc.want)

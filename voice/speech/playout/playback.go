@@ -73,8 +73,8 @@ func (v *playback) prepareQueue(ctx context.Context) bool {
 			s.startSynthesis(ctx)
 		}
 	}
-	// A sound beneath has gaps between its packets; whether it has fallen silent, tick tells.
-	busy := len(m.queue) > 0 || m.beneath != nil && (v.sounding || len(m.beneath.packets) >= packetsBeneathFirst)
+	// A background sound has gaps between its packets; whether it has fallen silent, tick tells.
+	busy := len(m.queue) > 0 || m.background != nil && (v.sounding || len(m.background.packets) >= backgroundFirst)
 	m.mu.Unlock()
 	if !busy {
 		v.endSpeech()
@@ -118,7 +118,7 @@ func (v *playback) tick(ctx context.Context) {
 	v.finish(s, err)
 }
 
-// nextPacket returns the next packet, and the sentence that it is of, nil for a sound beneath; none if there is none yet.
+// nextPacket returns the next packet, and the sentence that it is of, nil for a background sound; none if there is none yet.
 func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 	m := v.player
 	m.mu.Lock()
@@ -141,12 +141,12 @@ func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 		}
 		v.finish(s, s.synthesisErr)
 	}
-	if m.beneath == nil || !v.sounding && len(m.beneath.packets) < packetsBeneathFirst {
+	if m.background == nil || !v.sounding && len(m.background.packets) < backgroundFirst {
 		return nil, nil
 	}
 	select {
-	case opus := <-m.beneath.packets:
-		m.beneath.heard = time.Now()
+	case opus := <-m.background.packets:
+		m.background.heard = time.Now()
 		return nil, opus
 	default:
 		return nil, nil

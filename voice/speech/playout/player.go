@@ -40,7 +40,7 @@ type Player struct {
 	queue        []*QueuedSentence // the first is being said
 	pausedUntil  time.Time         // until when nothing is sent
 	ended        error             // why nothing more can be said
-	beneath      *beneath          // what sounds while nothing is said; nil: nothing
+	background   *background       // what sounds while nothing is said; nil: nothing
 	wake         chan struct{}
 	synthesizing sync.WaitGroup
 }
@@ -154,32 +154,32 @@ func (m *Player) dropSentence(s *QueuedSentence, cause error) {
 	}
 }
 
-// beneath is a sound that is heard while nothing is said.
-type beneath struct {
+// background is a sound that is heard while nothing is said.
+type background struct {
 	packets chan []byte
 	stop    context.CancelFunc
 	heard   time.Time // when its last packet went out; the Player's lock guards it
 }
 
 const (
-	packetsBeneath      = 5           // that wait, at most: it is live
-	packetsBeneathFirst = 2           // before it begins, so that it does not stutter
-	beneathHeard        = time.Second // after its last packet it has fallen silent by itself
+	backgroundPackets = 5           // that wait, at most: it is live
+	backgroundFirst   = 2           // before it begins, so that it does not stutter
+	backgroundHeard   = time.Second // after its last packet it has fallen silent by itself
 )
 
-// PlayBeneath plays sound while nothing is said, until it or ctx has ended or [Player.StopBeneath] is called. What comes while something is
+// PlayBackground plays sound while nothing is said, until it or ctx has ended or [Player.StopBackground] is called. What comes while something is
 // said is lost. It takes the place of what was played so before.
-func (m *Player) PlayBeneath(ctx context.Context, sound SoundFunc) error {
+func (m *Player) PlayBackground(ctx context.Context, sound SoundFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b := &beneath{packets: make(chan []byte, packetsBeneath), stop: cancel}
+	b := &background{packets: make(chan []byte, backgroundPackets), stop: cancel}
 	m.mu.Lock()
 	if m.ended != nil {
 		m.mu.Unlock()
 		return m.ended
 	}
-	before := m.beneath
-	m.beneath = b
+	before := m.background
+	m.background = b
 	m.mu.Unlock()
 	if before != nil {
 		before.stop()
@@ -187,13 +187,13 @@ func (m *Player) PlayBeneath(ctx context.Context, sound SoundFunc) error {
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.beneath == b {
-			m.beneath = nil
+		if m.background == b {
+			m.background = nil
 		}
 	}()
 	for opus, err := range sound(ctx) {
 		if err != nil {
-			return fmt.Errorf("play a sound beneath: %w", err)
+			return fmt.Errorf("play a background sound: %w", err)
 		}
 		if ctx.Err() != nil {
 			return nil
@@ -209,17 +209,17 @@ func (m *Player) PlayBeneath(ctx context.Context, sound SoundFunc) error {
 	return nil
 }
 
-// StopBeneath ends what [Player.PlayBeneath] plays, and reports whether something of it was to be heard.
-func (m *Player) StopBeneath() bool {
+// StopBackground ends what [Player.PlayBackground] plays, and reports whether something of it was to be heard.
+func (m *Player) StopBackground() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := m.beneath
+	b := m.background
 	if b == nil {
 		return false
 	}
-	m.beneath = nil
+	m.background = nil
 	b.stop()
-	return time.Since(b.heard) < beneathHeard
+	return time.Since(b.heard) < backgroundHeard
 }
 
 // signal wakes Run. m.mu is held.
@@ -244,7 +244,7 @@ func (m *Player) end(cause error) {
 	m.ended = fmt.Errorf("the call is over: %w", cause)
 	m.mu.Unlock()
 	m.Silence(m.ended)
-	m.StopBeneath()
+	m.StopBackground()
 	m.synthesizing.Wait()
 }
 

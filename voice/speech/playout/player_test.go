@@ -346,13 +346,13 @@ func live(name string, pause func() bool) playout.SoundFunc {
 	}
 }
 
-func TestASoundBeneathIsHeardWhileNothingIsSaid(t *testing.T) {
+func TestABackgroundSoundIsHeardWhileNothingIsSaid(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
 		ctx, cancel := context.WithCancel(l.t.Context())
 		defer cancel()
 		var quiet atomic.Bool
 		ended := make(chan error, 2)
-		go func() { ended <- m.PlayBeneath(ctx, live("x", quiet.Load)) }()
+		go func() { ended <- m.PlayBackground(ctx, live("x", quiet.Load)) }()
 		<-time.After(time.Second)
 		l.says(m, sentence("a", 10))
 		<-time.After(time.Second)
@@ -371,7 +371,7 @@ func TestASoundBeneathIsHeardWhileNothingIsSaid(t *testing.T) {
 		if _, _, hushed := l.seen(); len(hushed) != 1 {
 			l.t.Errorf("hushed %d times after it fell silent, want once", len(hushed))
 		}
-		if m.StopBeneath() {
+		if m.StopBackground() {
 			l.t.Error("something was heard after a second of silence")
 		}
 		if err := <-ended; err != nil {
@@ -379,14 +379,14 @@ func TestASoundBeneathIsHeardWhileNothingIsSaid(t *testing.T) {
 		}
 
 		quiet.Store(false)
-		go func() { ended <- m.PlayBeneath(ctx, live("y", quiet.Load)) }()
+		go func() { ended <- m.PlayBackground(ctx, live("y", quiet.Load)) }()
 		<-time.After(time.Second)
-		go func() { ended <- m.PlayBeneath(ctx, live("z", quiet.Load)) }()
+		go func() { ended <- m.PlayBackground(ctx, live("z", quiet.Load)) }()
 		if err := <-ended; err != nil { // the one that was replaced
 			l.t.Error(err)
 		}
 		<-time.After(time.Second)
-		if !m.StopBeneath() {
+		if !m.StopBackground() {
 			l.t.Error("nothing was heard")
 		}
 		now := time.Now()
@@ -399,7 +399,7 @@ func TestASoundBeneathIsHeardWhileNothingIsSaid(t *testing.T) {
 		}
 
 		broken := errors.New("no encoder")
-		if err := m.PlayBeneath(ctx, func(context.Context) iter.Seq2[[]byte, error] {
+		if err := m.PlayBackground(ctx, func(context.Context) iter.Seq2[[]byte, error] {
 			return func(yield func([]byte, error) bool) { yield(nil, broken) }
 		}); !errors.Is(err, broken) {
 			l.t.Errorf("got %v", err)
