@@ -97,6 +97,7 @@ type namedValue struct{ Value, Name string }
 type activityRow struct {
 	sessions.TaskRecord
 
+	Hidden     bool // it was asked privately, by somebody else
 	Who, Where string
 	StateName  string
 	Sign       string // class of the state: "working", "done" or "bad"
@@ -158,11 +159,13 @@ func (s *Server) activityRows(
 	rows := make([]activityRow, len(tasks))
 	for i, t := range tasks {
 		o := t.Origin
-		row := activityRow{TaskRecord: publicRecord(t), Who: cmp.Or(o.UserName, o.User, "You"), Where: s.placeName(o, servers)}
+		mayRead := v.mayRead(o)
+		row := activityRow{TaskRecord: shownRecord(t, mayRead), Hidden: !mayRead, Where: s.placeName(o, servers)}
+		row.Who = cmp.Or(o.UserName, o.User, "You")
 		row.StateName, row.Sign = stateName(t)
 		row.MayAct = v.mayAct(o)
 		row.MayStop = !t.State.Final() && (row.MayAct || o.User == v.id || s.anyoneMayStop())
-		if !o.Private {
+		if !row.Hidden {
 			last := steps[t.ID]
 			row.Step = last.Label
 			if last.View > 0 {

@@ -20,6 +20,7 @@ import (
 //	"… evil …"  says things that a page must not believe
 //	"… brief …" answers at once
 //	"… flood …" does a great deal, quickly
+//	"… zebrafish …" has the word in all that it does, sees and says
 type script struct {
 	mu    sync.Mutex
 	held  chan struct{}   // closed: nothing is held any more
@@ -48,6 +49,9 @@ func (b *script) typed() (typed []bool) {
 	return typed
 }
 
+// canary is what nobody reads but who asked for it.
+const canary = "zebrafish"
+
 func (b *script) letGo() { close(b.gate()) }
 
 func (*script) Rest(string) {}
@@ -59,15 +63,19 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 	b.tasks = append(b.tasks, t)
 	b.mu.Unlock()
 	return func(yield func(sessions.Step, error) bool) {
-		n := 0
+		n, word, said := 0, "", ""
+		if strings.Contains(t.Prompt, canary) {
+			word = canary
+			said = `,"y":"` + canary + `"`
+		}
 		think := func(text string) bool {
 			n++
 			return yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}, nil) &&
-				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", Text: text}, nil)
+				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", Text: text + word}, nil)
 		}
 		act := func(label, fails string) bool {
 			n++
-			st := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "do", Input: json.RawMessage(`{"x":1}`), Label: label}
+			st := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "do", Input: json.RawMessage(`{"x":1` + said + `}`), Label: label + word}
 			if !yield(st, nil) {
 				return false
 			}
@@ -79,7 +87,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 					return false
 				}
 			}
-			st.Phase, st.URL, st.Title = sessions.PhaseDone, "http://127.0.0.1:8788/search?q=lamp", "6 results for “lamp” · Lumen & Oak"
+			st.Phase, st.URL, st.Title = sessions.PhaseDone, "http://127.0.0.1:8788/search?q=lamp"+word, "6 results for “lamp” · Lumen & Oak"+word
 			st.Failed, st.Text = fails != "", fails
 			st.View = &llm.Image{MediaType: "image/png", Data: onePixel}
 			return yield(st, nil)
@@ -112,6 +120,6 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			yield(sessions.Step{}, errors.New("the model openai:gpt-5.6 refused the key; set OPENAI_API_KEY and start clank again"))
 			return
 		}
-		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer, Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}}, nil)
+		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer + word, Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}}, nil)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Server) browsersPage(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.browserViews(r.Context())
+	list, err := s.browserViews(r.Context(), visitorOf(r))
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (s *Server) browsersPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) listBrowsers(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.browserViews(r.Context())
+	list, err := s.browserViews(r.Context(), visitorOf(r))
 	return writeResult(w, http.StatusOK, "list the browsers", list, err)
 }
 
@@ -45,8 +45,8 @@ func (s *Server) profileSessions(ctx context.Context) (map[string][]sessions.Ses
 	return by, nil
 }
 
-// browserViews returns all profiles and places, with what runs of them.
-func (s *Server) browserViews(ctx context.Context) ([]api.BrowserView, error) {
+// browserViews returns all profiles and places, with what runs of them, for reader.
+func (s *Server) browserViews(ctx context.Context, reader visitor) ([]api.BrowserView, error) {
 	infos, err := s.Browsers.Profiles(ctx)
 	if err != nil {
 		return nil, failed("list the browsers", err)
@@ -73,20 +73,21 @@ func (s *Server) browserViews(ctx context.Context) ([]api.BrowserView, error) {
 		v.Ours = info.Driver != string(profile.DriverExistingSession) && !info.IsRemote
 		v.Lasting = place != "" || info.IsDefault || info.Name == profile.DefaultName || !v.Ours && info.Name == "user"
 		if info.Running {
-			v.Tabs = s.browserTabs(ctx, info.Name)
+			v.Tabs = s.browserTabs(ctx, reader, info.Name)
 		}
 		views[i] = v
 	}
 	return views, nil
 }
 
-// browserTabs returns the tabs of a browser that runs, without what private ones show.
-func (s *Server) browserTabs(ctx context.Context, name string) []api.BrowserTab {
+// browserTabs returns the tabs of a browser that runs, without what private ones show to others
+// than the person who asked.
+func (s *Server) browserTabs(ctx context.Context, reader visitor, name string) []api.BrowserTab {
 	tabs := []api.BrowserTab{}
 	for key, list := range s.Browsers.Tabs(name) {
 		hidden := profile.IsPersons(name)
 		if se, err := s.Manager.Session(ctx, key); err == nil {
-			hidden = hidden || se.Origin.Private
+			hidden = (hidden || se.Origin.Private) && !reader.asked(se.Origin)
 		} else {
 			key = ""
 		}
@@ -111,7 +112,7 @@ func (s *Server) browserTabs(ctx context.Context, name string) []api.BrowserTab 
 type placeNames struct{ servers, people map[string]string }
 
 func (s *Server) placeNames(ctx context.Context) (placeNames, error) {
-	n := placeNames{servers: s.serverNames(), people: map[string]string{}}
+	n := placeNames{servers: s.serverNames(), people: map[string]string{sessions.OperatorID: "Operator, privately"}}
 	facets, err := s.Manager.TaskFacets(ctx, nil)
 	if err != nil {
 		return n, failed("read who asks", err)

@@ -24,7 +24,7 @@ var examplePrompts = []struct{ Label, Prompt string }{
 // chatData is what the first page shows besides tasks.
 type chatData struct {
 	Examples   []struct{ Label, Prompt string }
-	Places     []namedValue   // where a member may ask; the operator asks at the dashboard
+	Places     []askingPlace  // where a member may ask; the operator asks at the dashboard
 	Weaknesses []api.Weakness // the serious ones
 	MaxFile    int64          // bytes of a file that comes with a task
 	Models     []string       // to choose from
@@ -33,11 +33,18 @@ type chatData struct {
 	Live       bool   // pages of sessions can be watched and worked
 }
 
+// askingPlace is a channel to ask in, "server/channel". What is asked in a Private one only the person sees.
+type askingPlace struct {
+	namedValue
+
+	Private bool
+}
+
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	v, data := visitorOf(r), chatData{Examples: examplePrompts, Live: s.Live != nil}
+	s.presence.pageRequested(v)
 	switch data.Places = s.places(v); {
 	case v.role == RoleOperator:
-		s.presence.pageRequested()
 		data.Weaknesses = slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
 	case len(data.Places) == 0:
 		http.Redirect(w, r, "/activity", http.StatusSeeOther)
@@ -62,24 +69,22 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "chat", pageData{Title: "clank", Data: data})
 }
 
-// places returns the channels in which v may ask for tasks that others there see, by name.
-func (s *Server) places(v visitor) (places []namedValue) {
+// places returns the channels in which v may ask for tasks, by name.
+func (s *Server) places(v visitor) (places []askingPlace) {
 	if v.role == RoleOperator {
 		return nil
 	}
 	servers := s.serverNames()
 	for _, m := range v.servers {
-		if s.isPrivate(m.Guild) {
-			continue
-		}
 		for channel, role := range m.Channels {
 			if role >= RoleMember {
 				at := sessions.Origin{Kind: sessions.FromDiscord, Guild: m.Guild, Channel: channel}
-				places = append(places, namedValue{m.Guild + "/" + channel, s.placeName(at, servers)})
+				named := namedValue{m.Guild + "/" + channel, s.placeName(at, servers)}
+				places = append(places, askingPlace{named, s.isPrivate(m.Guild)})
 			}
 		}
 	}
-	slices.SortFunc(places, func(a, b namedValue) int {
+	slices.SortFunc(places, func(a, b askingPlace) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
 	})
 	return places
@@ -89,41 +94,55 @@ func (s *Server) places(v visitor) (places []namedValue) {
 func (s *Server) isPrivate(guild string) bool { return s.Settings.For(guild).Server.Private }
 
 // askingOrigin returns where v asks for a task from: the operator at the dashboard or a terminal, others as themselves
-// in a channel, that of the session that they go on with or the one they name.
+// in a channel, that of the session that they go on with or the one they name. A session stays as private as it began.
 func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest) (sessions.Origin, error) {
-	if v.role == RoleOperator {
-		origin, ok := originOf(in.Origin)
-		switch {
-		case !ok:
-			return origin, refuse(http.StatusBadRequest, "origin must be %s or %s",
-				sessions.FromDashboard, sessions.FromTerminal)
-		case in.Place != "":
-			return origin, refuse(http.StatusBadRequest, "the operator asks at the dashboard, not in a channel")
-		}
-		return origin, nil
-	}
-	if why := membersMayNot(in); why != "" {
-		return sessions.Origin{}, refuse(http.StatusForbidden, "%s", why)
-	}
-	guild, channel, _ := strings.Cut(in.Place, "/")
-	at := sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: channel, User: v.id}
+	var at sessions.Origin // where the session was begun
 	if in.SessionID != "" {
 		se, err := s.Manager.Session(ctx, strings.ToLower(strings.TrimSpace(in.SessionID)))
-		if err == nil && !v.sight().Includes(se.Origin) {
+		if err == nil && !v.mayRead(se.Origin) {
 			err = sessions.ErrNotFound
 		}
 		if err != nil {
 			return at, failed("find the session", err)
 		}
-		at = se.Origin
+		if at = se.Origin; !at.Private && (in.Private || at.Guild != "" && s.isPrivate(at.Guild)) {
+			return at, refuse(http.StatusConflict, "this session is not private: begin a new one to ask privately")
+		}
 	}
-	switch {
-	case at.Private || s.isPrivate(at.Guild):
-		return at, refuse(http.StatusForbidden, "what is private is asked for and shown in Discord alone")
-	case at.Guild == "" || v.roleAt(at) < RoleMember:
-		return at, refuse(http.StatusForbidden, "choose a channel in which you may ask clank for something")
+	if v.role == RoleOperator {
+		return s.operatorAsks(ctx, v, in, at)
+	}
+	if why := membersMayNot(in); why != "" {
+		return sessions.Origin{}, refuse(http.StatusForbidden, "%s", why)
+	}
+	if in.SessionID == "" {
+		guild, channel, _ := strings.Cut(in.Place, "/")
+		at = sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: channel, User: v.id}
+		at.Private = in.Private || s.isPrivate(guild)
+		if guild == "" || v.roleAt(at) < RoleMember {
+			return at, refuse(http.StatusForbidden, "choose a channel in which you may ask clank for something")
+		}
+	}
+	if v.roleAt(at) < RoleMember {
+		return at, refuse(http.StatusForbidden, "you may not ask for anything in the channel of this session any more")
 	}
 	return s.originAt(ctx, v, at)
+}
+
+// operatorAsks returns where v, an operator, asks from; at is where the session was begun that they go on with, if any.
+func (s *Server) operatorAsks(ctx context.Context, v visitor, in api.TaskRequest, at sessions.Origin) (sessions.Origin, error) {
+	origin, ok := originOf(in.Origin)
+	switch {
+	case !ok:
+		return origin, refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
+	case in.Place != "":
+		return origin, refuse(http.StatusBadRequest, "the operator asks at the dashboard, not in a channel")
+	case at.Private && at.Kind == sessions.FromDiscord:
+		return s.originAt(ctx, v, at)
+	case in.Private || at.Private:
+		origin = v.privately(origin)
+	}
+	return origin, nil
 }
 
 // membersMayNot says what of a request only the operator may ask for, if anything. Which models, profiles and windows

@@ -109,7 +109,8 @@ func (s *Server) accountNames(
 		case by == budget.CostByGuild:
 			return cmp.Or(servers[id], "Left: "+id)
 		case by == budget.CostByUser:
-			return cmp.Or(people[strings.TrimPrefix(id, "discord:")], id)
+			_, user, _ := strings.Cut(id, ":") // behind the door
+			return cmp.Or(people[user], id)
 		}
 		return id
 	}, nil

@@ -28,7 +28,19 @@ type feedEvent struct {
 	task   string
 	origin sessions.Origin // where its task was asked for
 	final  bool            // the last one of its task
-	data   []byte
+	data   []byte          // for those who may read what the task is about
+	others []byte          // for all others; nil = everybody may who sees the task
+}
+
+// readableBy reports whether v, who sees the task, may read what it is about.
+func (f feedEvent) readableBy(v visitor) bool { return f.others == nil || v.mayRead(f.origin) }
+
+// dataFor returns what v is sent.
+func (f feedEvent) dataFor(v visitor) []byte {
+	if f.readableBy(v) {
+		return f.data
+	}
+	return f.others
 }
 
 // eventFeed passes on what happens to many readers. It never waits for one: who
@@ -92,18 +104,28 @@ func (f *eventFeed) reset() {
 
 func (f *eventFeed) publish(ev sessions.Event) {
 	rec := ev.Record
-	fr := feedEvent{event: "task", task: rec.ID, origin: rec.Origin, final: rec.State.Final()}
-	if ev.Step == nil {
-		fr.data, _ = json.Marshal(publicRecord(ev.Record)) // strings, numbers and times always marshal
-	} else {
-		step := api.StepEvent{TaskID: ev.Record.ID, Step: publicStep(ev.Record, *ev.Step)}
-		if !json.Valid(step.Step.Input) { // nothing a model says may keep a step from being told
-			step.Step.Input = nil
-		}
+	fr := feedEvent{event: "task", task: rec.ID, origin: rec.Origin, final: rec.State.Final(), data: encodeEvent(ev, true)}
+	if ev.Step != nil {
 		fr.event, fr.final = "step", false
-		fr.data, _ = json.Marshal(step)
+	}
+	if rec.Origin.Private {
+		fr.others = encodeEvent(ev, false)
 	}
 	f.send(fr)
+}
+
+// encodeEvent returns what readers are sent of an event. Strings, numbers and times always marshal.
+func encodeEvent(ev sessions.Event, mayRead bool) []byte {
+	if ev.Step == nil {
+		data, _ := json.Marshal(shownRecord(ev.Record, mayRead))
+		return data
+	}
+	step := api.StepEvent{TaskID: ev.Record.ID, Step: shownStep(*ev.Step, mayRead)}
+	if !json.Valid(step.Step.Input) { // nothing a model says may keep a step from being told
+		step.Step.Input = nil
+	}
+	data, _ := json.Marshal(step)
+	return data
 }
 
 // send hands a frame to all readers.
@@ -126,10 +148,10 @@ func (f *eventFeed) send(fr feedEvent) {
 // remember remembers fr, and forgets the oldest frames where there are too many. The lock is held.
 func (f *eventFeed) remember(fr feedEvent) {
 	f.frames = append(f.frames, fr)
-	f.size += len(fr.data)
+	f.size += len(fr.data) + len(fr.others)
 	for len(f.frames) > maxFeedEvents || f.size > maxFeedBytes && len(f.frames) > 1 {
-		f.size -= len(f.frames[0].data)
-		f.frames[0].data = nil
+		f.size -= len(f.frames[0].data) + len(f.frames[0].others)
+		f.frames[0] = feedEvent{}
 		f.frames = f.frames[1:]
 	}
 }

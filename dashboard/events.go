@@ -9,8 +9,8 @@ import (
 	"clank/sessions"
 )
 
-// pageEvents streams what happens and is not private: the event "snapshot" where a reader begins or has
-// missed something, then "task" and "step" for each change. With ?all=1 that of private tasks is among it, as far as it
+// pageEvents streams what happens, without others' private tasks: the event "snapshot" where a reader begins or has
+// missed something, then "task" and "step" for each change. With ?all=1 those are among it, as far as it
 // may be told; its reader has the state from elsewhere, and does not answer questions. With ?questions=1 there is
 // nothing but questions.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
@@ -18,8 +18,8 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	all, asked := r.URL.Query().Get("all") == "1", r.URL.Query().Get("questions") == "1"
 	v := visitorOf(r)
-	if !all && v.role == RoleOperator {
-		defer s.presence.addPage()()
+	if !all {
+		defer s.presence.addPage(v)()
 	}
 	var snap api.PageSnapshot
 	switch {
@@ -33,7 +33,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	st, ok := openStream(w)
 	if ok && (whole || st.sendJSON(at, "snapshot", snap)) {
-		ours := func(f feedEvent) bool { return f.event == "question" || !asked && (all || !f.origin.Private) }
+		ours := func(f feedEvent) bool { return f.event == "question" || !asked && (all || f.readableBy(v)) }
 		s.sendFrames(r, RoleViewer, st, missed, ch, ours, func(feedEvent) bool { return false })
 	}
 	return nil
@@ -87,7 +87,7 @@ func (s *Server) sendFrames(
 		if !wanted(f) || !sight.Includes(f.origin) || f.event == "question" && !v.mayAct(f.origin) {
 			return true
 		}
-		return st.send(f.id, f.event, f.data) && !last(f)
+		return st.send(f.id, f.event, f.dataFor(v)) && !last(f)
 	}
 	for _, f := range missed {
 		if !send(f) {
@@ -115,7 +115,7 @@ func (s *Server) sendFrames(
 
 func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, error) {
 	by := v.sight()
-	list, err := s.sessionViews(ctx, by)
+	list, err := s.sessionViews(ctx, v)
 	if err != nil {
 		return api.PageSnapshot{}, err
 	}
@@ -126,14 +126,14 @@ func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, err
 			return api.PageSnapshot{}, err
 		}
 		for _, t := range active {
-			if t.Origin.Private {
+			if !v.mayRead(t.Origin) {
 				continue
 			}
-			v, err := s.view(ctx, t.ID)
+			view, err := s.view(ctx, v, t.ID)
 			if err != nil {
 				return api.PageSnapshot{}, err
 			}
-			snap.Tasks = append(snap.Tasks, v)
+			snap.Tasks = append(snap.Tasks, view)
 		}
 	}
 	return snap, nil
@@ -145,15 +145,15 @@ func (s *Server) seenView(r *http.Request) (api.TaskView, error) {
 	if err != nil {
 		return api.TaskView{}, err
 	}
-	v, err := s.view(r.Context(), t.ID)
+	view, err := s.view(r.Context(), visitorOf(r), t.ID)
 	if err != nil {
-		return v, failed("read the task", err)
+		return view, failed("read the task", err)
 	}
-	return v, nil
+	return view, nil
 }
 
-// view reads a task with its steps, without pictures.
-func (s *Server) view(ctx context.Context, id string) (api.TaskView, error) {
+// view reads a task with its steps for v, without pictures.
+func (s *Server) view(ctx context.Context, v visitor, id string) (api.TaskView, error) {
 	t, err := s.Manager.Task(ctx, id)
 	if err != nil {
 		return api.TaskView{}, err
@@ -162,5 +162,6 @@ func (s *Server) view(ctx context.Context, id string) (api.TaskView, error) {
 	if err != nil {
 		return api.TaskView{}, err
 	}
-	return api.TaskView{Task: publicRecord(t), Steps: publicSteps(t, steps)}, nil
+	mayRead := v.mayRead(t.Origin)
+	return api.TaskView{Task: shownRecord(t, mayRead), Steps: shownSteps(steps, mayRead)}, nil
 }

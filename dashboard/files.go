@@ -43,7 +43,7 @@ const fileTimeout = 10 * time.Minute
 
 // download serves a file that a page has offered to a task.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}

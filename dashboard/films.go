@@ -40,7 +40,7 @@ func filmError(err error) error {
 
 // film serves the film of a task.
 func (s *Server) film(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Server) film(w http.ResponseWriter, r *http.Request) error {
 
 // filmClip serves the end of the film of a task, also while it grows.
 func (s *Server) filmClip(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func serveFilm(w http.ResponseWriter, r *http.Request, f *os.File, name string) 
 
 // filmChapters tells whether a task was filmed, and which of its steps begin when.
 func (s *Server) filmChapters(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}

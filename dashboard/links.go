@@ -33,6 +33,9 @@ func (s *Server) newLink(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
+	if se, err := s.Manager.Session(r.Context(), in.Session); err == nil && se.Origin.Private {
+		return refuse(http.StatusForbidden, "this session is private: nobody else can be shown its page")
+	}
 	view, err := s.Links.NewLink(r.Context(), operator(), in)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return refuse(http.StatusUnprocessableEntity, "%v", err)

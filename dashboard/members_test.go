@@ -88,7 +88,8 @@ func TestAMemberAsksAsThemselves(t *testing.T) {
 		{member, `"place":"g1/c1","headed":true`, 400, "window"},
 		{member, `"session_id":"` + begun.SessionID + `"`, 403, "belongs to owner"},
 		{member, `"session_id":"` + hidden.SessionID + `"`, 404, ""},
-		{owner, `"session_id":"` + hidden.SessionID + `"`, 403, "private"},
+		{owner, `"session_id":"` + hidden.SessionID + `"`, 202, ""},
+		{owner, `"session_id":"` + begun.SessionID + `","private":true`, 409, "begin a new one"},
 		{owner, `"session_id":"` + operators.SessionID + `"`, 404, ""},
 		{owner, `"session_id":"none"`, 404, ""},
 		{key("boss"), `"place":"g1/c1"`, 400, "the operator asks at the dashboard"},
@@ -123,14 +124,17 @@ func TestAMemberAsksAsThemselves(t *testing.T) {
 	}
 
 	r.put("g1", `"server.privacy":true`)
-	for _, body := range []string{`"place":"g1/c1"`, `"session_id":"` + session + `"`} {
-		status, answer = r.ask("POST", "/api/tasks", `{"prompt":"brief",`+body+`}`, owner)
-		if status != 403 || !strings.Contains(answer, "private") {
-			t.Errorf("where all is private: %d %s", status, answer)
-		}
+	status, answer = r.ask("POST", "/api/tasks", `{"prompt":"brief","session_id":"`+session+`"}`, owner)
+	if status != 409 || !strings.Contains(answer, "not private") {
+		t.Errorf("goes on in the open where all is private: %d %s", status, answer)
 	}
-	if status, _ = r.ask("GET", "/", "", owner); status != http.StatusSeeOther {
-		t.Errorf("the chat of who can ask nowhere: %d", status)
+	status, answer = r.ask("POST", "/api/tasks", `{"prompt":"brief","place":"g1/c1"}`, owner)
+	task, err = r.manager.Task(t.Context(), decode[api.TaskStarted](t, answer).TaskID)
+	if check.Must(t, err); status != http.StatusAccepted || !task.Origin.Private {
+		t.Errorf("asks where all is private: %d %s", status, answer)
+	}
+	if _, page := r.ask("GET", "/", "", owner); !strings.Contains(page, `value="g1/c1" data-private`) {
+		t.Error("the chat does not say that all is private there")
 	}
 	d.set("owner", dashboard.Person{})
 	status, _ = r.ask("POST", "/api/tasks", `{"prompt":"brief","place":"g1/c1"}`, owner)

@@ -20,7 +20,7 @@ const (
 	RoleViewer         // sees what is not private, in the channels that they see in Discord
 	RoleMember         // may ask for tasks there, and has a say in their own
 	RoleModerator      // has a say in those of others there
-	RoleOperator       // sees and may do everything but allow what was asked privately
+	RoleOperator       // sees and may do everything, but of what others asked privately only that it is there
 )
 
 // Membership is what somebody is on a Discord server at this moment.
@@ -176,11 +176,15 @@ func (v visitor) actor(o sessions.Origin) cancel.Actor {
 
 // originAt returns v as one who says something about what was asked for from o.
 func (s *Server) originAt(ctx context.Context, v visitor, o sessions.Origin) (sessions.Origin, error) {
-	if v.role == RoleOperator {
+	mine := o.Private && v.asked(o)
+	if v.role == RoleOperator && !(mine && o.Kind == sessions.FromDiscord) {
+		if o.Private { // one operator is not another then
+			return v.privately(operator()), nil
+		}
 		return operator(), nil
 	}
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: o.Guild, Channel: o.Channel, User: v.id, UserName: v.name}
-	from.Private = o.Private && o.User == v.id
+	from.Private = mine
 	from, err := s.Accounts.Origin(ctx, from)
 	if err != nil {
 		return from, refuse(http.StatusForbidden, "%v", err)

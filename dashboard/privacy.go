@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"slices"
 
 	"clank/dashboard/api"
@@ -9,9 +10,41 @@ import (
 	"clank/sessions/approval"
 )
 
-// publicRecord returns r without the data of its pictures, and without what is nobody else's business if it is private.
-func publicRecord(r sessions.TaskRecord) sessions.TaskRecord {
-	if r.Origin.Private {
+// mayRead reports whether v may know what a task from o is about and what came of it. This is the one rule for all that
+// shows tasks: what was asked privately is for the person who asked, and nobody else, operators neither.
+func (v visitor) mayRead(o sessions.Origin) bool {
+	return (!o.Private || v.asked(o)) && v.sight().Includes(o)
+}
+
+// asked reports whether v is the person who asked from o. Operators without a Discord account are one person.
+func (v visitor) asked(o sessions.Origin) bool {
+	if o.User != "" || o.Kind == sessions.FromDiscord {
+		return v.id != "" && v.id == o.User
+	}
+	return v.role == RoleOperator && v.id == "" && (o.Kind == sessions.FromDashboard || o.Kind == sessions.FromTerminal)
+}
+
+// privately returns o as asked for by v, an operator, alone.
+func (v visitor) privately(o sessions.Origin) sessions.Origin {
+	o.Private, o.User, o.UserName = true, v.id, v.name
+	return o
+}
+
+// readableTask returns the task that a part of the path names, if whoever asks may know what came of it.
+func (s *Server) readableTask(r *http.Request, part string) (sessions.TaskRecord, error) {
+	t, err := s.seenTask(r, part)
+	if err != nil {
+		return t, err
+	}
+	if !visitorOf(r).mayRead(t.Origin) {
+		return t, refuse(http.StatusForbidden, "that was asked privately: what came of it is for the person who asked")
+	}
+	return t, nil
+}
+
+// shownRecord returns r without the data of its pictures and, where it may not be read, without what it is about.
+func shownRecord(r sessions.TaskRecord, mayRead bool) sessions.TaskRecord {
+	if !mayRead {
 		r.Prompt, r.Images, r.Reason, r.Files, r.Downloads, r.Late = api.PrivateText, nil, "", nil, nil, nil
 		if r.Answer != "" {
 			r.Answer = api.PrivateText
@@ -23,10 +56,11 @@ func publicRecord(r sessions.TaskRecord) sessions.TaskRecord {
 	return r
 }
 
-// publicStep returns a step of a task without the data of its pictures; of a private one, that there was one.
-func publicStep(of sessions.TaskRecord, st sessions.Step) sessions.Step {
-	if of.Origin.Private {
-		return redactStep(st)
+// shownStep returns a step without the data of its pictures and, where it may not be read, without what it did and what
+// the page showed.
+func shownStep(st sessions.Step, mayRead bool) sessions.Step {
+	if !mayRead {
+		return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: api.PrivateText, Failed: st.Failed, Usage: st.Usage, At: st.At}
 	}
 	st.Images = withoutImageData(st.Images)
 	if st.View != nil {
@@ -35,24 +69,19 @@ func publicStep(of sessions.TaskRecord, st sessions.Step) sessions.Step {
 	return st
 }
 
-// redactStep returns st without what it did and what the page showed.
-func redactStep(st sessions.Step) sessions.Step {
-	return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: api.PrivateText, Failed: st.Failed, Usage: st.Usage, At: st.At}
-}
-
-// publicQuestion returns q without what it is about if its task is private.
-func publicQuestion(q approval.Question) approval.Question {
-	if q.Private {
+// shownQuestion returns q and, where it may not be read, without what it is about.
+func shownQuestion(q approval.Question, mayRead bool) approval.Question {
+	if !mayRead {
 		q.Text, q.Detail, q.Origin, q.Session, q.Link = "Do something that was asked for privately", "", "", "", ""
 		q.Choices = nil
 	}
 	return q
 }
 
-func publicSteps(of sessions.TaskRecord, steps []sessions.Step) []sessions.Step {
+func shownSteps(steps []sessions.Step, mayRead bool) []sessions.Step {
 	out := make([]sessions.Step, len(steps))
 	for i, st := range steps {
-		out[i] = publicStep(of, st)
+		out[i] = shownStep(st, mayRead)
 	}
 	return out
 }

@@ -28,30 +28,54 @@ const presenceLinger = 10 * time.Second
 
 // presence knows who is there to be asked. Its zero value is ready for use.
 type presence struct {
-	mu    sync.Mutex
-	pages int             // streams of the page that are open
-	left  time.Time       // when the page was last asked for, or one of them closed
-	tasks map[string]bool // those whose followers answer
+	mu      sync.Mutex
+	readers map[string]*pageReader // by account; "" are the operators without one
+	tasks   map[string]bool        // those whose followers answer
 }
 
-// addPage counts a page until its result is called.
-func (a *presence) addPage() (leave func()) {
+// pageReader is a person who has the page open, or had it just now.
+type pageReader struct {
+	who   visitor
+	pages int       // streams of the page that are open
+	left  time.Time // when the page was last asked for, or one of them closed
+}
+
+func (p *pageReader) isThere() bool { return p.pages > 0 || time.Since(p.left) < presenceLinger }
+
+// reader returns the entry of v, and forgets those who are gone. The lock is held.
+func (a *presence) reader(v visitor) *pageReader {
+	maps.DeleteFunc(a.readers, func(_ string, p *pageReader) bool { return !p.isThere() })
+	p := a.readers[v.id]
+	if p == nil {
+		p = &pageReader{}
+		if a.readers == nil {
+			a.readers = map[string]*pageReader{}
+		}
+		a.readers[v.id] = p
+	}
+	p.who = v
+	return p
+}
+
+// addPage counts a page of v until its result is called.
+func (a *presence) addPage(v visitor) (leave func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.pages++
+	p := a.reader(v)
+	p.pages++
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.pages--
-		a.left = time.Now()
+		p.pages--
+		p.left = time.Now()
 	}
 }
 
-// pageRequested notes that the page was asked for: its stream is about to be opened.
-func (a *presence) pageRequested() {
+// pageRequested notes that v has asked for the page: its stream is about to be opened.
+func (a *presence) pageRequested(v visitor) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.left = time.Now()
+	a.reader(v).left = time.Now()
 }
 
 // addFollower notes that the follower of a task answers its questions, until its result is called.
@@ -74,8 +98,14 @@ func (a *presence) addFollower(task string) (end func()) {
 func (a *presence) serves(q approval.Question) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// The operator cannot allow what was asked privately.
-	return !q.Private && (a.pages > 0 || time.Since(a.left) < presenceLinger) || a.tasks[q.Task]
+	for _, p := range a.readers {
+		// What was asked privately only the person who asked can allow. Others than operators are asked in Discord.
+		mayAllow := p.who.role == RoleOperator && !q.Private || q.Private && p.who.mayRead(questionOrigin(q))
+		if mayAllow && p.isThere() {
+			return true
+		}
+	}
+	return a.tasks[q.Task]
 }
 
 // followQuestions tells readers of questions for as long as the server lives.
@@ -104,8 +134,8 @@ func questionOrigin(q approval.Question) sessions.Origin {
 func (s *Server) pending(task string, v visitor) []approval.Question {
 	out := []approval.Question{}
 	for _, q := range s.Questions.Pending() {
-		if (task == "" || q.Task == task) && v.mayAct(questionOrigin(q)) {
-			out = append(out, publicQuestion(q))
+		if at := questionOrigin(q); (task == "" || q.Task == task) && v.mayAct(at) {
+			out = append(out, shownQuestion(q, v.mayRead(at)))
 		}
 	}
 	return out
@@ -113,13 +143,14 @@ func (s *Server) pending(task string, v visitor) []approval.Question {
 
 // question passes an event of the desk on. The operator sees those of all doors.
 func (f *eventFeed) question(ev approval.Event) {
+	fr := feedEvent{event: "question", task: ev.Question.Task, origin: questionOrigin(ev.Question)}
+	fr.data, _ = json.Marshal(ev) // strings and times always marshal
 	if ev.Question.Private {
 		ev.Answer.Reason, ev.Answer.Text = "", ""
+		ev.Question = shownQuestion(ev.Question, false)
+		fr.others, _ = json.Marshal(ev)
 	}
-	origin := questionOrigin(ev.Question)
-	ev.Question = publicQuestion(ev.Question)
-	data, _ := json.Marshal(ev) // strings and times always marshal
-	f.send(feedEvent{event: "question", task: ev.Question.Task, origin: origin, data: data})
+	f.send(fr)
 }
 
 // listQuestions lists the questions that wait for an answer.
@@ -139,7 +170,7 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case !waits || !v.sight().Includes(at):
 		return failed("answer the question", approval.ErrNotPending)
-	case in.Allow && q.Private:
+	case in.Allow && !v.mayRead(at):
 		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
 	case !v.mayAct(at) && (in.Allow || q.User != v.id && !s.anyoneMayStop()):
 		return refuse(http.StatusForbidden, "only who asked for the task, or somebody who may manage messages there, can answer that")

@@ -25,7 +25,7 @@ func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 		return failed("read the task", err)
 	case err != nil || !s.Runs.Has(t.ID):
 		return refuse(http.StatusNotFound, "this task was not recorded")
-	case t.Origin.Private:
+	case !visitorOf(r).mayRead(t.Origin):
 		return refuse(http.StatusForbidden, "that was asked privately: its record is for the person who asked")
 	}
 	h := w.Header()
@@ -57,14 +57,16 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusOK, s.stopAll(theOperator, origin))
 	}
 	origin.Moderator = true // the machine is the operator's
-	if v := visitorOf(r); v.role < RoleOperator {
-		at, err := s.noteOrigin(r)
-		if err != nil {
-			return err
-		}
-		if at.User == v.id && s.IsStop(in.Text) {
-			return writeJSON(w, http.StatusOK, s.stopAll(v, at))
-		}
+	v := visitorOf(r)
+	at, err := s.noteOrigin(r)
+	member := v.role < RoleOperator
+	switch {
+	case member && err != nil:
+		return err
+	case member && at.User == v.id && s.IsStop(in.Text):
+		return writeJSON(w, http.StatusOK, s.stopAll(v, at))
+	}
+	if member || err == nil && at.Private {
 		if origin, err = s.originAt(r.Context(), v, at); err != nil {
 			return err
 		}

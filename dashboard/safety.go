@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -47,7 +46,7 @@ type signIn struct {
 func (s *Server) safetyPage(w http.ResponseWriter, r *http.Request) error {
 	var data safetyData
 	var err error
-	if data.Refusals, err = s.refusals(r.Context()); err != nil {
+	if data.Refusals, err = s.refusals(r); err != nil {
 		return err
 	}
 	if data.Tokens, err = s.Tokens.List(); err != nil {
@@ -75,13 +74,14 @@ func (s *Server) safetyPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.refusals(r.Context())
+	list, err := s.refusals(r)
 	return writeResult(w, http.StatusOK, "list what was refused", list, err)
 }
 
 // refusals returns what pages were refused, each host once, the last first. Of what was asked privately there is only
-// that it was.
-func (s *Server) refusals(ctx context.Context) ([]api.RefusalView, error) {
+// that it was, to others than the person who asked.
+func (s *Server) refusals(r *http.Request) ([]api.RefusalView, error) {
+	ctx, reader := r.Context(), visitorOf(r)
 	names, err := s.placeNames(ctx)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,12 @@ func (s *Server) refusals(ctx context.Context) ([]api.RefusalView, error) {
 		_, place := sessions.SplitProfile(rec.Profile)
 		v.Owner = names.of(place)
 		key, _ := s.Browsers.TabOwner(rec.Tab)
+		v.Private = profile.IsPersons(rec.Profile)
 		if se, err := s.Manager.Session(ctx, key); err == nil {
 			v.Session, v.Title = se.ID, cmp.Or(se.Title, "A session")
-			v.Private = se.Origin.Private
+			v.Private = (v.Private || se.Origin.Private) && !reader.asked(se.Origin)
 		}
-		if v.Private = v.Private || profile.IsPersons(rec.Profile); v.Private {
+		if v.Private {
 			const told = "What was asked privately was refused an address."
 			v = api.RefusalView{At: v.At, Count: 1, Text: told, Owner: v.Owner, Private: true}
 		}
@@ -167,7 +168,7 @@ func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	list, err := s.refusals(r.Context())
+	list, err := s.refusals(r)
 	if err != nil {
 		return err
 	}

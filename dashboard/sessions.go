@@ -20,7 +20,7 @@ const (
 )
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.sessionViews(r.Context(), visitorOf(r).sight())
+	list, err := s.sessionViews(r.Context(), visitorOf(r))
 	return writeResult(w, http.StatusOK, "list the sessions", list, err)
 }
 
@@ -46,6 +46,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if !visitorOf(r).mayRead(se.Origin) {
+		return refuse(http.StatusForbidden, "this session is private: its page is for the person who asked")
+	}
 	ctx, end := context.WithCancelCause(r.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() { end(s.awaitUnseen(ctx, r, se.Origin)) })
@@ -58,16 +61,16 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 // liveViewer returns whoever asks as somebody who watches a session: in Discord's terms, unless they are the operator.
 func (s *Server) liveViewer(r *http.Request, se sessions.Session) sessions.Viewer {
 	v := visitorOf(r)
-	viewer := sessions.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin), From: operator()}
+	viewer := sessions.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin)}
 	viewer.May = sessions.Rights{Control: true, Stop: true, Note: true}
+	var err error
+	viewer.From, err = s.originAt(r.Context(), v, se.Origin)
 	if v.role == RoleOperator {
 		viewer.Actor.Name = viewer.Name
 		return viewer
 	}
-	var err error
 	owns := se.Origin.User == v.id
 	viewer.Invited = !owns
-	viewer.From, err = s.originAt(r.Context(), v, se.Origin)
 	may := err == nil && v.mayAct(se.Origin)
 	viewer.May = sessions.Rights{Control: may && owns, Stop: owns || may || s.anyoneMayStop(), Note: may}
 	return viewer
@@ -94,9 +97,9 @@ func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Or
 // doors are those whose sessions and tasks are shown.
 var doors = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
 
-// sessionViews returns the sessions that are not private, and that by sees, last used first.
-func (s *Server) sessionViews(ctx context.Context, by *sessions.Sight) ([]api.SessionView, error) {
-	views := []api.SessionView{}
+// sessionViews returns the sessions that v may read, last used first.
+func (s *Server) sessionViews(ctx context.Context, v visitor) ([]api.SessionView, error) {
+	views, by := []api.SessionView{}, v.sight()
 	for _, kind := range doors {
 		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Kind: kind, SeenBy: by, Limit: maxListedSessions})
 		if err != nil {
@@ -108,10 +111,10 @@ func (s *Server) sessionViews(ctx context.Context, by *sessions.Sight) ([]api.Se
 		}
 		first := make(map[string]string) // by session; tasks come last asked first
 		for _, t := range tasks {
-			first[t.SessionID] = publicRecord(t).Prompt
+			first[t.SessionID] = shownRecord(t, v.mayRead(t.Origin)).Prompt
 		}
 		for _, se := range list {
-			if se.Origin.Private {
+			if !v.mayRead(se.Origin) {
 				continue
 			}
 			se.Memory = nil

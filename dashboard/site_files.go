@@ -20,7 +20,6 @@ import (
 	"clank/internal/liveview/assets"
 	"clank/internal/settings"
 	"clank/llm"
-	"clank/sessions"
 )
 
 //go:embed templates/*.html
@@ -293,7 +292,7 @@ func (s *Server) stepView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refuse(http.StatusNotFound, "steps have numbers")
 	}
-	if _, err := s.publicTask(r, "task"); err != nil {
+	if _, err := s.readableTask(r, "task"); err != nil {
 		return err
 	}
 	im, err := s.Manager.View(r.Context(), r.PathValue("task"), n)
@@ -305,7 +304,7 @@ func (s *Server) stepView(w http.ResponseWriter, r *http.Request) error {
 
 // taskImage serves a picture of an answer, counted from 0.
 func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}
@@ -314,18 +313,6 @@ func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusNotFound, "the answer has %d pictures", len(t.Images))
 	}
 	return writeImage(w, t.Images[i])
-}
-
-// publicTask returns the task that a part of the path names, if what came of it may be seen here.
-func (s *Server) publicTask(r *http.Request, part string) (sessions.TaskRecord, error) {
-	t, err := s.seenTask(r, part)
-	if err != nil {
-		return t, err
-	}
-	if t.Origin.Private {
-		return t, refuse(http.StatusForbidden, "that was asked privately: what came of it is for the person who asked")
-	}
-	return t, nil
 }
 
 func writeImage(w http.ResponseWriter, im llm.Image) error {

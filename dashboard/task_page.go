@@ -76,7 +76,7 @@ func (s *Server) taskPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "task", pageData{Title: "Task · clank", Data: data})
 }
 
-// readTask reads a task for people; of a private one only who asked, where, and what it cost.
+// readTask reads a task for people; of one that they may not read only who asked, where, and what it cost.
 func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, error) {
 	rows, err := s.activityRows(r, []sessions.TaskRecord{t}, s.serverNames())
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, err
 	if !t.Started.IsZero() && !t.Ended.IsZero() {
 		data.Took = tookText(t.Ended.Sub(t.Started))
 	}
-	if t.Origin.Private {
+	if data.Hidden {
 		data.Answer = ""
 		return data, nil
 	}
@@ -99,7 +99,7 @@ func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, err
 		return taskData{}, failed("read the task's steps", err)
 	}
 	before := t.Started
-	for _, st := range publicSteps(t, steps) {
+	for _, st := range shownSteps(steps, true) {
 		row := taskStep{Step: st, Tokens: tokensText(st.Usage)}
 		if st.Phase == sessions.PhaseDone && !before.IsZero() && st.Kind != sessions.StepNotice {
 			row.Took = tookText(st.At.Sub(before))
@@ -159,7 +159,7 @@ func tokensText(u llm.Usage) string {
 
 // pageLog tells what the page of a task said and asked for while the task ran.
 func (s *Server) pageLog(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *Server) pageLog(w http.ResponseWriter, r *http.Request) error {
 
 // exportTask serves a task as one readable page without scripts, or as JSON, for download.
 func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func inlineImage(im llm.Image) template.URL {
 }
 
 func (s *Server) exportJSON(r *http.Request, t sessions.TaskRecord) ([]byte, error) {
-	view, err := s.view(r.Context(), t.ID)
+	view, err := s.view(r.Context(), visitorOf(r), t.ID)
 	if err != nil {
 		return nil, failed("read the task", err)
 	}
@@ -239,7 +239,7 @@ func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, new(struct{})); err != nil {
 		return err
 	}
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	switch {
 	case err != nil:
 		return err
@@ -250,6 +250,9 @@ func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	again := sessions.Task{Prompt: t.Prompt, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed, Profile: t.Profile}
 	again.Origin, _ = originOf(sessions.FromDashboard)
+	if t.Origin.Private {
+		again.Origin = visitorOf(r).privately(again.Origin)
+	}
 	if t.Origin.Kind == sessions.FromDiscord {
 		again.Profile = "" // which may be that server's alone
 	}
@@ -267,9 +270,12 @@ func (s *Server) saveScript(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &in); err != nil {
 		return err
 	}
-	t, err := s.publicTask(r, "id")
-	if err != nil {
+	t, err := s.readableTask(r, "id")
+	switch {
+	case err != nil:
 		return err
+	case t.Origin.Private:
+		return refuse(http.StatusConflict, "this task is private, and every operator can read a script")
 	}
 	notes, err := s.Tools.SaveScript(t.ID, in.Name)
 	switch {
@@ -287,7 +293,7 @@ func (s *Server) replayTask(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, new(struct{})); err != nil {
 		return err
 	}
-	t, err := s.publicTask(r, "id")
+	t, err := s.readableTask(r, "id")
 	switch {
 	case err != nil:
 		return err
@@ -296,7 +302,7 @@ func (s *Server) replayTask(w http.ResponseWriter, r *http.Request) error {
 	case !t.State.Final():
 		return refuse(http.StatusConflict, "this task has not ended yet")
 	}
-	work := cancel.Work{ID: "replay-" + sessions.RandomID(6), Label: "replay of " + t.Prompt}
+	work := cancel.Work{ID: "replay-" + sessions.RandomID(6), Label: "replay of " + shownRecord(t, !t.Origin.Private).Prompt}
 	ctx, handle := s.Scopes.Begin(r.Context(), cancel.Scope{Channel: api.PageChannel}, work)
 	defer handle.End()
 	st, ok := openStream(w)

@@ -141,18 +141,19 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	query.SeenBy = visitorOf(r).sight()
+	v := visitorOf(r)
+	query.SeenBy = v.sight()
 	list, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {
 		return failed("list the tasks", err)
 	}
 	views := make([]api.TaskView, len(list))
 	for i, t := range list {
-		views[i] = api.TaskView{Task: publicRecord(t)}
+		views[i] = api.TaskView{Task: shownRecord(t, v.mayRead(t.Origin))}
 		if q.Get("steps") == "" {
 			continue
 		}
-		if views[i], err = s.view(r.Context(), t.ID); err != nil {
+		if views[i], err = s.view(r.Context(), v, t.ID); err != nil {
 			return failed("read a task's steps", err)
 		}
 	}

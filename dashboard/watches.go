@@ -50,7 +50,7 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.Is(err, watches.ErrTooMany) && r.Context().Err() == nil {
 		return refuse(http.StatusUnprocessableEntity, "%v", err)
 	}
-	return writeResult(w, http.StatusCreated, "begin the watch", api.NewWatchView(got), err)
+	return writeResult(w, http.StatusCreated, "begin the watch", api.NewWatchView(got, true), err)
 }
 
 func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
@@ -68,7 +68,7 @@ func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
 		from.User, from.UserName, from.Moderator = v.id, v.name, v.actor(from).Moderator
 	}
 	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, v.actor(from))
-	return writeResult(w, http.StatusOK, "end the watch", api.NewWatchView(got), err)
+	return writeResult(w, http.StatusOK, "end the watch", api.NewWatchView(got, v.mayRead(got.Origin)), err)
 }
 
 // watchViews returns the watches that whoever asks sees, newest first.
@@ -76,7 +76,7 @@ func (s *Server) watchViews(r *http.Request) ([]api.WatchView, error) {
 	list, err := s.seenWatches(r)
 	views := make([]api.WatchView, 0, len(list))
 	for _, w := range list {
-		views = append(views, api.NewWatchView(w))
+		views = append(views, api.NewWatchView(w, visitorOf(r).mayRead(w.Origin)))
 	}
 	return views, err
 }

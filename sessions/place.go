@@ -1,17 +1,26 @@
 package sessions
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Place is whose browser state something uses: "server-<guild id>" for what is asked on a Discord server,
 // "person-<user id>" for private tasks and direct messages, and "" for the operator, who asks at the terminal, on the
-// dashboard, through a program on this machine or with a script. Cookies, storage, caches, permissions and the like
+// dashboard, through a program on this machine or with a script; what operators ask privately has places of persons,
+// too, since there may be several. Cookies, storage, caches, permissions and the like
 // never cross from one place to another, unless the operator shares a profile.
 type Place string
+
+// OperatorID stands in places for the operator who has no Discord account.
+const OperatorID = "operator"
 
 // Place returns the place of what is asked from o. private says that only the person who asks may see it, as with
 // [Origin.Private] of a new session; what goes on with a session has the privacy of the session.
 func (o Origin) Place(private bool) Place {
 	switch {
+	case o.Kind != FromDiscord && private:
+		return Place("person-" + cmp.Or(o.User, OperatorID))
 	case o.Kind != FromDiscord:
 		return ""
 	case private || o.Guild == "":

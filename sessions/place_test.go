@@ -22,8 +22,10 @@ func TestWhoseBrowserStateItIs(t *testing.T) {
 		"on another server":     {discord("h", "ada"), false, "server-h", "clank@server-h"},
 		"privately on a server": {discord("g", "ada"), true, "person-ada", "clank@person-ada"},
 		"in a direct message":   {direct, false, "person-ada", "clank@person-ada"},
-		"at the terminal":       {sessions.Origin{Kind: sessions.FromTerminal, User: "ada"}, true, "", "clank"},
+		"at the terminal":       {sessions.Origin{Kind: sessions.FromTerminal, User: "ada"}, false, "", "clank"},
 		"on the dashboard":      {sessions.Origin{Kind: sessions.FromDashboard}, false, "", "clank"},
+		"privately there":       {sessions.Origin{Kind: sessions.FromDashboard}, true, "person-operator", "clank@person-operator"},
+		"by an account there":   {sessions.Origin{Kind: sessions.FromDashboard, User: "ada"}, true, "person-ada", "clank@person-ada"},
 	} {
 		got := c.origin.Place(c.private)
 		equal(t, name, c.place, got)

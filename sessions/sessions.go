@@ -238,12 +238,13 @@ type Event struct {
 
 // MayUse reports whether somebody who asks from o may go on with the session:
 // its owner may. Whoever asks from the dashboard or a terminal without a name is
-// the operator of the machine, who owns every session that was started there.
+// the operator of the machine, who owns every session that was started there but those that others of its operators
+// keep private.
 func (s Session) MayUse(o Origin) bool {
 	if o.Kind == FromDiscord || s.Origin.Kind == FromDiscord {
 		return o.Kind == s.Origin.Kind && o.User != "" && o.User == s.Origin.User
 	}
-	return o.User == "" || o.User == s.Origin.User
+	return o.User == "" && !s.Origin.Private || o.User == s.Origin.User
 }
 
 // owner returns what people call the session's owner.

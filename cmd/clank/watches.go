@@ -112,7 +112,7 @@ func listWatches(ctx context.Context, e *commandEnv, all bool) ([]api.WatchView,
 	}, func(db *sqlite.DB) error {
 		stored, err := db.Watches(ctx, watches.Query{})
 		for _, w := range stored {
-			list = append(list, api.NewWatchView(w))
+			list = append(list, api.NewWatchView(w, !w.Origin.Private))
 		}
 		return err
 	})
@@ -133,7 +133,7 @@ func endWatch(ctx context.Context, e *commandEnv, id string) error {
 	}, func(db *sqlite.DB) error {
 		r := watches.Runner{Store: db}
 		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{Name: "the operator", Moderator: true})
-		ended = api.NewWatchView(w)
+		ended = api.NewWatchView(w, !w.Origin.Private)
 		return err
 	})
 	if err != nil {

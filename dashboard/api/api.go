@@ -125,8 +125,8 @@ type WatchView struct {
 	Last    *watches.Notice `json:"last,omitempty"` // what was told last
 }
 
-// NewWatchView returns w as shown to people.
-func NewWatchView(w watches.Watch) WatchView {
+// NewWatchView returns w as shown to people; mayRead says that they may know what it is about.
+func NewWatchView(w watches.Watch, mayRead bool) WatchView {
 	v := WatchView{
 		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,
 		State: w.State, Reason: w.Reason, Next: w.NextCheck, Checked: w.CheckedAt, Problem: w.Problem, Value: w.Seen.Value, Met: w.Seen.Met, Last: w.LastNotice,
@@ -134,7 +134,7 @@ func NewWatchView(w watches.Watch) WatchView {
 	if v.For == "" && w.Origin.Kind != sessions.FromDiscord {
 		v.For = "you"
 	}
-	if w.Origin.Private {
+	if !mayRead {
 		v.URL, v.What, v.Problem, v.Reason, v.Value, v.Last = "", PrivateText, "", "", "", nil
 	}
 	return v

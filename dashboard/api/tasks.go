@@ -17,13 +17,14 @@ type TaskRequest struct {
 	MaxSteps  int                 `json:"max_steps,omitempty"`
 	MaxUSD    float64             `json:"max_usd,omitempty"` // what its models may cost; 0 = what the settings say
 	Headed    bool                `json:"headed,omitempty"`
-	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
-	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt, see [sessions.Task]
-	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
-	Files     []string            `json:"files,omitempty"`  // ids of files that were sent, see [Client.SendFile]
-	Place     string              `json:"place,omitempty"`  // "server/channel": where a member asks on Discord
-	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
-	Until     time.Time           `json:"until,omitzero"`   // when whoever asks gives up: the task is not begun later
+	Origin    sessions.OriginKind `json:"origin,omitempty"`  // dashboard (the default) or terminal
+	Typed     bool                `json:"typed,omitempty"`   // a person typed the prompt, see [sessions.Task]
+	Allow     []string            `json:"allow,omitempty"`   // classes of actions that need no question, see [sessions.Task]
+	Files     []string            `json:"files,omitempty"`   // ids of files that were sent, see [Client.SendFile]
+	Place     string              `json:"place,omitempty"`   // "server/channel": where a member asks on Discord
+	Private   bool                `json:"private,omitempty"` // nobody else may know what it is about; a session stays as it began
+	Asks      bool                `json:"asks,omitempty"`    // whoever follows the task answers its questions
+	Until     time.Time           `json:"until,omitzero"`    // when whoever asks gives up: the task is not begun later
 }
 
 // TaskStarted says that a task is in line or running.
@@ -130,8 +131,8 @@ const (
 	TerminalChannel = "terminal"
 )
 
-// PrivateText stands for what was asked and answered privately. The operator of the machine sees that it runs, for
-// whom, and what it costs; what it is about stays between clank and the person.
+// PrivateText stands for what was asked and answered privately. Others see that it runs, for whom, and what it costs;
+// what it is about stays between clank and the person.
 const PrivateText = "(private)"
 
 // StepEvent is a step of a task, as the event "step" tells it.

@@ -15,6 +15,8 @@ const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $
 const perPage = 20;
 const { member } = document.body.dataset; // their account; "" = the operator
 const place = document.querySelector("[name=place]"); // where a member asks
+const secret = $("private");
+let wantsSecret = false; // what was chosen for new sessions
 
 let sessions = [], settled = ""; // "read" or "failed", once it is known which sessions there are, or that this is not to be had
 let current = ""; // id of the session that is shown; "" = a new one
@@ -42,11 +44,24 @@ function draw() {
   drawWhere(session);
   watch(session);
   $("close-session").hidden = session ? session.state === "closed" : settled === "read" || !current;
-  $("share").hidden = Boolean(member) || $("close-session").hidden;
-  if (place) place.closest("p").hidden = current !== "" && session?.state !== "closed";
+  $("share").hidden = Boolean(member) || $("close-session").hidden || Boolean(session?.origin.private);
+  if (place) place.closest("p").hidden = goesOn(session);
+  drawSecret(session);
   $("welcome").hidden = turns.size > 0 || current !== "" || !settled;
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
+}
+
+// goesOn says whether what is sent next goes on with the session that is shown.
+const goesOn = (session) => current !== "" && session?.state !== "closed";
+
+// drawSecret shows whether the next task is private: a session stays as it began, and some servers keep all private.
+function drawSecret(session) {
+  const must = place?.selectedOptions[0]?.matches("[data-private]");
+  secret.disabled = goesOn(session) || Boolean(must);
+  secret.checked = goesOn(session) ? Boolean(session?.origin.private) : must || wantsSecret;
+  $("is-private").hidden = !secret.checked;
+  if (place) $("seen-by").textContent = secret.checked ? "Only you see it." : "Whoever reads the channel sees it.";
 }
 
 function drawWhere(session) {
@@ -68,8 +83,9 @@ const usual = prompt.placeholder;
 
 // chosen are the options that were set for the next tasks.
 function chosen() {
-  const set = [...$("composer").querySelectorAll(".chosen :is(input, select)")].filter((input) => input.value.trim());
-  return Object.fromEntries(set.map((input) => [input.name, input.type === "number" ? Number(input.value) : input.value.trim()]));
+  const set = [...$("composer").querySelectorAll(".chosen :is(input, select)")]
+    .filter((input) => !input.disabled && (input.type === "checkbox" ? input.checked : input.value.trim()));
+  return Object.fromEntries(set.map((input) => [input.name, input.type === "checkbox" ? true : input.type === "number" ? Number(input.value) : input.value.trim()]));
 }
 
 function drawSend() {
@@ -199,7 +215,7 @@ async function post(text, attached) {
   if (session?.state === "closed") await choose("");
   active.set(answer.task_id, answer.session_id);
   if (!sessions.some((s) => s.id === answer.session_id)) {
-    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
+    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard", private: secret.checked }, last_used: new Date().toISOString() });
   }
   adopt(answer.session_id);
   turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, files, state: answer.state, position: answer.position, asked: new Date().toISOString() });
@@ -319,8 +335,9 @@ if (!member) takeFiles(document.querySelector("main"), $("composer"), say);
 if (place) {
   const asked = "clank-place";
   if (place.querySelector(`[value="${CSS.escape(localStorage.getItem(asked) ?? "")}"]`)) place.value = localStorage.getItem(asked);
-  place.addEventListener("change", () => localStorage.setItem(asked, place.value));
+  place.addEventListener("change", () => { localStorage.setItem(asked, place.value); draw(); });
 }
+secret.addEventListener("change", () => { wantsSecret = secret.checked; draw(); });
 $("new").addEventListener("click", () => choose(""));
 $("earlier").addEventListener("click", () => {
   const oldest = [...turns.values()].map((t) => t.task.asked).sort()[0];

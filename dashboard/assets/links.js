@@ -12,7 +12,7 @@ const failed = (error) => text.replaceChildren(error.message);
 
 // showLinks opens the dialog. The sessions come in the order in which they were used, the last one first.
 export function showLinks(sessions, current) {
-  const open = sessions.filter((s) => s.state !== "closed");
+  const open = sessions.filter((s) => s.state !== "closed" && !s.origin.private);
   form.elements.session.replaceChildren(...open.map((s) => {
     const name = `${nameOf(s).slice(0, 60)} · ${ago(s.last_used)}`;
     return el("option", { value: s.id, selected: s.id === current }, name);

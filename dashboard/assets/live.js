@@ -41,6 +41,6 @@ export function renew() {
 // watch shows the page of a session that is open, or nothing.
 export function watch(wanted) {
   if (!box) return;
-  session = wanted && wanted.state !== "closed" && !wanted.origin?.private ? wanted.id : "";
+  session = wanted && wanted.state !== "closed" ? wanted.id : "";
   draw();
 }

@@ -72,17 +72,18 @@ export function ask(question) {
   const button = (text, style, ...answer) => el("button", { type: "button", class: style, onclick: () => say(...answer) }, text);
   const who = [doors[question.door], question.user_name].filter(Boolean).join(" by ");
   const id = `question-${question.id}`, hands = question.class === "takeover"; // a person's are asked for
-  const words = question.class === "answer" && !question.private, asks = words ? `The model asks: ${question.detail}` : `${question.text}?`;
+  const others = question.private && !question.session; // a private task of somebody else: what it is about is not told
+  const words = question.class === "answer" && !others, asks = words ? `The model asks: ${question.detail}` : `${question.text}?`;
   const root = el("div", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
     el("p", { class: "text", id: `${id}-text` }, asks),
     el("div", { id: `${id}-more` },
       question.detail && !words
         ? el("p", { class: "detail" }, hands ? "The model's note: " : "The page calls it: ", el("q", {}, question.detail)) : null,
       who ? el("p", { class: "who" }, who) : null,
-      question.private ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
+      others ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
     words ? wordsForm(question, id, say) : null,
     el("div", { class: "row" },
-      button(words ? "No answer" : "No", "ghost", false), question.private || words ? null : button(hands ? "I will" : "Allow", "primary", true),
+      button(words ? "No answer" : "No", "ghost", false), others || words ? null : button(hands ? "I will" : "Allow", "primary", true),
       lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
     wrong);
   const until = new Date(question.until).getTime();

@@ -34,6 +34,7 @@ function about(session, running) {
   const words = [running ? "working" : ago(session.last_used)];
   if (session.origin.kind === "terminal") words.push("terminal");
   if (session.origin.kind === "discord") words.push(["Discord", session.origin.user_name].filter(Boolean).join(", "));
+  if (session.origin.private) words.push("private");
   if (session.state === "closed") words.push("closed");
   return words.join(" · ");
 }

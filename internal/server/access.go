@@ -124,7 +124,7 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 	case want != "":
 		return want, nil
 	}
-	return s.Profile, nil
+	return place.Profile(s.Profile), nil
 }
 
 // SelectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
