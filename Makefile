@@ -134,7 +134,7 @@ corpus: chromium ## every task of the corpus through every backend
 
 other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/test/corpus ./internal/test/injection \
-		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|NothingIsLostWhileTheProgramIsReplaced|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
 	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \

@@ -101,6 +101,9 @@ type Bot struct {
 	// Messages keeps where work is shown, for the run after one that was killed; nil keeps nothing.
 	Messages MessageStore
 
+	// SessionFile is where Close leaves what the next run needs to hear what is said between the two; empty: nothing is.
+	SessionFile string
+
 	// Watches are the pages that people have watched; nil offers none.
 	Watches Watches
 
@@ -142,6 +145,7 @@ type Bot struct {
 	OpenTimeout   time.Duration // to connect: 30 s
 	EditInterval  time.Duration // between two edits of a message: 1.2 s
 	TokenLife     time.Duration // how long the answer to a command is edited: 14 min of Discord's 15
+	AnswerTime    time.Duration // how soon Discord wants an interaction answered: 3 s; then the person reads that it failed
 	MaxConcurrent int           // pieces of work at once: 64
 	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
 
@@ -156,6 +160,7 @@ type Bot struct {
 	handled          recentIDs         // messages and interactions
 	lastHeard        map[int]time.Time // when each shard last said something; for the gateway's goroutine
 	onServers        map[string]bool   // servers that were told to the host; for the gateway's goroutine
+	goesOn           chan struct{}     // closed when the work of the former run goes on
 	stop             context.CancelCauseFunc
 	ended            sync.WaitGroup // waits for the end of the gateway
 
@@ -181,7 +186,7 @@ func (b *Bot) Open(ctx context.Context) error {
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.jobs.Open(cmp.Or(b.MaxConcurrent, 64))
-	b.lastHeard, b.onServers = make(map[int]time.Time), make(map[string]bool)
+	b.lastHeard, b.onServers, b.goesOn = make(map[int]time.Time), make(map[string]bool), make(chan struct{})
 	b.gateway = &discord.Shards{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
@@ -194,6 +199,8 @@ func (b *Bot) Open(ctx context.Context) error {
 			b.dispatch(base, shard, kind, data)
 			b.Host.HandleDispatch(kind, data)
 		},
+		Former:   b.takeLeft(),
+		OnMissed: func(kind string, data json.RawMessage) { b.dispatchMissed(base, kind, data) },
 	}
 	ctx, release := context.WithTimeout(ctx, cmp.Or(b.OpenTimeout, 30*time.Second))
 	defer release()
@@ -208,9 +215,7 @@ func (b *Bot) Open(ctx context.Context) error {
 		}
 	})
 	b.followQuestions(base)
-	if b.Messages != nil {
-		b.runShort(base, b.correctOldMessages)
-	}
+	b.runShort(base, b.correctOldMessages)
 	if err := b.registerCommands(ctx); err != nil {
 		b.logger().Error("the commands are not registered", "error", err)
 		b.mu.Lock()
@@ -227,12 +232,14 @@ func (b *Bot) CommandError() error {
 	return b.commandError
 }
 
-// Close stops the bot's work, tells those who waited for it, and leaves. It
-// waits for all of it, at most until ctx ends. It may be called more than once,
-// and after an Open that failed.
+// Close stops the bot's work, tells those who waited for it, and leaves. What is said from now on is for the next run.
+// It waits for all of it, at most until ctx ends. It may be called more than once, and after an Open that failed.
 func (b *Bot) Close(ctx context.Context) error {
 	if b.stop == nil {
 		return nil
+	}
+	if b.SessionFile != "" {
+		b.gateway.Leave()
 	}
 	b.jobs.Close()
 	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
@@ -241,7 +248,7 @@ func (b *Bot) Close(ctx context.Context) error {
 	if closing == nil {
 		b.ended.Wait()
 	}
-	return errors.Join(waiting, closing)
+	return errors.Join(waiting, closing, b.keepLeft())
 }
 
 // Done returns a channel that is closed when the connection has ended for good: after Close, or when Discord

@@ -134,7 +134,9 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 
 	where := b.commandMessage(i, who, o.private)
 	ack := discord.OutgoingMessage{Private: o.private}
-	err := b.rest.Respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+	acking, acked := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout) // also when it is stopped at once
+	err := b.rest.Respond(acking, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+	acked()
 	if err != nil {
 		b.logger().Warn("command not acknowledged; going on without its answer", "channel", i.ChannelID, "error", err)
 		where.interaction = nil
@@ -167,6 +169,14 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
 		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.untyped,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
+	if rec.State == "" && errors.Is(err, sessions.ErrShuttingDown) && b.Messages != nil && len(files) == 0 && !o.headed {
+		p.stop()
+		b.keepPaused(ctx, work.ID, where, &pausedTask{
+			Session: session, Prompt: prompt, Title: o.task, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
+			MaxSteps: o.steps, MaxUSD: o.budget,
+		})
+		return
+	}
 	b.concludeBrowse(ctx, work.ID, p, from, o.task, rec, err)
 }
 

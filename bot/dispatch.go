@@ -27,6 +27,32 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		if !since.IsZero() {
 			b.runShort(base, func(ctx context.Context) { b.findMissedStops(ctx, base, shard, since) })
 		}
+	case "MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_REACTION_ADD", "INTERACTION_CREATE":
+		b.takeEvent(base, kind, data)
+	case "GUILD_CREATE":
+		b.guilds.Update(kind, data)
+		b.noteServers(base, -1, json.RawMessage(`{"guilds":[`+string(data)+`]}`))
+	case "CHANNEL_DELETE", "THREAD_DELETE", "GUILD_DELETE":
+		b.guilds.Update(kind, data)
+		var gone struct {
+			ID          string
+			Unavailable bool
+		}
+		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
+			b.activeProgress.refresh(gone.ID)
+			delete(b.onServers, gone.ID)
+			if kind == "GUILD_DELETE" && gone.ID != "" {
+				b.runShort(base, func(ctx context.Context) { b.Host.HandleLeave(ctx, gone.ID) })
+			}
+		}
+	default:
+		b.guilds.Update(kind, data)
+	}
+}
+
+// takeEvent takes what a person has said or used. It may be called by any goroutine.
+func (b *Bot) takeEvent(base context.Context, kind string, data json.RawMessage) {
+	switch kind {
 	case "MESSAGE_CREATE":
 		m, err := readMessage(data)
 		if err != nil {
@@ -55,24 +81,6 @@ func (b *Bot) dispatch(base context.Context, shard int, kind string, data json.R
 		if !b.handled.Add(i.ID) {
 			b.onInteraction(base, i)
 		}
-	case "GUILD_CREATE":
-		b.guilds.Update(kind, data)
-		b.noteServers(base, -1, json.RawMessage(`{"guilds":[`+string(data)+`]}`))
-	case "CHANNEL_DELETE", "THREAD_DELETE", "GUILD_DELETE":
-		b.guilds.Update(kind, data)
-		var gone struct {
-			ID          string
-			Unavailable bool
-		}
-		if json.Unmarshal(data, &gone) == nil && !gone.Unavailable {
-			b.activeProgress.refresh(gone.ID)
-			delete(b.onServers, gone.ID)
-			if kind == "GUILD_DELETE" && gone.ID != "" {
-				b.runShort(base, func(ctx context.Context) { b.Host.HandleLeave(ctx, gone.ID) })
-			}
-		}
-	default:
-		b.guilds.Update(kind, data)
 	}
 }
 

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"clank/bot/discord"
@@ -47,7 +48,9 @@ type pausedTask struct {
 	Origin   sessions.Origin `json:"origin"`
 	Runtime  string          `json:"runtime"`
 	Model    string          `json:"model,omitempty"`
+	Profile  string          `json:"profile,omitempty"`
 	MaxSteps int             `json:"max_steps"`
+	MaxUSD   float64         `json:"max_usd,omitempty"`
 }
 
 // storeTimeout bounds one use of the store.
@@ -91,15 +94,26 @@ const restartedText = "clank was restarted while it worked on this, so there is 
 
 // correctOldMessages tells the people of work that a former run of the program has not ended.
 func (b *Bot) correctOldMessages(base context.Context) {
+	if b.Messages == nil {
+		close(b.goesOn)
+		return
+	}
 	ctx, end := context.WithTimeout(discord.Persist(base), finishTimeout)
 	defer end()
 	old, err := b.Messages.OpenMessages(ctx)
 	if err != nil {
 		b.logger().Warn("messages of the last run are not corrected", "error", err)
 	}
+	dead := make(map[string]*workMessage)
 	for work, data := range old {
-		if b.correctOldMessage(ctx, base, work, data) {
-			continue
+		if where := b.resumeOld(base, work, data); where != nil {
+			dead[work] = where
+		}
+	}
+	close(b.goesOn)
+	for work, where := range dead {
+		if err := where.show(ctx, messageContent{content: where.locale.T(restartedText)}, true); err != nil {
+			b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
 		}
 		if ctx.Err() != nil { // tried again by the next run
 			return
@@ -108,12 +122,14 @@ func (b *Bot) correctOldMessages(base context.Context) {
 	}
 }
 
-// correctOldMessage says of a piece of work that it has no end, or has it go on, which is reported: base is its context.
-func (b *Bot) correctOldMessage(ctx, base context.Context, work string, data []byte) (resumed bool) {
+// resumeOld has a piece of work of the former run go on. If it cannot, resumeOld returns the message that says so far
+// that it does.
+func (b *Bot) resumeOld(base context.Context, work string, data []byte) (dead *workMessage) {
 	var m openMessage
 	if err := json.Unmarshal(data, &m); err != nil {
 		b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
-		return false
+		b.forgetOpen(base, work)
+		return nil
 	}
 	where := &workMessage{
 		rest: b.rest, log: b.logger(), channel: m.Channel, message: m.Message, user: m.User, private: m.Private, expires: m.Expires,
@@ -122,15 +138,23 @@ func (b *Bot) correctOldMessage(ctx, base context.Context, work string, data []b
 	if m.Token != "" && time.Now().Before(m.Expires) {
 		where.interaction = &discordgo.Interaction{AppID: m.App, Token: m.Token}
 	}
-	if m.Paused != nil && b.jobs.Start(false, func() {
-		b.recoverPanic(base, func(ctx context.Context) { b.resumeTask(ctx, work, where, *m.Paused) })
+	if m.Paused == nil {
+		return where
+	}
+	from, title := m.Paused.Origin, m.Paused.Title
+	if from.Private {
+		title = publicPrompt(browseOptions{private: true})
+	}
+	ctx, handle := b.Scopes.Begin(base, cancel.Scope{Guild: from.Guild, Channel: from.Channel},
+		cancel.Work{ID: work, Owner: from.User, Label: workLabel("browse", title)})
+	if b.jobs.Start(false, func() {
+		defer handle.End()
+		b.recoverPanic(ctx, func(ctx context.Context) { b.resumeTask(ctx, work, where, *m.Paused, handle) })
 	}) {
-		return true
+		return nil
 	}
-	if err := where.show(ctx, messageContent{content: m.Locale.T(restartedText)}, true); err != nil {
-		b.logger().Warn("a message of the last run is not corrected", "work", work, "error", err)
-	}
-	return false
+	handle.End()
+	return where
 }
 
 // pausedText is what a message says while its task waits for the program to start again.
@@ -153,15 +177,27 @@ func (b *Bot) pauseTask(ctx context.Context, work string, where *workMessage, ti
 	if rec.Started.IsZero() {
 		paused.Prompt = rec.Prompt
 	}
-	b.conclude(ctx, where, finalMessage{text: where.locale.T(pausedText)})
-	b.keepOpen(ctx, work, where, &paused)
+	b.keepPaused(ctx, work, where, &paused)
 	return true
 }
 
-// resumeTask goes on with a task of the former run, as its person may now.
-func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t pausedTask) {
+// keepPaused has a task go on, or begin, after the program has started again, and says so where it is shown.
+func (b *Bot) keepPaused(ctx context.Context, work string, where *workMessage, t *pausedTask) {
+	b.conclude(ctx, where, finalMessage{text: where.locale.T(pausedText)})
+	b.keepOpen(ctx, work, where, t)
+}
+
+// resumeTask goes on with a task of the former run, as its person may now. handle is that of the work.
+func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t pausedTask, handle *cancel.Handle) {
 	from, err := b.RefreshOrigin(ctx, t.Origin)
-	if err != nil {
+	switch c := cancel.CauseOf(ctx, nil); {
+	case c != nil && c.Reason == cancel.ShuttingDown: // it is kept for the next run
+		return
+	case c != nil:
+		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, where.locale, c)})
+		b.forgetOpen(ctx, work)
+		return
+	case err != nil:
 		b.logger().Warn("a task of the last run does not go on", "session", t.Session, "error", err)
 		b.conclude(ctx, where, finalMessage{text: where.locale.T(restartedText)})
 		b.forgetOpen(ctx, work)
@@ -169,13 +205,6 @@ func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t
 	}
 	from = b.completeOrigin(ctx, from)
 	from.Private, from.Locale, where.guild = t.Origin.Private, where.locale, from.Guild
-	title := t.Title
-	if from.Private {
-		title = publicPrompt(browseOptions{private: true})
-	}
-	scope := cancel.Scope{Guild: from.Guild, Channel: from.Channel}
-	ctx, handle := b.Scopes.Begin(ctx, scope, cancel.Work{ID: work, Owner: from.User, Label: workLabel("browse", title)})
-	defer handle.End()
 	if why := b.Host.Disabled(ctx, from); why != "" {
 		b.conclude(ctx, where, finalMessage{text: from.Locale.Sentence(why)})
 		b.forgetOpen(ctx, work)
@@ -183,7 +212,13 @@ func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t
 	}
 	p := b.startProgress(ctx, where, work, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps,
+		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
+		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD,
 	}, func(e sessions.Event) { p.handleEvent(1, t.Title, e) })
+	if rec.State == "" && errors.Is(err, sessions.ErrShuttingDown) { // it was not taken, and is kept for the next run
+		p.stop()
+		b.keepPaused(ctx, work, where, &t)
+		return
+	}
 	b.concludeBrowse(ctx, work, p, from, t.Title, rec, err)
 }

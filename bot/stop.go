@@ -228,14 +228,18 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 	})
 }
 
-// respond answers an interaction that is not work, in private where the bot is no member. If Discord has forgotten it,
-// there is nobody to tell.
+// respond answers an interaction that is not work, in private where the bot is no member. If Discord takes no answer any
+// more, the text of one is written as a message.
 func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m discord.OutgoingMessage) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
 	m.Private = m.Private || isAway(i)
-	if err := b.rest.Respond(ctx, i, kind, m); err != nil {
+	err := b.rest.Respond(ctx, i, kind, m)
+	if err != nil {
 		b.logger().Warn("interaction not answered", "error", err)
+	}
+	if who, ok := personOf(i); ok && m.Content != "" && discord.IsCode(err, discord.CodeUnknownInteraction) {
+		b.tellLate(ctx, i, who, m.Private, m.Content)
 	}
 }
 

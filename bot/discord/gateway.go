@@ -79,13 +79,17 @@ type Gateway struct {
 	// doubles with each failure up to sixty times MinWait.
 	MinWait time.Duration
 
-	relay  *gatewayRelay
-	mu     sync.Mutex
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error // why it ended for good; read after done is closed
-	last   error // why the last try failed
-	state  GatewayState
+	relay   *gatewayRelay
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	ready   chan struct{} // closed with the first READY
+	done    chan struct{}
+	err     error // why it ended for good; read after done is closed
+	last    error // why the last try failed
+	state   GatewayState
+	handing sync.Mutex   // held while a dispatch is handed on; guards what follows
+	leaving bool         // nothing is handed on any more
+	heard   SavedSession // what another process would go on with
 }
 
 // GatewayState describes a connection.
@@ -119,12 +123,11 @@ func (c *Gateway) setConnected(yes bool) {
 // until ctx ends, unless the gateway refuses for good; the error is then a
 // [*GatewayRefusedError], and otherwise names the last failure.
 func (c *Gateway) Open(ctx context.Context) error {
-	ready, err := c.start(ctx)
-	if err != nil {
+	if err := c.start(ctx); err != nil {
 		return err
 	}
 	select {
-	case <-ready:
+	case <-c.ready:
 		return nil
 	case <-c.done:
 		return c.err
@@ -140,25 +143,23 @@ func (c *Gateway) Open(ctx context.Context) error {
 	}
 }
 
-// start begins to connect, and returns what is closed when the gateway has said READY. It tries again until Close,
-// unless the gateway refuses for good.
-func (c *Gateway) start(ctx context.Context) (ready <-chan struct{}, err error) {
+// start begins to connect. It tries again until Close, unless the gateway refuses for good.
+func (c *Gateway) start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.mu.Lock()
 	if c.cancel != nil {
 		c.mu.Unlock()
 		cancel()
-		return nil, errors.New("open the gateway: it is open already")
+		return errors.New("open the gateway: it is open already")
 	}
-	c.cancel, c.done = cancel, make(chan struct{})
+	c.cancel, c.ready, c.done = cancel, make(chan struct{}), make(chan struct{})
 	c.relay = newRelay(c.URL, c.HTTPClient, c.logger())
 	c.mu.Unlock()
-	first := make(chan struct{})
 	go func() {
 		defer close(c.done)
-		c.run(run, sync.OnceFunc(func() { close(first) }))
+		c.run(run, sync.OnceFunc(func() { close(c.ready) }))
 	}()
-	return first, nil
+	return nil
 }
 
 // Done returns a channel that is closed when the connection has ended for good, after Close or a refusal. It
@@ -185,6 +186,25 @@ func (c *Gateway) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close the gateway: %w", context.Cause(ctx))
 	}
+}
+
+// leave has nothing handed on any more, and [Gateway.Close] leave the session to another process.
+func (c *Gateway) leave() {
+	c.handing.Lock()
+	c.leaving = true
+	c.handing.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.relay != nil {
+		c.relay.leaveSession()
+	}
+}
+
+// left returns the session for another process; its ID is empty if there is none.
+func (c *Gateway) left() SavedSession {
+	c.handing.Lock()
+	defer c.handing.Unlock()
+	return c.heard
 }
 
 // Send sends operation op with data d, past the library, which cannot.
@@ -293,6 +313,9 @@ func (c *Gateway) run(ctx context.Context, ready func()) {
 			return
 		case errors.Is(last, errSessionLost):
 			forget()
+			c.handing.Lock()
+			c.heard = SavedSession{}
+			c.handing.Unlock()
 		}
 		wait := c.wait(failures)
 		c.logger().Warn("gateway connection ended", "shard", c.Shard, "error", last, "wait", wait)
@@ -349,9 +372,24 @@ func (c *Gateway) deliver(e *discordgo.Event) {
 		c.setConnected(true)
 		defer c.relay.markReady()
 	}
-	if ok || kind == "RESUMED" {
-		c.OnDispatch(kind, e.RawData)
+	if !ok && kind != "RESUMED" {
+		return
 	}
+	c.handing.Lock()
+	defer c.handing.Unlock()
+	if c.leaving {
+		return
+	}
+	if kind == "READY" {
+		var r struct {
+			ID  string `json:"session_id"`
+			URL string `json:"resume_gateway_url"`
+		}
+		_ = json.Unmarshal(e.RawData, &r) // without them, the session cannot be left
+		c.heard = SavedSession{ID: r.ID, URL: r.URL}
+	}
+	c.heard.Seq = e.Sequence
+	c.OnDispatch(kind, e.RawData)
 }
 
 // wait returns the pause before the next try: a short one first, then doubling.

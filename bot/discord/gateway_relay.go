@@ -47,6 +47,7 @@ type gatewayRelay struct {
 	ready   chan struct{} // closed when the newest socket said READY or RESUMED
 	last    error
 	leaving bool // the next close is for good
+	resumed bool // after it, another process resumes the session
 	closed  chan struct{}
 }
 
@@ -197,10 +198,17 @@ func (r *gatewayRelay) lastError() error {
 func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leaving {
+	if r.leaving && !r.resumed {
 		return websocket.StatusNormalClosure
 	}
 	return codeResume
+}
+
+// leaveSession has the close that is for good leave the session to be resumed.
+func (r *gatewayRelay) leaveSession() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resumed = true
 }
 
 func (r *gatewayRelay) shutDown() {

@@ -27,6 +27,11 @@ type Shards struct {
 	// of them. It must not block, and data must not be changed.
 	OnDispatch func(shard int, kind string, data json.RawMessage)
 
+	// Former are sessions that another process has left. OnMissed is called with the messages and interactions that it
+	// missed, in order and as OnDispatch is. Some of those that come while the new sessions begin, both hear.
+	Former   []SavedSession
+	OnMissed func(kind string, data json.RawMessage)
+
 	HTTPClient *http.Client
 	Logger     *slog.Logger
 	MinWait    time.Duration // see [Gateway]; five times as long is between two sessions that are begun one after the other
@@ -36,13 +41,20 @@ type Shards struct {
 
 	dispatching sync.Mutex
 
+	missed    []*missedEvents
+	missing   sync.WaitGroup // until they have ended
+	endMissed context.CancelFunc
+	listening <-chan struct{} // closed by endMissed
+	allReady  chan struct{} // closed when every new session has begun
+
 	turns []chan time.Time // hold when the next session may be begun, by the shard's number modulo atOnce
 }
 
 // Open connects the first shard and returns when it has said READY; the others follow as fast as Discord allows. It
 // tries again until ctx ends, unless the gateway refuses for good.
 func (s *Shards) Open(ctx context.Context) error {
-	s.done = make(chan struct{})
+	s.done, s.allReady = make(chan struct{}), make(chan struct{})
+	s.openMissed(ctx)
 	info, err := s.ask(ctx)
 	if err != nil {
 		close(s.done)
@@ -59,9 +71,10 @@ func (s *Shards) Open(ctx context.Context) error {
 	err = s.list[0].Open(ctx)
 	for _, g := range s.list[1:] {
 		if err == nil {
-			_, err = g.start(ctx)
+			err = g.start(ctx)
 		}
 	}
+	s.missing.Go(s.awaitReady)
 	go s.watch() //nolint:gosec // it lives until Close, not until ctx ends
 	if err != nil {
 		return errors.Join(err, s.Close(context.WithoutCancel(ctx)))
@@ -155,9 +168,11 @@ func (s *Shards) Err() error {
 func (s *Shards) Close(ctx context.Context) error {
 	errs := make([]error, len(s.list))
 	var wg sync.WaitGroup
+	s.endMissed()
 	for i, g := range s.list {
 		wg.Go(func() { errs[i] = g.Close(ctx) })
 	}
+	wg.Go(s.missing.Wait) // each has its own deadlines
 	wg.Wait()
 	return errors.Join(errs...)
 }

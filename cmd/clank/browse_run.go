@@ -239,7 +239,7 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 	if running != nil {
 		return remote(running)
 	}
-	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	db, err := h.OpenDatabase(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,10 @@ func newDrainFixture(t *testing.T) *drainFixture {
 	f.home, f.environ = newTestHome(t)
 	f.environ = append(f.environ, "DISCORD_TOKEN="+f.bot.Token, "CLANK_DISCORD_API="+d.URL)
 	f.site = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/quick" {
+			serveFerry(w, r)
+			return
+		}
 		f.asked <- struct{}{}
 		select {
 		case <-f.answer:
@@ -85,7 +89,8 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	<-f.asked
 	p.interrupt(t)
 	awaitOutput(t, p.stderr, "tasks that may finish: 1")
-	f.says(f.browse("open "+f.site), "takes nothing new")
+	later := f.browse("open " + f.site + "/quick?7, read")
+	f.says(later, "goes on with this by itself")
 	f.answer <- struct{}{}
 	f.says(first, "10:40")
 	if got := p.exitCode(t); got != exitDone {
@@ -93,6 +98,7 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	}
 
 	p = f.start("0")
+	f.says(later, "The ferry number 7 leaves")
 	second := f.browse("open " + f.site + ", read")
 	<-f.asked
 	p.interrupt(t)

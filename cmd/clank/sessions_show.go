@@ -14,7 +14,6 @@ import (
 
 	"clank/internal/recording"
 	"clank/internal/server"
-	"clank/internal/sqlite"
 	"clank/internal/untrusted"
 	"clank/sessions"
 
@@ -95,7 +94,7 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
 	}
-	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	db, err := h.OpenDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ const (
 	discordRetryDelay   = 30 * time.Second // between two attempts to reach Discord
 )
 
+// discordSessionsFile is where the bot leaves what the next run needs to hear what is said between the two.
+const discordSessionsFile = "discord-sessions.json"
+
 // discordConnector connects to Discord beside the rest, which goes on without it.
 type discordConnector struct {
 	states chan string   // how it stands, whenever that changes
@@ -290,6 +293,8 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Files:     DiscordFiles{a.Inbox, &a.CallService.fileLinks},
 		Settings:  a.Settings,
 		Logger:    a.logger,
+
+		SessionFile: a.Home.Path(discordSessionsFile),
 	}
 	a.attachCalls(b)
 	err := b.Open(ctx)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/atomicfile"
+	"clank/internal/sqlite"
 
 	"github.com/gofrs/flock"
 )
@@ -143,6 +147,30 @@ func (h *Home) TokenFile() string { return h.Path("tokens.json") }
 
 // DatabaseFile returns the file of the database.
 func (h *Home) DatabaseFile() string { return h.Path("clank.db") }
+
+// OpenDatabase opens the database; see [sqlite.Open]. If a newer clank has made it, the error says which.
+func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
+	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	if newer, ok := errors.AsType[*sqlite.NewerError](err); ok {
+		kept, _ := os.ReadFile(h.versionFile()) // without it nobody knows
+		if version, schema, _ := strings.Cut(strings.TrimSpace(string(kept)), " "); schema == strconv.Itoa(newer.Schema) {
+			newer.Version = "clank " + version
+			err = fmt.Errorf("open database: %w", newer)
+		}
+	}
+	return db, err
+}
+
+// versionFile returns the file that names the program which last owned the database, and the schema of that.
+func (h *Home) versionFile() string { return h.Path("clank.version") }
+
+// noteVersion keeps the version of this program for older ones.
+func (h *Home) noteVersion(version string) error {
+	if err := atomicfile.Write(h.versionFile(), fmt.Appendln(nil, version, sqlite.SchemaVersion())); err != nil {
+		return fmt.Errorf("note the version in the home: %w", err)
+	}
+	return nil
+}
 
 // RunsDir returns the folder in which runs are recorded.
 func (h *Home) RunsDir() string { return h.Path("runs") }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,23 @@ func TestAHomeIsForItsOwnerAlone(t *testing.T) {
 				t.Errorf("others still have it: %v", info.Mode().Perm())
 			}
 		})
+	}
+}
+
+func TestAnOlderProgramSaysWhichOneHasMadeTheDatabase(t *testing.T) {
+	h := &server.Home{Dir: t.TempDir()}
+	db, err := h.OpenDatabase(t.Context())
+	check.Must(t, err)
+	check.Must(t, db.Close())
+	file, err := os.OpenFile(h.DatabaseFile(), os.O_WRONLY, 0)
+	check.Must(t, err)
+	_, err = file.WriteAt([]byte{0, 0, 3, 0xe8}, 60) // the user version in the header
+	check.Must(t, errors.Join(err, file.Close()))
+	for kept, want := range map[string]string{
+		"v9.1 1000": "a newer version (clank v9.1, its schema is 1000,", "v0.9 17": "a newer version (its schema is 1000,",
+	} {
+		check.Must(t, os.WriteFile(h.Path("clank.version"), []byte(kept+"\n"), 0o600))
+		_, err = h.OpenDatabase(t.Context())
+		check.Fails(t, err, nil, want, "install that version again", "clank restore")
 	}
 }

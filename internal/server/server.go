@@ -203,7 +203,7 @@ func (a *Server) openStateDir() error {
 }
 
 func (a *Server) openDatabase(ctx context.Context) error {
-	db, err := sqlite.Open(ctx, filepath.Join(a.StateDir, "clank.db"))
+	db, err := (&Home{Dir: a.StateDir}).OpenDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,10 +211,12 @@ func (a *Server) openDatabase(ctx context.Context) error {
 	a.onClose(func(context.Context) error { return db.Close() })
 	kept := db
 	if a.Ephemeral { // what it does is forgotten; what it may do is settled
-		if kept, err = sqlite.Open(ctx, a.Home.DatabaseFile()); err != nil {
+		if kept, err = a.Home.OpenDatabase(ctx); err != nil {
 			return err
 		}
 		a.onClose(func(context.Context) error { return kept.Close() })
+	} else if err := a.Home.noteVersion(a.version); err != nil {
+		return err
 	}
 	a.Settings = &settings.Manager{
 		Store: kept, Guilds: kept, Log: a.logger, Providers: ModelProviders(), Check: CheckReach, ServerModels: choosableModels,

@@ -66,7 +66,7 @@ func (h *Home) openStores(ctx context.Context, getenv func(string) string, do fu
 	if s.tokens, err = access.OpenTokens(h.TokenFile(), nil); err != nil {
 		return err
 	}
-	if s.db, err = sqlite.Open(ctx, h.DatabaseFile()); err != nil {
+	if s.db, err = h.OpenDatabase(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.db.Close()) }()
@@ -339,7 +339,7 @@ func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]in
 
 // FindPeople returns the people that the database knows by an ID or a name.
 func (h *Home) FindPeople(ctx context.Context, idOrName string) (found []sqlite.Person, err error) {
-	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	db, err := h.OpenDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}

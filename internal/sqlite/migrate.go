@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -90,10 +91,22 @@ func fileVersion(ctx context.Context, q rowSource, file string, newest int) (int
 	case app != applicationID:
 		return 0, fmt.Errorf("%s is the database of another program; it was left as it is, choose another place", file)
 	case version > newest:
-		return 0, fmt.Errorf("%s was made by a newer version (its schema is %d, this version knows %d); it was left as it is: "+
-			"install that version again, restore a backup from before (clank restore), or choose another place", file, version, newest)
+		return 0, &NewerError{File: file, Schema: version}
 	}
 	return version, nil
+}
+
+// NewerError says that a newer version has made a database.
+type NewerError struct {
+	File    string
+	Schema  int    // of the database
+	Version string // that has made it; empty if nobody knows
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%s was made by a newer version (%sits schema is %d, this version knows %d); it was left as it is: "+
+		"install that version again, restore a backup from before (clank restore), or choose another place",
+		e.File, strings.TrimPrefix(e.Version+", ", ", "), e.Schema, SchemaVersion())
 }
 
 // useWAL lets readers go on while somebody writes. The file remembers it. Another process that opens the same new
