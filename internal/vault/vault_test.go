@@ -128,7 +128,7 @@ func TestNothingOnTheDiskTellsASecret(t *testing.T) {
 	o := options(t)
 	v := open(t, o)
 	n := shop()
-	n.Password, n.TOTP = "correct-horse", "JBSWY3DPEHPK3PXP"
+	n.Username, n.Password, n.TOTP = "ada.lovelace", "correct-horse", "JBSWY3DPEHPK3PXP"
 	put(t, v, n)
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(o.Path), "*"))
 	if err != nil || len(files) != 3 {
@@ -141,7 +141,7 @@ func TestNothingOnTheDiskTellsASecret(t *testing.T) {
 		}
 		data, err := os.ReadFile(name)
 		check.Must(t, err)
-		for _, s := range []string{"correct-horse", "JBSWY3DP", "ada"} {
+		for _, s := range []string{"correct-horse", "JBSWY3DP", n.Username} {
 			if bytes.Contains(data, []byte(s)) {
 				t.Errorf("%s holds %q", name, s)
 			}
