@@ -67,14 +67,16 @@ func colourOf(t *testing.T, data []byte) string {
 func wantColour(t *testing.T, seen <-chan string, want string) {
 	t.Helper()
 	late := time.After(browsertest.Patience)
+	var shown []string
 	for {
 		select {
 		case got := <-seen:
 			if got == want {
 				return
 			}
+			shown = append(shown, got)
 		case <-late:
-			t.Fatalf("%s was not shown", want)
+			t.Fatalf("%s was not shown, but %q", want, shown)
 		}
 	}
 }
