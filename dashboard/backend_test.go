@@ -5,12 +5,51 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
+	"clank/cancel"
+	"clank/dashboard/api"
+	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
 )
+
+// host is a [dashboard.Host] with a key for OpenAI that lacks nothing else unless a field says so.
+type host struct {
+	missing        error
+	weak           []api.Weakness
+	ability        func(runtime, model string) settings.ModelAbility // nil: nothing is known
+	doubted, doubt string                                            // a setting's value in JSON that will not work, and why
+}
+
+func (h *host) Ready(context.Context) error               { return h.missing }
+func (h *host) Weaknesses(context.Context) []api.Weakness { return slices.Clone(h.weak) }
+func (h *host) HasSecret(key string) bool                 { return key == "OPENAI_API_KEY" }
+func (h *host) IsStop(message string) bool                { return cancel.IsStop(message) }
+
+func (h *host) ModelAbility(runtime, model string) settings.ModelAbility {
+	if h.ability == nil {
+		return settings.ModelAbility{}
+	}
+	return h.ability(runtime, model)
+}
+
+func (h *host) CheckSettings(_ context.Context, changes map[string]json.RawMessage) (doubts []settings.FieldError) {
+	for key, value := range changes {
+		if h.doubted != "" && string(value) == h.doubted {
+			doubts = append(doubts, settings.FieldError{Key: key, Why: h.doubt})
+		}
+	}
+	return doubts
+}
+
+// paneFunc is a [dashboard.LivePane].
+type paneFunc func(w http.ResponseWriter, r *http.Request, v sessions.Viewer)
+
+func (f paneFunc) ServeLive(w http.ResponseWriter, r *http.Request, v sessions.Viewer) { f(w, r, v) }
 
 // script is a Backend that does what the prompt names:
 //

@@ -45,7 +45,7 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	s.presence.pageRequested(v)
 	switch data.Places = s.places(v); {
 	case v.role == RoleOperator:
-		data.Weaknesses = slices.DeleteFunc(s.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
+		data.Weaknesses = slices.DeleteFunc(s.Host.Weaknesses(r.Context()), func(k api.Weakness) bool { return !k.Serious })
 	case len(data.Places) == 0:
 		http.Redirect(w, r, "/activity", http.StatusSeeOther)
 		return nil
@@ -55,7 +55,7 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	data.Models = append([]string{now.AgentModel, plain.ModelName}, strings.Fields(now.Access.Models)...)
 	slices.Sort(data.Models)
 	data.Models = slices.Compact(data.Models)
-	for _, b := range settings.RuntimeBindings(now, s.ModelAbility) {
+	for _, b := range settings.RuntimeBindings(now, s.Host.ModelAbility) {
 		switch {
 		case !b.Chosen:
 		case b.Problem != "" && v.role < RoleOperator:

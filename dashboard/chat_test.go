@@ -110,12 +110,12 @@ func TestWhatIsTypedTooLateIsTheNextTaskOrComesBack(t *testing.T) {
 
 func TestTheChatTakesOptionsAndSaysThatNoModelIsChosen(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
-		s.ModelAbility = func(_, model string) settings.ModelAbility {
+		s.Host = &host{ability: func(_, model string) settings.ModelAbility {
 			if strings.HasPrefix(model, "openai:") {
 				return settings.ModelAbility{Missing: "set OPENAI_API_KEY"}
 			}
 			return settings.ModelAbility{Known: true, Tools: true, Literal: true}
-		}
+		}}
 	})
 	tb := r.arrive(launch(t), 320, 640, "dark")
 	if got, _ := tb.Eval(`document.querySelector(".unset").innerText`).(string); !strings.Contains(got, "No model is chosen") {

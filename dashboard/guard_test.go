@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,7 +199,7 @@ func TestTheFirstPageSaysWhatIsSeriouslyWeak(t *testing.T) {
 		{Name: "budget", What: "There is no limit", Why: "it costs", Fix: "Set one."},
 	}
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
-		s.Weaknesses = func(context.Context) []api.Weakness { return slices.Clone(list) }
+		s.Host = &host{weak: list}
 	})
 	_, body := r.ask("GET", "/", "")
 	check.Contains(t, body, "Browsers have no sandbox: pages read files. Use one.")

@@ -73,9 +73,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	check.Must(t, r.manager.Open(t.Context()))
 	r.tokens, err = access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
 	check.Must(t, err)
-	r.gate = &egress.Proxy{Rules: func() policy.Rules {
-		return policy.Rules{AllowedHosts: settings.SplitHosts(live.Current().NetworkAccess.AllowedHosts)}
-	}, Logger: logger}
+	r.gate = &egress.Proxy{Config: allowedHosts{settings: live}, Logger: logger}
 	check.Must(t, r.gate.Open(t.Context()))
 	r.mgr = &browsermgr.Manager{
 		Home: dir, Config: func() profile.Config { return profile.Config{NoSandbox: true, Headless: new(true)} },
@@ -86,12 +84,10 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		Films: &video.Recorder{Dir: dir, Mode: func() video.Mode { return video.Never }},
 		Runs:  new(records), Watches: watching(store), Browsers: r.mgr, Gate: r.gate,
 		Scripts: recording.ScriptStore{Dir: filepath.Join(dir, "scripts")}, Transcripts: r.said,
-		ModelAbility: func(_, _ string) settings.ModelAbility { return settings.ModelAbility{} },
-		Telemetry:    &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
-		Ready:        func(context.Context) error { return nil }, Nodes: lent(nil),
-		Budgets:    &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
-		Secret:     func(name string) bool { return name == "OPENAI_API_KEY" },
-		Weaknesses: func(context.Context) []api.Weakness { return nil }, IsStop: cancel.IsStop, Logger: logger,
+		Telemetry: &telemetry.Recorder{Store: store, Metrics: telemetry.NewMetrics("test"), Logger: logger},
+		Nodes:     lent(nil), Host: new(host),
+		Budgets: &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
+		Logger:  logger,
 	}
 	for _, c := range change {
 		c(r.server)
@@ -100,6 +96,17 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	t.Cleanup(r.close)
 	r.token = secret
 	return r
+}
+
+// allowedHosts are rules for pages that have the settings' list of hosts.
+type allowedHosts struct {
+	egress.DefaultConfig
+
+	settings *settings.Manager
+}
+
+func (a allowedHosts) Rules() policy.Rules {
+	return policy.Rules{AllowedHosts: settings.SplitHosts(a.settings.Current().NetworkAccess.AllowedHosts)}
 }
 
 // close ends the page and what is behind it. It may be called twice.

@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -76,9 +75,7 @@ func startForPages(t *testing.T, full bool) *rig {
 				{Name: "attic", URL: "http://attic.test", At: time.Now(), Problem: "Nothing answers there.", Fix: "Start it."},
 				{Name: "new", URL: "http://new.test"},
 			}
-			s.Weaknesses = func(context.Context) []api.Weakness {
-				return []api.Weakness{{Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."}}
-			}
+			s.Host = &host{weak: []api.Weakness{{Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."}}}
 		}
 	}
 	r := startIn(t, dir, "127.0.0.1:0", equip)

@@ -66,7 +66,7 @@ func watchPage(t *testing.T, withTab bool, width, height int, scheme string) (*l
 		site := browsertest.Routes(t, map[string]any{"/": livePageText})
 		l.tab = shared.Page(t, page.Options{Observers: []page.Observer{l.casts}}, site)
 	}
-	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Live = l.serve })
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Live = l })
 	l.rig = r
 	session := r.finish(`{"prompt":"brief: find the lamps"}`).SessionID
 	tb := r.arrive(c, width, height, scheme)
@@ -76,8 +76,8 @@ func watchPage(t *testing.T, withTab bool, width, height int, scheme string) (*l
 	return l, c, tb
 }
 
-// serve is the server's [dashboard.Server.Live].
-func (l *livePage) serve(w http.ResponseWriter, r *http.Request, _ sessions.Viewer) {
+// ServeLive implements [dashboard.LivePane].
+func (l *livePage) ServeLive(w http.ResponseWriter, r *http.Request, _ sessions.Viewer) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"clank.live"}})
 	if err != nil {
 		return // it has been answered
@@ -515,7 +515,7 @@ func TestThePaneComesBackAndEnds(t *testing.T) {
 	tb.waitFor(`document.querySelector(".pane-card")?.innerText.startsWith("Clank is shutting down.")`)
 	c.clean()
 	l.rig.close()
-	startIn(t, l.rig.dir, strings.TrimPrefix(l.rig.server.URL(), "http://"), func(s *dashboard.Server) { s.Live = l.serve })
+	startIn(t, l.rig.dir, strings.TrimPrefix(l.rig.server.URL(), "http://"), func(s *dashboard.Server) { s.Live = l })
 	tb.waitFor(paneStatus + ` === "Live"`)
 	tb.click("#pane-toggle")
 	tb.waitFor(`document.querySelector("#pane-box[hidden]") && document.querySelector("#pane-toggle[aria-expanded=false]")`)

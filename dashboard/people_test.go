@@ -128,7 +128,7 @@ func (r *rig) hold(o sessions.Origin) (task, session string) {
 // about what was asked for by "owner" stands in want: to viewer, member, owner, moderator, and somebody of another server.
 func TestEveryRouteIsForItsRoles(t *testing.T) {
 	r, _, key := startPeople(t, func(s *dashboard.Server) {
-		s.Live = func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) { w.WriteHeader(http.StatusTeapot) }
+		s.Live = paneFunc(func(w http.ResponseWriter, _ *http.Request, _ sessions.Viewer) { w.WriteHeader(http.StatusTeapot) })
 	})
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
@@ -320,12 +320,12 @@ func TestWhoLosesARoleLosesThePage(t *testing.T) {
 	watched, gone := make(chan sessions.Viewer, 1), make(chan error, 1)
 	r, d, key := startPeople(t, func(s *dashboard.Server) {
 		s.Recheck = 10 * time.Millisecond
-		s.Live = func(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
+		s.Live = paneFunc(func(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
 			watched <- v
 			w.WriteHeader(http.StatusOK)
 			<-r.Context().Done()
 			gone <- context.Cause(r.Context())
-		}
+		})
 	})
 	task, session := r.hold(from)
 	defer r.scopes.StopWork(task, somebody, true)
@@ -513,7 +513,7 @@ func TestAMemberWatchesATaskThatRuns(t *testing.T) {
 	l := &livePage{t: t, heard: make(chan map[string]any, 1000), state: map[string]any{}}
 	l.tell(`{"type":"state", "session":"s", "title":"Lamps", "url":"http://shop.test/lamps", "viewers":["member"],
 		"tabs":[{"id":"1", "title":"Lamps", "current":true}], "may":{"control":false, "stop":false, "note":false}}`)
-	r, _, _ := startPeople(t, func(s *dashboard.Server) { s.Live = l.serve })
+	r, _, _ := startPeople(t, func(s *dashboard.Server) { s.Live = l })
 	l.rig = r
 	task, _ := r.hold(from)
 	defer r.scopes.StopWork(task, somebody, true)

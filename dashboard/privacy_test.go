@@ -24,9 +24,9 @@ func startPrivate(t *testing.T) (r *rig, as func(who string) change) {
 	t.Helper()
 	r, d, key := startPeople(t, withTools(&tools{saved: map[string]bool{}}), func(s *dashboard.Server) {
 		s.Links, s.Runs, s.Setup = new(linkBook), new(records), new(setup)
-		s.Live = func(w http.ResponseWriter, _ *http.Request, v sessions.Viewer) {
+		s.Live = paneFunc(func(w http.ResponseWriter, _ *http.Request, v sessions.Viewer) {
 			_, _ = w.Write([]byte(canary + v.From.User))
-		}
+		})
 	})
 	d.set("chief", dashboard.Person{Operator: true})
 	keys := map[string]change{"": header("Authorization", "Bearer "+r.token)}

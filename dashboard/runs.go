@@ -53,7 +53,7 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 	}
-	if visitorOf(r).role == RoleOperator && origin.Kind == sessions.FromDashboard && s.IsStop(in.Text) {
+	if visitorOf(r).role == RoleOperator && origin.Kind == sessions.FromDashboard && s.Host.IsStop(in.Text) {
 		return writeJSON(w, http.StatusOK, s.stopAll(theOperator, origin))
 	}
 	origin.Moderator = true // the machine is the operator's
@@ -63,7 +63,7 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case member && err != nil:
 		return err
-	case member && at.User == v.id && s.IsStop(in.Text):
+	case member && at.User == v.id && s.Host.IsStop(in.Text):
 		return writeJSON(w, http.StatusOK, s.stopAll(v, at))
 	}
 	if member || err == nil && at.Private {

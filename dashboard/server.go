@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -59,23 +58,14 @@ type Server struct {
 	Setup       Setup
 	Nodes       Nodes
 	Tools       TaskTools
-	Telemetry   *telemetry.Recorder             // keeps who signed in and what was exported
-	Ready       func(ctx context.Context) error // what keeps new tasks from being done, if anything
-	Call        http.Handler                    // answers the page of calls, below /api/call
-	Accounts    Accounts                        // nil: nobody signs in with Discord
-	Recheck     time.Duration                   // how often who watches is asked for again; 0 takes [DefaultRecheck]
-	// Live answers the WebSocket of a session's live pane; nil = there is none.
-	Live func(w http.ResponseWriter, r *http.Request, v sessions.Viewer)
-	// ModelAbility tells what there is to know of a model with a runtime.
-	ModelAbility func(runtime, model string) settings.ModelAbility
-	// CheckValues says which changed settings will not work as things are; nil: none is looked at.
-	CheckValues func(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError
-	// Weaknesses tells what the installation protects less than it could, the serious ones first.
-	Weaknesses func(ctx context.Context) []api.Weakness
-	Discord    Discord                // nil: clank has nothing to do with it
-	Secret     func(name string) bool // whether the secret of that name is present
-	IsStop     func(message string) bool
-	Logger     *slog.Logger
+	Telemetry   *telemetry.Recorder // keeps who signed in and what was exported
+	Call        http.Handler        // answers the page of calls, below /api/call
+	Accounts    Accounts            // nil: nobody signs in with Discord
+	Recheck     time.Duration       // how often who watches is asked for again; 0 takes [DefaultRecheck]
+	Live        LivePane            // nil: pages of sessions cannot be watched
+	Discord     Discord             // nil: clank has nothing to do with it
+	Host        Host
+	Logger      *slog.Logger
 
 	codes     loginCodes
 	attempts  throttle

@@ -52,7 +52,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	ctx, end := context.WithCancelCause(r.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() { end(s.awaitUnseen(ctx, r, se.Origin)) })
-	s.Live(w, r.WithContext(ctx), s.liveViewer(r, se))
+	s.Live.ServeLive(w, r.WithContext(ctx), s.liveViewer(r, se))
 	end(nil)
 	watching.Wait()
 	return nil

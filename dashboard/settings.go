@@ -40,8 +40,8 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	if in.Changes != nil && in.Intent != nil {
 		return refuse(http.StatusBadRequest, "send changes, or the whole intent, but not both")
 	}
-	if in.Check && s.CheckValues != nil {
-		if doubts := s.CheckValues(r.Context(), in.Changes); len(doubts) > 0 {
+	if in.Check {
+		if doubts := s.Host.CheckSettings(r.Context(), in.Changes); len(doubts) > 0 {
 			return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{
 				Error: "some values will not work as things are; nothing was changed", Code: codeDoubtful, Fields: doubts,
 			})
@@ -191,7 +191,7 @@ func (s *Server) settingsView() api.SettingsView {
 	base.Preset = settings.PresetNone
 	out := s.viewOf(st, base, settings.Fields())
 	out.Meta.PresetByHand = settings.OverriddenKeys(st)
-	out.Bindings = settings.RuntimeBindings(st.Settings, s.ModelAbility)
+	out.Bindings = settings.RuntimeBindings(st.Settings, s.Host.ModelAbility)
 	return out
 }
 
@@ -228,7 +228,7 @@ func (s *Server) viewOf(st settings.State, base settings.Settings, fields []sett
 	for _, f := range fields {
 		v := api.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
 		if f.Kind == settings.KindSecret {
-			v.Present = s.Secret(f.Key)
+			v.Present = s.Host.HasSecret(f.Key)
 		} else {
 			v.Value, v.Default = f.JSON(st.Settings), f.JSON(base)
 			v.DefaultText, v.Limits = f.FormatValue(base), f.Limits()

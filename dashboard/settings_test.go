@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -169,13 +168,14 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 }
 
 func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
-	r := start(t)
-	r.server.ModelAbility = func(runtime, model string) settings.ModelAbility {
-		if runtime == "local_browser_agent" {
-			return settings.ModelAbility{}
-		}
-		return settings.ModelAbility{Missing: "no key for " + model}
-	}
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
+		s.Host = &host{ability: func(runtime, model string) settings.ModelAbility {
+			if runtime == "local_browser_agent" {
+				return settings.ModelAbility{}
+			}
+			return settings.ModelAbility{Missing: "no key for " + model}
+		}}
+	})
 	_, page := r.ask("GET", "/settings", "")
 	check.Contains(t, page, "local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for")
 }
@@ -283,14 +283,7 @@ func TestSettingsAreFoundAndChangesTakenBack(t *testing.T) {
 
 func TestDoubtfulSettingsAreSavedOnRequestAndTheBarCoversNoField(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
-		s.CheckValues = func(_ context.Context, changes map[string]json.RawMessage) (doubts []settings.FieldError) {
-			for key, value := range changes {
-				if string(value) == `"/nowhere"` {
-					doubts = append(doubts, settings.FieldError{Key: key, Why: "leads to no browser"})
-				}
-			}
-			return doubts
-		}
+		s.Host = &host{doubted: `"/nowhere"`, doubt: "leads to no browser"}
 	})
 	const key = "agentStack.runtimeConfig.browser.executablePath"
 	if got, body := r.ask("PUT", "/api/settings", `{"version":"","changes":{"`+key+`":"/nowhere"}}`); got != http.StatusOK {

@@ -22,7 +22,7 @@ type Setup interface {
 func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
 	data := setupData{Checks: s.Setup.SetupChecks(r.Context()), Address: s.Settings.Current().CompatibleURL, First: examplePrompts[0].Prompt}
 	for _, p := range modelProviders {
-		p.Present = p.Key != "" && s.Secret(p.Key)
+		p.Present = p.Key != "" && s.Host.HasSecret(p.Key)
 		data.Providers = append(data.Providers, p)
 	}
 	return s.page(w, r, "setup", pageData{Title: "Set-up · clank", Data: data})

@@ -261,7 +261,7 @@ func (s *Server) favicon(w http.ResponseWriter, r *http.Request) error {
 
 // weaknesses serves what the installation protects less than it could.
 func (s *Server) weaknesses(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, s.Weaknesses(r.Context()))
+	return writeJSON(w, http.StatusOK, s.Host.Weaknesses(r.Context()))
 }
 
 // discord serves how clank stands with Discord.

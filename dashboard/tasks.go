@@ -33,7 +33,7 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	if strings.TrimSpace(in.Prompt) == "" {
 		return refuse(http.StatusBadRequest, "say what is to be done")
 	}
-	if origin.Kind != sessions.FromTerminal && s.IsStop(in.Prompt) {
+	if origin.Kind != sessions.FromTerminal && s.Host.IsStop(in.Prompt) {
 		return writeJSON(w, http.StatusOK, s.stopAll(v, origin))
 	}
 	var files []sessions.File

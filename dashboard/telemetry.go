@@ -16,7 +16,7 @@ import (
 
 // ready tells whether tasks can be done, for those who start and watch services.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Ready(r.Context()); err != nil {
+	if err := s.Host.Ready(r.Context()); err != nil {
 		return refuse(http.StatusServiceUnavailable, "clank is not ready: %v", err)
 	}
 	return writeJSON(w, http.StatusOK, api.Health{OK: true, Version: s.Version})

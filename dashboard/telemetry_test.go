@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,8 +14,8 @@ import (
 )
 
 func TestMetricsHealthAndRecordsOfTheServer(t *testing.T) {
-	var missing error
-	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Ready = func(context.Context) error { return missing } })
+	h := new(host)
+	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Host = h })
 	if status, _ := r.ask("POST", "/api/login", `{"token":"`+r.token+`"}`); status != http.StatusOK {
 		t.Fatalf("sign in: %d", status)
 	}
@@ -52,7 +51,7 @@ func TestMetricsHealthAndRecordsOfTheServer(t *testing.T) {
 		}
 		check.Contains(t, body, tc.want)
 	}
-	missing = errors.New("no Chromium was found")
+	h.missing = errors.New("no Chromium was found")
 	if status, body := r.ask("GET", "/readyz", "", nobody); status != http.StatusServiceUnavailable {
 		t.Errorf("without a browser: %d %s", status, body)
 	}

@@ -16,10 +16,7 @@ import (
 
 // actRoutes lists the routes by which something is done in a tab.
 func (s *Server) actRoutes() []Route {
-	p := actPerformer{evaluate: s.EvaluateEnabled, limit: s.ActionTimeout}
-	if p.evaluate == nil {
-		p.evaluate = func() bool { return true }
-	}
+	p := actPerformer{settings: s.Settings}
 	act := func(ctx context.Context, c *Call) (actAnswer, error) { return serveAct(ctx, c, p) }
 	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(actFields()...)}
 }
@@ -53,7 +50,7 @@ func serveAct(ctx context.Context, c *Call, p actPerformer) (actAnswer, error) {
 	if err != nil {
 		return actAnswer{}, err
 	}
-	if a.evaluates() && !p.evaluate() {
+	if a.evaluates() && !p.settings.EvaluateEnabled() {
 		return actAnswer{}, evaluateDisabled()
 	}
 	// A number is no name of a tab, but it is a name that does not fit.

@@ -18,8 +18,7 @@ import (
 
 // actPerformer does the actions of one request.
 type actPerformer struct {
-	evaluate func() bool          // whether JavaScript of clients may run
-	limit    func() time.Duration // of an action that names none; nil is that of its kind
+	settings Settings
 	approver *requestApprover
 	held     *heldTab
 }
@@ -94,10 +93,10 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 
 // withLimit returns a context that ends with the limit of an action that names none.
 func (p actPerformer) withLimit(ctx context.Context, a page.Action) (context.Context, context.CancelFunc) {
-	if p.limit == nil || a.TimeoutMs > 0 || a.TimeMs > 0 {
+	limit := p.settings.ActionTimeout()
+	if limit == 0 || a.TimeoutMs > 0 || a.TimeMs > 0 {
 		return ctx, func() {}
 	}
-	limit := p.limit()
 	return context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 }
 
@@ -160,7 +159,7 @@ func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, act
 	var did actOutcome
 	var err error
 	switch {
-	case a.evaluates() && !p.evaluate():
+	case a.evaluates() && !p.settings.EvaluateEnabled():
 		err = evaluateDisabled()
 	case a.Kind == actiontable.KindBatch:
 		did, err = p.batch(ctx, a)

@@ -212,7 +212,7 @@ func TestAdvisoryExistingSessionUnguarded(t *testing.T) {
 }
 
 func TestAnActionThatNamesNoLimitHasTheOneOfTheServer(t *testing.T) {
-	c := serve(t, func(s *control.Server) { s.ActionTimeout = func() time.Duration { return 600 * time.Millisecond } })
+	c := serve(t, func(s *control.Server) { s.Settings = serverSettings{limit: 600 * time.Millisecond} })
 	c.open("/")
 	for body, want := range map[string]string{
 		`{"kind":"wait","text":"never"}`:                                                 "600",
@@ -228,8 +228,9 @@ func TestAnActionThatNamesNoLimitHasTheOneOfTheServer(t *testing.T) {
 
 // Scripts of clients could not be switched off everywhere.
 func TestAdvisoryEvaluateWhereItIsOff(t *testing.T) {
-	var on atomic.Bool
-	c := serve(t, func(s *control.Server) { s.EvaluateEnabled = on.Load })
+	var off atomic.Bool
+	off.Store(true)
+	c := serve(t, func(s *control.Server) { s.Settings = serverSettings{noEvaluate: &off} })
 	c.open("/")
 	for name, body := range map[string]string{
 		"evaluate": `{"kind":"evaluate","fn":"document.title = 'ran'"}`,
@@ -243,6 +244,6 @@ func TestAdvisoryEvaluateWhereItIsOff(t *testing.T) {
 	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["title"] != "Start" {
 		t.Errorf("it ran: %v", tabs)
 	}
-	on.Store(true)
+	off.Store(false)
 	c.ok("POST", "/act", `{"kind":"evaluate","fn":"1"}`)
 }

@@ -38,9 +38,7 @@ func TestContract(t *testing.T) {
 // startInProcess starts a server with browsers of its own, whose pages are guarded as those of the program are.
 func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	tb.Helper()
-	gate := &egress.Proxy{Rules: func() policy.Rules {
-		return policy.Rules{AllowedHosts: []string{"127.0.0.1", "localhost", "[::1]"}}
-	}}
+	gate := &egress.Proxy{Config: localPages{}}
 	closeAfter(tb, gate.Open, gate.Close)
 	home := tb.TempDir()
 	features := &control.Features{Dir: home, Held: true}
@@ -55,6 +53,13 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	s := &control.Server{Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
 	closeAfter(tb, s.Open, s.Close)
 	return &running.Clank{URL: s.URL(), Token: token, Home: home, Temp: tb.TempDir()}
+}
+
+// localPages lets pages of this machine be reached.
+type localPages struct{ egress.DefaultConfig }
+
+func (localPages) Rules() policy.Rules {
+	return policy.Rules{AllowedHosts: []string{"127.0.0.1", "localhost", "[::1]"}}
 }
 
 // closeAfter opens something, which the end of the test closes.

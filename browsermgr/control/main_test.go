@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,3 +275,14 @@ func (noPrograms) Approve(_ context.Context, d files.Download) error {
 func (noPrograms) Inbound(string) string { return "" }
 
 func (noPrograms) Limits() (download, upload int64) { return 0, 0 }
+
+// serverSettings are [control.Settings] of which some are set.
+type serverSettings struct {
+	noEvaluate *atomic.Bool // nil: JavaScript runs
+	limit      time.Duration
+	mode       string
+}
+
+func (s serverSettings) EvaluateEnabled() bool        { return s.noEvaluate == nil || !s.noEvaluate.Load() }
+func (s serverSettings) ActionTimeout() time.Duration { return s.limit }
+func (s serverSettings) SnapshotMode() string         { return s.mode }

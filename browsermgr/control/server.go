@@ -31,12 +31,8 @@ type Server struct {
 	Secrets Secrets
 	// Insecure lets a server without secrets answer everybody on this machine.
 	Insecure bool
-	// EvaluateEnabled is asked each time a client wants its JavaScript run; nil means yes.
-	EvaluateEnabled func() bool
-	// ActionTimeout is asked how long an action may take that does not say; nil means as long as actions of its kind.
-	ActionTimeout func() time.Duration
-	// SnapshotMode is asked which mode snapshots have that name none: "efficient", or "" for a plain one. Nil means "".
-	SnapshotMode func() string
+	// Settings are asked for each request; nil means [DefaultSettings].
+	Settings Settings
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
 	Policy Policy
 	// Approver decides what requests on behalf of models may set off; nil lets them set off nothing that people may
@@ -57,10 +53,35 @@ type Server struct {
 	tabs     *TabRegistry
 }
 
+// Settings are what people may set of requests.
+type Settings interface {
+	// EvaluateEnabled reports whether JavaScript of clients may run.
+	EvaluateEnabled() bool
+	// ActionTimeout returns how long an action may take that does not say; 0 is as long as actions of its kind.
+	ActionTimeout() time.Duration
+	// SnapshotMode returns which mode snapshots have that name none: "efficient", or "" for a plain one.
+	SnapshotMode() string
+}
+
+// DefaultSettings run JavaScript, and take the times of each kind and plain snapshots.
+type DefaultSettings struct{}
+
+// EvaluateEnabled implements [Settings].
+func (DefaultSettings) EvaluateEnabled() bool { return true }
+
+// ActionTimeout implements [Settings].
+func (DefaultSettings) ActionTimeout() time.Duration { return 0 }
+
+// SnapshotMode implements [Settings].
+func (DefaultSettings) SnapshotMode() string { return "" }
+
 // Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
 func (s *Server) Open(ctx context.Context) error {
 	s.Logger = cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
 	s.Addr = cmp.Or(s.Addr, DefaultAddr)
+	if s.Settings == nil {
+		s.Settings = DefaultSettings{}
+	}
 	host, _, err := net.SplitHostPort(s.Addr)
 	switch {
 	case err != nil:

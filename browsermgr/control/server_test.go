@@ -96,7 +96,7 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 }
 
 func TestTheModeOfSnapshotsCanBeSet(t *testing.T) {
-	c := serve(t, func(s *control.Server) { s.SnapshotMode = func() string { return "efficient" } })
+	c := serve(t, func(s *control.Server) { s.Settings = serverSettings{mode: "efficient"} })
 	c.open("/")
 	if got := c.ok("GET", "/snapshot", nil).str("snapshot"); strings.Contains(got, "heading") {
 		t.Errorf("got\n%s", got)

@@ -136,11 +136,7 @@ type snapshotAnswer struct {
 }
 
 func (s *Server) snapshot(ctx context.Context, c *Call) (snapshotAnswer, error) {
-	mode := ""
-	if s.SnapshotMode != nil {
-		mode = s.SnapshotMode()
-	}
-	v, err := readSnapshotParams(c.Query, mode)
+	v, err := readSnapshotParams(c.Query, s.Settings.SnapshotMode())
 	if err != nil {
 		return snapshotAnswer{}, err
 	}

@@ -47,13 +47,12 @@ func (p *person) ApproveHost(ctx context.Context, profile, host, why string) (bo
 func openAsking(t *testing.T, p *person) *fixture {
 	t.Helper()
 	return open(t, func(g *egress.Proxy) {
-		g.AskUnlisted = func() bool { return true }
 		if p != nil {
 			g.Approver = p
 		}
-		g.Rules = func() policy.Rules {
-			return policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"known.test"}}
-		}
+		c := g.Config.(*config)
+		c.ask = true
+		c.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"known.test"}})
 	})
 }
 

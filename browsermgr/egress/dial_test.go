@@ -278,7 +278,7 @@ func (o *onward) all() string {
 func openBehind(t *testing.T, upstream func() string, allowed ...string) *fixture {
 	t.Helper()
 	return open(t, func(g *egress.Proxy) {
-		g.Upstream = func(string) *url.URL {
+		g.Config.(*config).upstream = func() *url.URL {
 			u, err := url.Parse(upstream())
 			if err != nil {
 				t.Error(err)
@@ -326,7 +326,7 @@ func TestUpstreamThatResolvesGetsNames(t *testing.T) {
 		t.Errorf("got %d", status)
 	}
 	for _, host := range []string{"evil.test", "10.0.0.1", "[::1]", "0x0a000001", "localhost"} {
-		f.rules.set(policy.Rules{})
+		f.config.set(policy.Rules{})
 		if status, _, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden {
 			t.Errorf("%s: got %d", host, status)
 		}

@@ -28,16 +28,36 @@ import (
 
 const testTimeout = 20 * time.Second
 
-// rules that a test may change while the gate is open.
-type rules struct{ now atomic.Pointer[policy.Rules] }
+// config is an [egress.Config] whose rules a test may change while the gate is open.
+type config struct {
+	now      atomic.Pointer[policy.Rules]
+	ask      bool
+	upstream func() *url.URL // nil: there is none
+	secret   string          // what is not to be told
+}
 
-func (r *rules) set(now policy.Rules) { r.now.Store(&now) }
-func (r *rules) get() policy.Rules    { return *r.now.Load() }
+func (c *config) set(now policy.Rules) { c.now.Store(&now) }
+func (c *config) Rules() policy.Rules  { return *c.now.Load() }
+func (c *config) AskUnlisted() bool    { return c.ask }
+
+func (c *config) Upstream(string) *url.URL {
+	if c.upstream == nil {
+		return nil
+	}
+	return c.upstream()
+}
+
+func (c *config) Redact(text string) string {
+	if c.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, c.secret, "[secret shop]")
+}
 
 // fixture is an open gate with one listener.
 type fixture struct {
 	*egress.Proxy
-	rules  rules
+	config config
 	names  *nameserver
 	proxy  *url.URL
 	client *http.Client
@@ -49,8 +69,8 @@ const profile = "work"
 func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
 	tb.Helper()
 	f := &fixture{names: newNameserver(tb)}
-	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "127.0.0.7", "::1"}, allowed...)})
-	f.Proxy = &egress.Proxy{Rules: f.rules.get, Resolver: f.names.resolver}
+	f.config.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "127.0.0.7", "::1"}, allowed...)})
+	f.Proxy = &egress.Proxy{Config: &f.config, Resolver: f.names.resolver}
 	if change != nil {
 		change(f.Proxy)
 	}
@@ -237,7 +257,7 @@ func TestRebindingReachesNothing(t *testing.T) {
 	go bait.Serve(l)
 	defer bait.Close()
 	f := open(t, nil)
-	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"127.0.0.1"}})
+	f.config.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"127.0.0.1"}})
 	for i := range 5 {
 		good, bad := fmt.Sprintf("good%d.test", i), fmt.Sprintf("bad%d.test", i)
 		f.names.set(good, addrs("127.0.0.2"), addrs("127.0.0.1"))
@@ -281,7 +301,7 @@ func TestRefusesItselfAndOtherListeners(t *testing.T) {
 	f := open(t, nil)
 	other, err := f.Listen(t.Context(), "other")
 	check.Must(t, err)
-	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
+	f.config.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
 		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwnListener {
 			t.Errorf("%s: got %d %q", host, status, rule)
@@ -320,7 +340,7 @@ func TestClosesConnectionsThatARuleForbidsFromNowOn(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("got %d", status)
 	}
-	f.rules.set(policy.Rules{})
+	f.config.set(policy.Rules{})
 	mustEnd(t, in)
 	conn.Close()
 	if status, rule, _ := f.get(t, s.URL); status != http.StatusForbidden || rule != policy.RulePrivate {
@@ -330,7 +350,7 @@ func TestClosesConnectionsThatARuleForbidsFromNowOn(t *testing.T) {
 
 func TestRulesThatCannotBeReadRefuseEverything(t *testing.T) {
 	f := open(t, nil)
-	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a b"}})
+	f.config.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a b"}})
 	if status, rule, _ := f.get(t, site(t, nil).URL); status != http.StatusForbidden || rule != egress.RuleUnreadable {
 		t.Errorf("got %d %q", status, rule)
 	}

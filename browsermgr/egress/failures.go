@@ -158,14 +158,6 @@ func writeErrorPage(w http.ResponseWriter, status int, header, value, title, tex
 	io.WriteString(w, page) //nolint:errcheck // a client that has gone away needs no answer
 }
 
-// redact takes secrets out of a text.
-func (g *Proxy) redact(text string) string {
-	if g.Redact == nil {
-		return text
-	}
-	return g.Redact(text)
-}
-
 // redactedError is an error whose text had secrets in it.
 type redactedError struct {
 	error
@@ -181,7 +173,7 @@ func (g *Proxy) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if text := g.redact(err.Error()); text != err.Error() {
+	if text := g.Config.Redact(err.Error()); text != err.Error() {
 		return redactedError{err, text}
 	}
 	return err

@@ -111,7 +111,7 @@ func (d *profileProxy) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := Tunnel(conn, way.conn, d.pool.Limits); err != nil {
-		d.proxy.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.proxy.redact(t.Host), "error", d.proxy.redactError(err))
+		d.proxy.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.proxy.Config.Redact(t.Host), "error", d.proxy.redactError(err))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -197,10 +196,7 @@ func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) 
 // upstream returns the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in
 // circles.
 func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
-	var u *url.URL
-	if d.proxy.Upstream != nil {
-		u = d.proxy.Upstream(d.profile)
-	}
+	u := d.proxy.Config.Upstream(d.profile)
 	if u == nil {
 		return nil, nil
 	}
@@ -224,7 +220,7 @@ func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy
 		return nil, fmt.Errorf("look up %s: %w", t.Host, &net.DNSError{Err: "no such host", Name: t.Host, IsNotFound: true})
 	}
 	if l.needsApproval(t) {
-		why := "a page wants to load " + RedactURL(d.proxy.redact(url))
+		why := "a page wants to load " + RedactURL(d.proxy.Config.Redact(url))
 		if err := d.approvals.ask(ctx, d.proxy.Approver, d.profile, t.Host, why); err != nil {
 			return nil, err
 		}
@@ -262,7 +258,7 @@ func (d *profileProxy) recordRefusal(ctx context.Context, address string, t poli
 	if t.Host != "" {
 		place = net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	}
-	r.URL, r.Host, r.Text = d.proxy.redact(r.URL), d.proxy.redact(r.Host), d.proxy.redact(r.Text)
+	r.URL, r.Host, r.Text = d.proxy.Config.Redact(r.URL), d.proxy.Config.Redact(r.Host), d.proxy.Config.Redact(r.Text)
 	d.refusals.Add(r, place, d.proxy.redactError(err))
 	d.proxy.Logger.Log(ctx, d.logLevel(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
 }

@@ -18,16 +18,8 @@ import (
 
 // Proxy has the guards of all profiles. Its fields are set before Open; its methods may be called from many goroutines.
 type Proxy struct {
-	// Rules are asked for each request, so that a change counts at once; connections that a change forbids are closed
-	// within a second. The caller does not change what it returned. Rules that cannot be compiled refuse everything.
-	// Nil stands for the zero Rules.
-	Rules func() policy.Rules
-	// Upstream is the proxy that a profile's traffic goes on through, nil for none; see [ParseUpstream]. One that
-	// cannot be parsed lets nothing through. Nil stands for none at all.
-	Upstream func(profile string) *url.URL
-	// AskUnlisted says whether a host that no list of the rules names is asked about before it is reached. Nil stands
-	// for no.
-	AskUnlisted func() bool
+	// Config says what holds now. Nil stands for [DefaultConfig].
+	Config Config
 	// Approver is who is asked. Without one the answer is no.
 	Approver Approver
 	// Machine tells the addresses of this machine and its networks, which count as private; it is asked every few seconds.
@@ -37,8 +29,6 @@ type Proxy struct {
 	Resolver Resolver
 	// Limits bound what a browser can take up.
 	Limits Limits
-	// Redact, if set, takes secrets out of what is recorded and logged of refusals, and of what a person is asked.
-	Redact func(text string) string
 	// Logger hears of refusals, without paths and parameters. Nil stands for none.
 	Logger *slog.Logger
 
@@ -55,6 +45,35 @@ type Proxy struct {
 	ruleset      *ruleset
 	machine      policy.Machine
 }
+
+// Config is asked for each request, so that a change counts at once. Its methods are called from many goroutines.
+type Config interface {
+	// Rules returns the rules for pages. Connections that a change forbids are closed within a second. The caller does not
+	// change what it returned. Rules that cannot be compiled refuse everything.
+	Rules() policy.Rules
+	// Upstream returns the proxy that a profile's traffic goes on through, nil for none; see [ParseUpstream]. One that
+	// cannot be parsed lets nothing through.
+	Upstream(profile string) *url.URL
+	// AskUnlisted reports whether a host that no list of the rules names is asked about before it is reached.
+	AskUnlisted() bool
+	// Redact takes secrets out of what is recorded and logged of refusals, and of what a person is asked.
+	Redact(text string) string
+}
+
+// DefaultConfig has the zero Rules, no upstream, no questions and no secrets. Embed it to set some of these.
+type DefaultConfig struct{}
+
+// Rules implements [Config].
+func (DefaultConfig) Rules() policy.Rules { return policy.Rules{} }
+
+// Upstream implements [Config].
+func (DefaultConfig) Upstream(string) *url.URL { return nil }
+
+// AskUnlisted implements [Config].
+func (DefaultConfig) AskUnlisted() bool { return false }
+
+// Redact implements [Config].
+func (DefaultConfig) Redact(text string) string { return text }
 
 // Limits bound what the browser of a profile can take up. Zero values stand for the defaults.
 type Limits struct {
@@ -87,6 +106,9 @@ func (g *Proxy) Open(ctx context.Context) error {
 	}
 	g.Logger = cmp.Or(g.Logger, slog.New(slog.DiscardHandler))
 	g.Limits = g.Limits.orDefault()
+	if g.Config == nil {
+		g.Config = DefaultConfig{}
+	}
 	g.names = NewDNSCache(g.Resolver)
 	if g.Machine == nil {
 		g.Machine = ReadMachine
@@ -241,7 +263,7 @@ func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) 
 // have been refused, or got no connection. document says whether a page or frame was to be loaded.
 func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bool) {
 	if d, err := g.profileProxy(profile); err == nil {
-		d.refusals.Attribute(target, g.redact(requestURL), document)
+		d.refusals.Attribute(target, g.Config.Redact(requestURL), document)
 		if document {
 			d.failures.attribute(target, requestURL)
 		}

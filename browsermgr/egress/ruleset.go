@@ -68,11 +68,7 @@ func isRefusal(err error) bool { return err != nil && ruleOf(err) != "" }
 
 // currentRuleset returns the law of now. If it differs from that of before, what it forbids is closed.
 func (g *Proxy) currentRuleset() *ruleset {
-	var now policy.Rules
-	if g.Rules != nil {
-		now = g.Rules()
-	}
-	ask := g.AskUnlisted != nil && g.AskUnlisted()
+	now, ask := g.Config.Rules(), g.Config.AskUnlisted()
 	g.mu.Lock()
 	now.Own, now.Machine = append(slices.Clip(now.Own), g.ownListeners...), g.machine
 	if l := g.ruleset; l != nil && (l.listedHosts != nil) == ask && reflect.DeepEqual(l.rules, now) {

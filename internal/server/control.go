@@ -37,10 +37,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	}
 	s := &control.Server{
 		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
-		EvaluateEnabled: func() bool { return a.Settings.Current().Browser.EvaluateEnabled },
-		ActionTimeout:   func() time.Duration { return a.Settings.Current().Browser.ActionTimeout },
-		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
-		Approver:        ToolApprover{Approver: a.Approver, Downloads: a.downloads},
+		Settings: browserSettings{a.Settings.Current}, Approver: ToolApprover{Approver: a.Approver, Downloads: a.downloads},
 	}
 	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)
@@ -71,6 +68,18 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.onClose(a.Tools.Close)
 	return s, nil
 }
+
+// browserSettings are what people may set of requests to browsers. It implements [control.Settings].
+type browserSettings struct{ current func() settings.Settings }
+
+// EvaluateEnabled implements [control.Settings].
+func (s browserSettings) EvaluateEnabled() bool { return s.current().Browser.EvaluateEnabled }
+
+// ActionTimeout implements [control.Settings].
+func (s browserSettings) ActionTimeout() time.Duration { return s.current().Browser.ActionTimeout }
+
+// SnapshotMode implements [control.Settings].
+func (s browserSettings) SnapshotMode() string { return s.current().Browser.SnapshotMode }
 
 // announceInterval is how soon an announcement is there again that somebody has removed or damaged.
 const announceInterval = 2 * time.Second

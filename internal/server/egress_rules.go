@@ -33,14 +33,9 @@ func (a *Server) openGate(ctx context.Context) error {
 		return err
 	}
 	a.gate = &egress.Proxy{
-		Rules: a.policyRules,
-		Upstream: func(profile string) *url.URL {
-			return upstreamProxy(a.Settings.Current().NetworkAccess, login, profile)
-		},
-		AskUnlisted: func() bool { return a.Settings.Current().NetworkAccess.AskNewHosts },
-		Approver:    a.Approver,
-		Redact:      a.scrubSecrets,
-		Logger:      a.logger,
+		Config:   egressConfig{a, login},
+		Approver: a.Approver,
+		Logger:   a.logger,
 	}
 	if err := a.gate.Open(ctx); err != nil {
 		return err
@@ -53,28 +48,38 @@ func (a *Server) openGate(ctx context.Context) error {
 	return nil
 }
 
-// scrubSecrets takes the secrets of the vault out of a text.
-func (a *Server) scrubSecrets(text string) string {
+// egressConfig is the settings as the proxy of browsers asks for them. It implements [egress.Config].
+type egressConfig struct {
+	*Server
+
+	upstreamLogin settings.SecretValue // user:password, if set
+}
+
+// AskUnlisted implements [egress.Config].
+func (a egressConfig) AskUnlisted() bool { return a.Settings.Current().NetworkAccess.AskNewHosts }
+
+// Redact implements [egress.Config]: the secrets of the vault are not told.
+func (a egressConfig) Redact(text string) string {
 	if a.Vault == nil {
 		return text
 	}
 	return a.Vault.Scrub(text)
 }
 
-// upstreamProxy returns the proxy behind ours, with its user and password.
-func upstreamProxy(r settings.NetworkAccess, login settings.SecretValue, profile string) *url.URL {
-	u := r.UpstreamProxy(profile)
-	if u == nil || !login.IsSet() {
+// Upstream implements [egress.Config].
+func (a egressConfig) Upstream(profile string) *url.URL {
+	u := a.Settings.Current().NetworkAccess.UpstreamProxy(profile)
+	if u == nil || !a.upstreamLogin.IsSet() {
 		return u
 	}
-	user, password, _ := strings.Cut(login.Reveal(), ":")
+	user, password, _ := strings.Cut(a.upstreamLogin.Reveal(), ":")
 	u.User = url.UserPassword(user, password)
 	return u
 }
 
-// policyRules returns the page rules of the settings, plus two that always hold: the demo shop may be reached,
-// and this program's own listeners may not.
-func (a *Server) policyRules() policy.Rules {
+// Rules implements [egress.Config]. Two things hold beside the settings: the demo shop may be reached, and this program's
+// own listeners may not.
+func (a egressConfig) Rules() policy.Rules {
 	r := rulesFromSettings(a.Settings.Current().NetworkAccess)
 	r.Own = a.OwnListeners.addresses()
 	allow := a.allowedHosts

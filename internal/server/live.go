@@ -105,8 +105,11 @@ func (a *Server) askPerson(ctx context.Context, s sessions.Session, t sessions.T
 	return answer.Text, err
 }
 
-// serveLive shows the session that the path names to somebody who has signed in to the dashboard.
-func (a *Server) serveLive(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
+// livePane is the live pane of the dashboard; it implements [dashboard.LivePane].
+type livePane struct{ *Server }
+
+// ServeLive implements [dashboard.LivePane].
+func (a livePane) ServeLive(w http.ResponseWriter, r *http.Request, v sessions.Viewer) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled,
 	})

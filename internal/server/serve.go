@@ -6,9 +6,6 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/cancel"
-	"clank/dashboard"
-	"clank/dashboard/api"
-	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/llm/plain"
 )
@@ -69,76 +66,6 @@ func (a *Server) drain(waiting func(running int)) {
 	ctx, end := context.WithTimeout(a.abort, a.Settings.Current().DrainTimeout)
 	defer end()
 	a.Sessions.Drain(ctx, waiting)
-}
-
-// OpenDashboard serves the dashboard on addr until the server closes.
-func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Server, error) {
-	s := &dashboard.Server{
-		Addr:         addr,
-		Tokens:       a.tokens,
-		LocalSecret:  a.LocalSecret,
-		Version:      a.version,
-		Weaknesses:   a.weaknesses,
-		Discord:      discordFacts{a},
-		Manager:      a.Sessions,
-		Scopes:       &a.scopes,
-		Questions:    a.Approver.Approvals,
-		Settings:     a.Settings,
-		Budgets:      a.budget,
-		Inbox:        a.Inbox,
-		Runs:         a.recorder,
-		Films:        a.films,
-		Watches:      a.Web.Watches,
-		Call:         a.CallService.CallPage(),
-		Browsers:     a.Browsers,
-		Gate:         a.gate,
-		Vault:        a.Vault,
-		Scripts:      recording.ScriptStore{Dir: a.Home.ScriptsDir()},
-		Transcripts:  a.CallService,
-		Live:         a.serveLive,
-		Accounts:     accounts{a},
-		Links:        a.CallService,
-		Setup:        setup{a},
-		Nodes:        nodePages{a},
-		Tools:        taskTools{a},
-		Telemetry:    a.telemetry,
-		Ready:        a.ready,
-		ModelAbility: a.models.Ability,
-		CheckValues:  a.CheckSettings,
-		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
-		IsStop:       a.isStop,
-		Logger:       a.logger,
-	}
-	if err := s.Open(ctx); err != nil {
-		return nil, err
-	}
-	a.onClose(s.Close)
-	at := s.URL()
-	a.boardURL.Store(&at)
-	if err := a.OwnListeners.AddURL(at); err != nil {
-		return nil, err
-	}
-	file, err := a.Home.PublishAddress(s.URL(), a.LocalSecret)
-	if err != nil {
-		return nil, err
-	}
-	a.keepAnnounced(ctx, file)
-	return s, nil
-}
-
-// weaknesses returns what this installation protects less than it could.
-func (a *Server) weaknesses(ctx context.Context) []api.Weakness {
-	s := a.Settings.Current()
-	a.browserMu.Lock()
-	if a.browserFound.Path == "" || a.browserWanted != s.BrowserPath { // to look for it asks other programs
-		a.browserFound, _ = chrome.Find(ctx, s.BrowserPath) // that there is none is told when one is to start
-		a.browserWanted = s.BrowserPath
-	}
-	program := a.browserFound.Path
-	a.browserMu.Unlock()
-	in := InspectInstallation(s, a.getenv, a.Home, program)
-	in.ViewerAddr = a.CallService.ViewerAddr
-	return in.Weaknesses()
 }
 
 func (a *Server) browserStatus(ctx context.Context) string {

@@ -275,8 +275,8 @@ func TestWhatIsSetReachesWhatItSteers(t *testing.T) {
 		toolKeys + "vision.model":       {`"openai:gpt-4o"`, func() any { return a.models.Vision().Model }, "openai:gpt-4o"},
 		toolKeys + "vision.prompt":      {`"Say it briefly."`, func() any { return a.models.Vision().Prompt }, "Say it briefly."},
 		toolKeys + "vision.maxBytes":    {"20000", func() any { return a.models.Vision().MaxBytes }, 20000},
-		browserKeys + "actionTimeoutMs": {"7000", func() any { return control.ActionTimeout() }, 7 * time.Second},
-		browserKeys + "evaluateEnabled": {"false", func() any { return control.EvaluateEnabled() }, false},
+		browserKeys + "actionTimeoutMs": {"7000", func() any { return control.Settings.ActionTimeout() }, 7 * time.Second},
+		browserKeys + "evaluateEnabled": {"false", func() any { return control.Settings.EvaluateEnabled() }, false},
 		browserKeys + "profile":         {`"work"`, func() any { return profileOfTerminal(a) }, "work"},
 		browserKeys + "openaiComputerUse.client": {`"openai"`, func() any {
 			_, _, err := a.Route(sessions.Task{Runtime: settings.RuntimeOpenAI, Model: "compatible:mine", Origin: TerminalOrigin()})

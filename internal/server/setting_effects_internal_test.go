@@ -304,7 +304,7 @@ func read(e *effects) string {
 // reaches says whether pages reach an address.
 func reaches(addr string) func(*effects) string {
 	return func(e *effects) string {
-		p, err := policy.Compile(e.gate.Rules())
+		p, err := policy.Compile(e.gate.Config.Rules())
 		check.Must(e.t, err)
 		at := netip.MustParseAddr(addr)
 		to, err := p.CheckURL("http://" + netip.AddrPortFrom(at, 80).String())
@@ -541,7 +541,7 @@ func TestEverySettingHasAnEffect(t *testing.T) {
 	}
 }
 
-func upstreamOf(a *Server) *url.URL { return a.gate.Upstream("work") }
+func upstreamOf(a *Server) *url.URL { return a.gate.Config.Upstream("work") }
 
 func languageOf(e *effects) string {
 	return string((&bot.Bot{Settings: e.Settings}).Locale(guildOne))

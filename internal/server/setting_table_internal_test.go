@@ -158,11 +158,11 @@ var settingEffects = []settingEffect{
 	},
 	{
 		keyBrowser + "actionTimeoutMs", "500",
-		handed(func(e *effects) time.Duration { return e.api.ActionTimeout() }), nil,
+		handed(func(e *effects) time.Duration { return e.api.Settings.ActionTimeout() }), nil,
 	},
 	{
 		keyBrowser + "snapshotDefaults.mode", `"efficient"`,
-		handed(func(e *effects) string { return e.api.SnapshotMode() }), nil,
+		handed(func(e *effects) string { return e.api.Settings.SnapshotMode() }), nil,
 	},
 	{keyBrowser + "maxDownloadMb", "1", handed(func(e *effects) int64 { return downloadLimit(e) }), nil},
 	{keyBrowser + "maxFilesGb", "1", handed(func(e *effects) DiskLimits { return e.disk.Limits() }), nil},
@@ -193,7 +193,7 @@ var settingEffects = []settingEffect{
 	{keyNetwork + "blockedHostnames", `"127.0.0.1"`, read, withPage},
 	{keyNetwork + "allowRfc2544BenchmarkRange", "true", reaches("198.18.0.1"), nil},
 	{keyNetwork + "allowIpv6UniqueLocalRange", "true", reaches("fd12::1"), nil},
-	{keyNetwork + "askNewHosts", "true", handed(func(e *effects) bool { return e.gate.AskUnlisted() }), nil},
+	{keyNetwork + "askNewHosts", "true", handed(func(e *effects) bool { return e.gate.Config.AskUnlisted() }), nil},
 	{
 		keyNetwork + "upstreamProxies", `"work socks5://10.0.0.1:1080"`,
 		handed(func(e *effects) any { return upstreamOf(e.Server) }), nil,

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -75,21 +73,4 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(questionsNow, float64(len(a.Approver.Approvals.Pending())))
 	to <- prometheus.MustNewConstMetric(refusals, prometheus.CounterValue, float64(a.gate.Refused()))
-}
-
-// ready returns why tasks cannot be done, or nil.
-func (a *Server) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	s := a.Settings.Current()
-	if _, err := a.Sessions.Sessions(ctx, sessions.SessionQuery{Limit: 1}); err != nil {
-		return fmt.Errorf("the database does not answer: %w", err)
-	}
-	if !s.BrowserEnabled {
-		return errors.New("the browser is disabled in the settings")
-	}
-	if _, err := chrome.Find(ctx, s.BrowserPath); err != nil {
-		return err
-	}
-	return nil
 }

@@ -43,7 +43,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	t.Cleanup(site.Close)
 	host := strings.TrimPrefix(site.URL, "http://")
 	w.url = site.URL
-	w.gate = &egress.Proxy{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{host}} }}
+	w.gate = &egress.Proxy{Config: allowedHost{host: host}}
 	check.Must(t, w.gate.Open(t.Context()))
 	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
@@ -54,6 +54,15 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	})
 	return w
 }
+
+// allowedHost lets one host of this machine be reached.
+type allowedHost struct {
+	egress.DefaultConfig
+
+	host string
+}
+
+func (a allowedHost) Rules() policy.Rules { return policy.Rules{AllowedHosts: []string{a.host}} }
 
 func sends(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -76,6 +76,16 @@ var (
 	machineV6 = "2606:2800:21f:cb08::7/64"
 )
 
+// fixedRules is an [egress.Config] whose rules stay.
+type fixedRules struct {
+	egress.DefaultConfig
+
+	rules policy.Rules
+}
+
+// Rules implements [egress.Config].
+func (f fixedRules) Rules() policy.Rules { return f.rules }
+
 // startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the
 // rules that hold where nobody has set any.
 func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
@@ -83,8 +93,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if err != nil {
 		return nil, err
 	}
-	rules := p.rules(o)
-	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver(), Machine: machineWithoutSite}
+	gate := &egress.Proxy{Config: fixedRules{rules: p.rules(o)}, Resolver: p.resolver(), Machine: machineWithoutSite}
 	if err := gate.Open(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}

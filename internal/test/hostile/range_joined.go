@@ -16,7 +16,6 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/egress"
-	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/page"
 	"clank/internal/test/running"
 )
@@ -36,8 +35,7 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 	if err != nil {
 		return nil, errors.Join(err, theirs.close(ctx))
 	}
-	rules := p.rules(o)
-	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver(), Machine: machineWithoutSite}
+	gate := &egress.Proxy{Config: fixedRules{rules: p.rules(o)}, Resolver: p.resolver(), Machine: machineWithoutSite}
 	manager := &browsermgr.Manager{Home: home, Gate: gate}
 	b := &testedBrowser{devtools: theirs.devtools, close: func(ctx context.Context) error {
 		return errors.Join(manager.Close(ctx), gate.Close(ctx), theirs.close(ctx), os.RemoveAll(home))
