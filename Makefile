@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -41,6 +41,9 @@ man: ## write a manual page for each command into bin/man
 
 release: ## archives, packages, the list of their parts and checksums, in dist (TARGETS="linux/amd64 …")
 	@TARGETS="$(TARGETS)" scripts/release
+
+reproducible: ## build a release from two clones in different folders and compare all bytes (TARGETS="linux/amd64 …", BINARIES=1, FRESH=1)
+	@TARGETS="$(TARGETS)" BINARIES="$(BINARIES)" FRESH="$(FRESH)" scripts/reproducible
 
 test: chromium speech ## run the tests, without those of other-half (PACKAGES=./...)
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
@@ -71,6 +74,9 @@ fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord, with a line for what people can do there
 	@$(GO) test ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
 		| awk '/^ *--- |_test.go:[0-9]+: |^(ok|FAIL|panic)/ {print} /^(FAIL|panic)/ {bad=1} END {exit bad}'
+
+manual: chromium build ## what README.md and the pages in docs show, done as it stands there
+	@$(GO) test $(QUICK) ./cmd/clank -count=1 -parallel 4 -run '^TestTheManual$$' -program $(abspath $(BIN))
 
 discord-pictures: chromium build ## draw messages of the bot for docs/discord.md, from a run of make smoke
 	@mkdir -p docs/discord
