@@ -2,6 +2,7 @@ package server
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -429,4 +430,31 @@ func TestWhoIsForgottenIsNowhereInTheHome(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzARestoreStaysInItsFolder(f *testing.F) {
+	for _, name := range []string{"clank.db", "../outside", "/outside", "a/../../outside", manifestName} {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		check.Must(f, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o777, Size: 2}))
+		check.Must(f, check.Err(w.Write([]byte("{}"))))
+		check.Must(f, w.Close())
+		f.Add(b.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		into := filepath.Join(dir, "into")
+		check.Must(t, os.Mkdir(into, 0o700))
+		root, err := os.OpenRoot(into)
+		check.Must(t, err)
+		defer root.Close()
+		var m BackupManifest
+		sums, err := unpackBackup(t.Context(), tar.NewReader(bytes.NewReader(data)), root, &m)
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("it wrote beside its folder: %v", entries)
+		}
+		if files := filesBelow(t, into); err == nil && len(files) != len(sums) {
+			t.Errorf("it told of %d files and wrote %d", len(sums), len(files))
+		}
+	})
 }

@@ -44,3 +44,17 @@ func TestTheSettingsThatMatterFirstAreTwenty(t *testing.T) {
 		t.Errorf("%d settings are common, want 20", n)
 	}
 }
+
+func FuzzWhatIsJSONStaysAsItIs(f *testing.F) {
+	for _, text := range []string{`{"a": [1, "x, } // y"], "b": "\\"}`, `{"a": 1, /* x */ // y` + "\n}", `{"a": "\`, `{"a": 1 /* x`, `/`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var want map[string]json.RawMessage
+		plain := json.Unmarshal(text, &want) == nil
+		got, err := settings.ParseJSONC(text)
+		if plain && (err != nil || !cmp.Equal(want, got)) {
+			t.Errorf("%s became %s, %v", text, got, err)
+		}
+	})
+}

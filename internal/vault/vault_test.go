@@ -705,3 +705,18 @@ func TestKeysForServicesAreNoLoginsAndAreKeptOutOfTexts(t *testing.T) {
 		t.Errorf("after it was forgotten: %v %v", keys, err)
 	}
 }
+
+func FuzzATOTPIsDigitsOrRefused(f *testing.F) {
+	for _, text := range []string{
+		"JBSWY3DPEHPK3PXP", "jbsw y3dp-ehpk3pxp==", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&digits=8&period=60&algorithm=sha512",
+		"otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP", "otpauth://totp/x?period=0&secret=JBSWY3DPEHPK3PXP", "AAAA", "://",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		code, err := vault.CodeOf(text, time.Unix(1111111109, 0))
+		if err == nil && (len(code) < 6 || len(code) > 8 || strings.Trim(code, "0123456789") != "") {
+			t.Errorf("%q makes %q", text, code)
+		}
+	})
+}

@@ -202,3 +202,38 @@ func TestAClipIsTheEndOfAFilmAndFits(t *testing.T) {
 		})
 	}
 }
+
+func FuzzAFilmIsReadOrRefused(f *testing.F) {
+	picture := []byte{0, 0, 0, 0x9d, 1, 0x2a, 16, 0, 16, 0, 0} // a key frame of 16x16 that libvpx would not decode
+	path := filepath.Join(f.TempDir(), "film.webm")
+	to, err := os.Create(path)
+	check.Must(f, err)
+	w := webm.NewWriter(to, time.Unix(0, 0))
+	for i := range 3 {
+		check.Must(f, w.Add(webm.Frame{At: time.Duration(i) * time.Second, Key: true, Data: picture}))
+	}
+	w.AddChapter(chapters[0])
+	check.Must(f, w.Finish(3*time.Second))
+	check.Must(f, to.Close())
+	whole, err := os.ReadFile(path)
+	check.Must(f, err)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		film, err := webm.Read(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		clip, err := os.Create(filepath.Join(t.TempDir(), "clip.webm"))
+		check.Must(t, err)
+		defer clip.Close()
+		if err := film.WriteClip(clip, time.Hour, 1<<20); err != nil {
+			return
+		}
+		info, err := clip.Stat()
+		check.Must(t, err)
+		if _, err := webm.Read(clip, info.Size()); err != nil {
+			t.Errorf("a clip was written that cannot be read: %v", err)
+		}
+	})
+}
