@@ -30,6 +30,8 @@ type chatData struct {
 	Models     []string       // to choose from
 	Runtimes   []string
 	Unset      string // why there is no model that thinks; empty: there is one
+	Mute       string // why nobody can talk with the assistant; empty: one can
+	Session    string // that is shown at first
 	Live       bool   // pages of sessions can be watched and worked
 }
 
@@ -41,7 +43,8 @@ type askingPlace struct {
 }
 
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
-	v, data := visitorOf(r), chatData{Examples: examplePrompts, Live: s.Live != nil}
+	v, data := visitorOf(r), chatData{Examples: examplePrompts, Live: s.Live != nil, Session: r.PathValue("id")}
+	data.Mute = s.noAssistant(v)
 	s.presence.pageRequested(v)
 	switch data.Places = s.places(v); {
 	case v.role == RoleOperator:

@@ -33,9 +33,14 @@ type reading struct {
 
 func (r *rig) read(path, after string, changes ...change) *reading {
 	r.t.Helper()
-	res := r.do("GET", path, "", append(changes, header("Last-Event-ID", after))...)
+	return r.readFrom(r.do("GET", path, "", append(changes, header("Last-Event-ID", after))...))
+}
+
+// readFrom reads an answer that is a stream.
+func (r *rig) readFrom(res *http.Response) *reading {
+	r.t.Helper()
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
-		r.t.Fatalf("%s: %d %v", path, res.StatusCode, res.Header)
+		r.t.Fatalf("%s: %d %v", res.Request.URL, res.StatusCode, res.Header)
 	}
 	r.t.Cleanup(func() { res.Body.Close() })
 	sc := bufio.NewScanner(res.Body)

@@ -133,7 +133,7 @@ func TestEveryRouteIsForItsRoles(t *testing.T) {
 	people := []string{"viewer", "member", "owner", "moderator", "other"}
 	want := map[string][5]int{
 		"GET /{$}": {303, 200, 200, 200, 200}, "GET /s/{id}": {403, 200, 200, 200, 200},
-		"POST /api/tasks": {403, 202, 202, 202, 403}, "GET /activity": {200, 200, 200, 200, 200},
+		"POST /api/tasks": {403, 202, 202, 202, 403}, "POST /api/talk": {403, 409, 409, 409, 409}, "GET /activity": {200, 200, 200, 200, 200},
 		"GET /settings/servers/{id}": {404, 404, 404, 200, 404}, "GET /api/servers/{id}/settings": {404, 404, 404, 200, 404},
 		"PUT /api/servers/{id}/settings": {404, 404, 404, 409, 404},
 		"GET /tasks/{id}":                {200, 200, 200, 200, 404}, "GET /api/tasks/{id}/export/{kind}": {403, 200, 200, 200, 404},

@@ -47,6 +47,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /api/me", RoleNobody, s.sessionStatus},
 
 		{"POST /api/tasks", RoleMember, s.startTask},
+		{"POST /api/talk", RoleMember, s.talk},
 		{"GET /api/tasks", RoleViewer, s.listTasks},
 		{"GET /api/tasks/{id}", RoleViewer, s.task},
 		{"GET /api/tasks/{id}/events", RoleViewer, s.taskEvents},

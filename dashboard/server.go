@@ -60,6 +60,7 @@ type Server struct {
 	Tools       TaskTools
 	Telemetry   *telemetry.Recorder // keeps who signed in and what was exported
 	Call        http.Handler        // answers the page of calls, below /api/call
+	Assistant   Assistant           // that people talk with; nil: there is none
 	Accounts    Accounts            // nil: nobody signs in with Discord
 	Recheck     time.Duration       // how often who watches is asked for again; 0 takes [DefaultRecheck]
 	Live        LivePane            // nil: pages of sessions cannot be watched

@@ -17,7 +17,8 @@ func (m *Manager) Sessions(ctx context.Context, q SessionQuery) ([]Session, erro
 	return m.Store.Sessions(ctx, q)
 }
 
-// LastSession returns the session that o's user used last in o's channel and that can be continued, or [ErrNotFound].
+// LastSession returns the session that o's user used last in o's channel, as private as o is, and that can be continued,
+// or [ErrNotFound].
 func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
 	ss, err := m.Store.Sessions(ctx, SessionQuery{
 		Of: &o, States: []SessionState{SessionIdle, SessionRunning, SessionParked},
@@ -26,7 +27,7 @@ func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
 		return Session{}, fmt.Errorf("find the last session: %w", err)
 	}
 	for _, s := range ss {
-		if o.Private || !s.Origin.Private { // who asks in public does not mean what was kept private
+		if o.Private == s.Origin.Private { // neither shows the other's page to whom it is not for
 			return s, nil
 		}
 	}

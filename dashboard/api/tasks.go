@@ -27,6 +27,32 @@ type TaskRequest struct {
 	Until     time.Time           `json:"until,omitzero"`    // when whoever asks gives up: the task is not begun later
 }
 
+// TalkRequest says something to the assistant.
+type TalkRequest struct {
+	Text    string     `json:"text"`
+	Lines   []TalkLine `json:"lines,omitempty"`   // of the conversation before it
+	Place   string     `json:"place,omitempty"`   // "server/channel": where a member asks on Discord
+	Private bool       `json:"private,omitempty"` // so are the tasks that it starts
+}
+
+// TalkLine is something that was said before.
+type TalkLine struct {
+	FromAssistant bool   `json:"from_assistant,omitempty"`
+	Text          string `json:"text"`
+}
+
+// TalkText is a piece of what the assistant writes. Complete says that it uses tools now, and begins anew after that.
+type TalkText struct {
+	Text     string `json:"text,omitempty"`
+	Complete bool   `json:"complete,omitempty"`
+}
+
+// TalkAnswer is what the assistant says at last. Choices are what a question in it can be answered with, if that is few.
+type TalkAnswer struct {
+	Text    string   `json:"text"`
+	Choices []string `json:"choices,omitempty"`
+}
+
 // TaskStarted says that a task is in line or running.
 type TaskStarted struct {
 	TaskID    string             `json:"task_id"`

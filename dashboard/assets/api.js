@@ -65,10 +65,11 @@ async function readEvents(body, heard) {
   }
 }
 
-// stream asks for something that answers with events until it is done, or signal ends it.
-export async function stream(path, heard, signal) {
-  const { body } = await request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}", signal });
-  await readEvents(body, ({ event, data }) => { if (data) heard(event, JSON.parse(data)); });
+// stream asks for something that answers with events until it is done, or signal ends it. An answer of another kind is returned.
+export async function stream(path, heard, signal, asked = {}) {
+  const answer = await request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked), signal });
+  if (!answer.headers.get("Content-Type").startsWith("text/event-stream")) return answer.json();
+  await readEvents(answer.body, ({ event, data }) => { if (data) heard(event, JSON.parse(data)); });
 }
 
 // follow reads a stream of events for as long as the page lives. After a break it goes on from where it was. heard is

@@ -45,6 +45,8 @@ function draw() {
   list.hidden = items.length === 0;
 }
 
+export const anyAttached = () => items.length > 0;
+
 // takeAttached returns the files of the message that is sent now; the next one has none yet.
 export function takeAttached() {
   const taken = items;

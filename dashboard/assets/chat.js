@@ -1,12 +1,13 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api, follow } from "./api.js";
-import { putBack, takeAttached, takeFiles, whenSent } from "./attach.js";
+import { anyAttached, putBack, takeAttached, takeFiles, whenSent } from "./attach.js";
 import { retryPictures } from "./dom.js";
 import { showLinks } from "./links.js";
 import { renew, takeOver, watch } from "./live.js";
 import { answered, ask, askAll, entitle, onTakeOver } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
+import { Talk } from "./talk.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
 
@@ -47,10 +48,16 @@ function draw() {
   $("share").hidden = Boolean(member) || $("close-session").hidden || Boolean(session?.origin.private);
   if (place) place.closest("p").hidden = goesOn(session);
   drawSecret(session);
-  $("welcome").hidden = turns.size > 0 || current !== "" || !settled;
+  $("whom").hidden = current !== "";
+  $("talk").hidden = !talks();
+  document.querySelector(".choices").hidden = talks(); // they are for the browser agent
+  $("welcome").hidden = turns.size > 0 || current !== "" || !settled || talks() && !talk.empty;
   drawSessions(sessions, current, new Set(active.values()), choose);
   drawSend();
 }
+
+// talks says whether what is sent next is said to the assistant.
+const talks = () => current === "" && $("composer").elements.whom.value === "assistant";
 
 // goesOn says whether what is sent next goes on with the session that is shown.
 const goesOn = (session) => current !== "" && session?.state !== "closed";
@@ -89,8 +96,9 @@ function chosen() {
 }
 
 function drawSend() {
-  const stops = running().length > 0 && prompt.value.trim() === "";
-  prompt.placeholder = running().length > 0 ? "Tell the running task" : usual;
+  const works = talks() ? talk.running : running().length > 0;
+  const stops = works && prompt.value.trim() === "";
+  prompt.placeholder = talks() ? "Say something" : works ? "Tell the running task" : usual;
   send.classList.toggle("stops", stops);
   send.setAttribute("aria-label", stops ? "Stop" : "Send");
   send.disabled = !stops && prompt.value.trim() === "";
@@ -116,6 +124,7 @@ function grow() {
 // ---- Conversation
 
 const hooks = { stop: stopTask, show, member };
+const talk = new Talk($("talk"), { ...hooks, changed: () => keeping(draw), tell: say, answer: speak });
 
 function turnOf(task) {
   let turn = turns.get(task.id);
@@ -176,6 +185,7 @@ const fromAddress = () => decodeURIComponent(location.pathname.match(/^\/s\/([^/
 
 function submit() {
   const text = prompt.value.trim();
+  if (talks()) return speak(text);
   if (!text) return stopAll(running());
   const attached = takeAttached();
   prompt.value = "";
@@ -187,6 +197,17 @@ function submit() {
     grow();
     say(error.message, true);
   });
+}
+
+// speak says something to the assistant; nothing stops it.
+function speak(text) {
+  if (!text) return talk.stop();
+  if (anyAttached()) return say("The assistant takes no files: ask the browser agent, or remove them.", true);
+  const { place: at, private: alone } = chosen();
+  prompt.value = "";
+  grow();
+  say("");
+  talk.say(text, { place: at, private: alone });
 }
 
 // tell says something to the task that runs in this session, and reports whether
@@ -267,6 +288,7 @@ function onTask(task) {
   const fresh = !final && !active.has(task.id);
   if (final) active.delete(task.id);
   else active.set(task.id, task.session_id);
+  talk.setTask(task);
   if (turns.has(task.id) || (current && task.session_id === current)) {
     keeping(() => turnOf(task).setTask(task));
     giveBack(task, final);
@@ -287,6 +309,7 @@ function giveBack({ id, state, late }, final) {
 }
 
 function onStep({ task_id: id, step }) {
+  talk.setStep(id, step);
   const turn = turns.get(id);
   if (!turn) return;
   keeping(() => turn.setStep(step));
@@ -338,7 +361,14 @@ if (place) {
   place.addEventListener("change", () => { localStorage.setItem(asked, place.value); draw(); });
 }
 secret.addEventListener("change", () => { wantsSecret = secret.checked; draw(); });
-$("new").addEventListener("click", () => choose(""));
+$("new").addEventListener("click", () => {
+  if (current === "" && !talk.running) talk.clear(); // a new conversation
+  choose("");
+});
+for (const whom of $("composer").elements.whom) {
+  if (whom.value === localStorage.getItem("clank-whom") && !whom.disabled) whom.checked = true;
+  whom.addEventListener("change", () => { localStorage.setItem("clank-whom", whom.value); draw(); });
+}
 $("earlier").addEventListener("click", () => {
   const oldest = [...turns.values()].map((t) => t.task.asked).sort()[0];
   load(oldest).catch((error) => say(error.message, true));

@@ -100,7 +100,7 @@ func (r *replyRun) describeOlderSessions(ctx context.Context, last sessions.Sess
 	}
 	var lines []string
 	for _, s := range found {
-		if s.ID != last.ID && (o.Private || !s.Origin.Private) && len(lines) < maxOlder {
+		if s.ID != last.ID && o.Private == s.Origin.Private && len(lines) < maxOlder {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, untrusted.ShortenLine(s.Title, 80), untrusted.ShortenLine(s.URL, 200))))
 		}
 	}

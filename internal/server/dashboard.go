@@ -39,6 +39,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Transcripts: a.CallService,
 		Live:        livePane{a},
 		Accounts:    accounts{a},
+		Assistant:   ChargedReplier{a.CallService.Assistant},
 		Links:       a.CallService,
 		Setup:       setup{a},
 		Nodes:       nodePages{a},

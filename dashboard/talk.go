@@ -1,0 +1,170 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"clank/cancel"
+	"clank/dashboard/api"
+	"clank/internal/assistant"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Assistant talks with people. [assistant.Assistant] is one.
+type Assistant interface {
+	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+}
+
+// maxSaid is how much may be said at once, in characters, as in the message box.
+const maxSaid = 8000
+
+// noAssistant says why v cannot talk with the assistant; empty if they can.
+func (s *Server) noAssistant(v visitor) string {
+	switch {
+	case s.Assistant != nil && s.Settings.Current().AssistantModel != "":
+		return ""
+	case v.role < RoleOperator:
+		return "The operator of this clank has not chosen a model to talk with."
+	}
+	return "No model to talk with is chosen."
+}
+
+// talk answers what somebody says to the assistant, for as long as they stay: a stream of "text" as the model writes it,
+// "task" for each task that it starts, whose course the stream of the page tells, and at last "answer" or "error".
+func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
+	var in api.TalkRequest
+	if err := readJSON(r, &in); err != nil {
+		return err
+	}
+	v := visitorOf(r)
+	if why := s.noAssistant(v); why != "" {
+		return refuse(http.StatusConflict, "%s", why)
+	}
+	origin, err := s.askingOrigin(r.Context(), v, api.TaskRequest{Place: in.Place, Private: in.Private})
+	switch said := strings.TrimSpace(in.Text); {
+	case err != nil:
+		return err
+	case said == "" || utf8.RuneCountInString(said) > maxSaid:
+		return refuse(http.StatusBadRequest, "say something, in at most %d characters", maxSaid)
+	case s.Host.IsStop(said):
+		return writeJSON(w, http.StatusOK, s.stopAll(v, origin))
+	}
+	turn := assistant.Turn{Origin: origin, Typed: true, CanAsk: true}
+	for _, l := range append(in.Lines, api.TalkLine{Text: in.Text}) {
+		turn.Lines = append(turn.Lines, assistant.ChatLine{
+			Speaker: origin.RequesterName(), SpeakerID: origin.User, FromAssistant: l.FromAssistant, Text: l.Text,
+		})
+	}
+	work := cancel.Work{ID: "talk-" + sessions.RandomID(6), Owner: origin.User, Label: "answer in the chat"}
+	ctx, handle := s.Scopes.Begin(context.WithoutCancel(r.Context()), cancel.Scope{Guild: origin.Guild, Channel: origin.Channel}, work)
+	defer handle.End()
+	if st, ok := openStream(w); ok {
+		s.reply(ctx, r, handle, st, turn)
+	}
+	return nil
+}
+
+// reply has the assistant answer, and sends what comes of it until that is done. Who goes, or may not ask any more, stops it.
+func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Handle, st *eventStream, turn assistant.Turn) {
+	news := talkNews{came: make(chan struct{}, 1), begun: map[string]bool{}}
+	turn.OnText = func(t assistant.TextChunk) { news.add("text", api.TalkText{Text: t.Text, Complete: t.Complete}) }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		answer, err := s.Assistant.Reply(ctx, turn, news.addTask)
+		if err != nil {
+			news.add("error", api.ErrorResponse{Error: s.talkFailure(ctx, err)})
+			return
+		}
+		news.add("answer", api.TalkAnswer{Text: answer.Text, Choices: answer.Choices})
+	}()
+	beat := time.NewTicker(s.Recheck)
+	defer beat.Stop()
+	gone := r.Context().Done()
+	for {
+		ended := false
+		select {
+		case <-done:
+			ended = true
+		case <-news.came:
+		case <-gone:
+			gone = nil
+			handle.Stop(cmp.Or(cancel.CauseOf(r.Context(), nil), &cancel.Cause{Reason: cancel.Gone}))
+		case <-beat.C:
+			if s.identify(r).roleAt(turn.Origin) < RoleMember {
+				handle.Stop(&cancel.Cause{Reason: cancel.Gone})
+			}
+			st.keepAlive()
+		}
+		for _, n := range news.take() {
+			if !st.sendJSON("", n.event, n.data) {
+				handle.Stop(&cancel.Cause{Reason: cancel.Gone})
+			}
+		}
+		if ended {
+			return
+		}
+	}
+}
+
+// talkFailure says to people why there is no answer.
+func (s *Server) talkFailure(ctx context.Context, err error) string {
+	if c := cancel.CauseOf(ctx, err); c != nil {
+		return c.Error()
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Error()
+	}
+	s.Logger.Error("the assistant did not answer", "error", err)
+	return "clank could not answer; its log says why"
+}
+
+// talkNews is what a reader of an answer is yet to be sent. Adding to it does not wait.
+type talkNews struct {
+	came chan struct{} // holds one while there is something
+
+	mu    sync.Mutex
+	list  []talkEvent
+	begun map[string]bool // tasks that were told of
+}
+
+type talkEvent struct {
+	event string
+	data  any
+}
+
+func (n *talkNews) add(event string, data any) {
+	n.mu.Lock()
+	n.list = append(n.list, talkEvent{event, data})
+	n.mu.Unlock()
+	select {
+	case n.came <- struct{}{}:
+	default:
+	}
+}
+
+// addTask tells of each task once: whoever asked may read it.
+func (n *talkNews) addTask(p assistant.Progress) {
+	n.mu.Lock()
+	known := n.begun[p.Event.Record.ID]
+	n.begun[p.Event.Record.ID] = true
+	n.mu.Unlock()
+	if !known {
+		n.add("task", shownRecord(p.Event.Record, true))
+	}
+}
+
+func (n *talkNews) take() []talkEvent {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := n.list
+	n.list = nil
+	return list
+}
