@@ -197,6 +197,8 @@ func (p *progress) view() messageContent {
 func (b browseState) text(loc i18n.Locale, of int) string {
 	lines := []string{"**" + discord.EscapeLine(b.prompt, 150/of) + "**"}
 	switch state := b.record.State; {
+	case state == sessions.TaskQueued && b.record.Position > 0 && b.record.Shortage == sessions.ShortMemory:
+		lines = append(lines, loc.T("Waiting until there is more memory, number %d in line.", b.record.Position))
 	case state == sessions.TaskQueued && b.record.Position > 0:
 		lines = append(lines, loc.T("Waiting for a free browser, number %d in line.", b.record.Position))
 	case state == sessions.TaskQueued: // its turn has come

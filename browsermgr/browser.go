@@ -191,6 +191,9 @@ func (b *browser) run() {
 	sweep := time.NewTicker(cleanup.Interval)
 	defer sweep.Stop()
 	b.manager.wg.Go(b.readGraphics)
+	if cleanup.FreezeAfter > 0 && b.isLocal() && b.headless {
+		b.manager.wg.Go(func() { b.freezeUnused(cleanup.FreezeAfter) })
+	}
 	ended := false
 	for !ended {
 		select {

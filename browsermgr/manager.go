@@ -164,7 +164,7 @@ func (m *Manager) userDataDir(profile string) string {
 // Window returns the window of a key: the one that is open, or a new one at opts.URL. It starts the browser if none
 // runs. restored says that a page had to be opened again: that of a window whose browser had ended, or opts.URL; what
 // was typed into it is lost. If the page cannot be loaded the window is there all the same, and says so with its next
-// action.
+// action. It is worked until [Window.Rest]: its pages are not frozen.
 func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, restored bool, err error) {
 	if opts.Key == "" {
 		return nil, false, errors.New("open window: no key given")
@@ -173,6 +173,9 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	if err != nil {
 		return nil, false, fmt.Errorf("open window: %w", err)
 	}
+	w.mu.Lock()
+	w.working = true
+	w.mu.Unlock()
 	use, restored, err := w.acquireTab(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("open window: %w", err)

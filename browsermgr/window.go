@@ -24,6 +24,7 @@ type Window struct {
 	headed    bool
 	ephemeral bool
 	closed    bool
+	working   bool     // a task works it
 	resting   bool     // its last task has ended, and nobody has used it since
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
@@ -95,11 +96,12 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	return tabLease{browser: b, tab: tab}, restored, nil
 }
 
-// Rest says that nobody needs the window for now: its browser may be stopped to make room for another. The next use ends
-// that.
+// Rest says that nobody needs the window for now: its browser may be stopped to make room for another, and its pages
+// are frozen. The next use ends that.
 func (w *Window) Rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.working = false
 	w.resting = !w.ephemeral // whose cookies would be lost
 }
 

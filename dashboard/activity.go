@@ -199,6 +199,9 @@ func (s *Server) placeName(o sessions.Origin, servers map[string]string) string 
 func stateName(t sessions.TaskRecord) (name, sign string) {
 	switch t.State {
 	case sessions.TaskQueued:
+		if t.Position > 0 && t.Shortage == sessions.ShortMemory {
+			return fmt.Sprintf("Number %d in line, until there is more memory", t.Position), "waiting"
+		}
 		if t.Position > 0 {
 			return fmt.Sprintf("Number %d in line", t.Position), "waiting"
 		}

@@ -87,11 +87,11 @@ func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	}
 	m.queue.waiting = append(m.queue.waiting, j)
 	for i, j := range m.queue.order() {
-		j.setPosition(i + 1)
+		j.setPlace(i+1, m.held)
 	}
 	m.dispatch()
 	if j.started {
-		j.unreportedPositions = []int{0} // it never stood in line
+		j.unreportedPlaces = []queuePlace{{}} // it never stood in line
 	}
 	return ctx
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"slices"
+	"time"
 
 	"clank/cancel"
 )
@@ -27,18 +28,25 @@ type queuedTask struct {
 	totals           runTotals
 	clock            *taskClock // nil if it may take as long as it likes
 
-	position            int   // in line, from 1
-	unreportedPositions []int // that it has had and nobody was told of
-	started             bool
+	place            queuePlace
+	unreportedPlaces []queuePlace // that it has had and nobody was told of
+	started          bool
 }
 
-// setPosition tells j its place in line. The lock is held.
-func (j *queuedTask) setPosition(place int) {
-	if j.position == place {
+// queuePlace is where a task stands in line.
+type queuePlace struct {
+	position int    // from 1; 0 = not in line
+	shortage string // of what the machine has too little
+}
+
+// setPlace tells j its place in line. The lock is held.
+func (j *queuedTask) setPlace(position int, shortage string) {
+	place := queuePlace{position, shortage}
+	if j.place == place {
 		return
 	}
-	j.position = place
-	j.unreportedPositions = append(j.unreportedPositions, place)
+	j.place = place
+	j.unreportedPlaces = append(j.unreportedPlaces, place)
 	select {
 	case j.positionChanged <- struct{}{}:
 	default:
@@ -53,12 +61,40 @@ func (m *Manager) dispatch() {
 	}
 	lim := m.Limits()
 	order := m.queue.order()
+	shortage := ""
 	for i := m.nextStartable(order, lim); i >= 0; i = m.nextStartable(order, lim) {
+		if shortage = m.shortage(); shortage != "" {
+			if m.parking == 0 {
+				m.makeRoom()
+			}
+			break
+		}
 		m.startJob(order[i])
 		order = m.queue.order()
 	}
+	m.held = shortage
 	for i, j := range order {
-		j.setPosition(i + 1)
+		j.setPlace(i+1, shortage)
+	}
+}
+
+// shortageInterval is how often it is looked whether the machine has room again.
+const shortageInterval = 2 * time.Second
+
+// shortage says of what the machine has too little to start a task beside those that run. One task always runs.
+func (m *Manager) shortage() string {
+	if m.Machine == nil || m.queue.running == 0 {
+		return ""
+	}
+	return m.Machine.Shortage()
+}
+
+// retryHeld starts tasks that waited for room on the machine, if there is some now.
+func (m *Manager) retryHeld() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held != "" {
+		m.dispatch()
 	}
 }
 
@@ -94,7 +130,7 @@ func (m *Manager) openPages() int {
 // startJob gives j its place. The lock is held.
 func (m *Manager) startJob(j *queuedTask) {
 	m.queue.start(j)
-	j.started, j.position = true, 0
+	j.started, j.place = true, queuePlace{}
 	j.live.claim()
 	j.live.mayHoldPage = true
 	if j.live.State != SessionClosed {

@@ -25,6 +25,7 @@ type Manager struct {
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
 	Policy         Policy        // nil = everybody may, as they want, and nothing is handed over
 	Files          FileStore     // of what comes with tasks; nil = nothing does
+	Machine        Machine       // nil = there is always room
 	Scopes         *cancel.Scopes
 	Logger         *slog.Logger     // nil = none
 	Now            func() time.Time // nil = time.Now
@@ -40,12 +41,23 @@ type Manager struct {
 	drained chan struct{} // nil before Drain; closed when no task runs any more
 	queue   fairQueue
 	live    map[string]*liveSession
+	held    string         // the shortage for which tasks wait; "" if they wait for none
 	toPark  []*liveSession // occupied, for the caretaker to park
 	parking int            // these, and those that he is parking
 
 	subMu sync.Mutex
 	subs  map[chan Event]struct{}
 }
+
+// Machine knows how much the machine can bear.
+type Machine interface {
+	// Shortage says of what there is too little to start another task: [ShortMemory], or "" if there is enough of all. It
+	// is asked often and must not block.
+	Shortage() string
+}
+
+// ShortMemory is the [Machine.Shortage] of memory.
+const ShortMemory = "memory"
 
 // Policy decides who may have what done, and by what. Its errors, sentences for people, are refusals.
 type Policy interface {
@@ -164,6 +176,8 @@ func (m *Manager) maintain(ctx context.Context) {
 	var pruned time.Time
 	tick := time.NewTimer(m.maintenanceInterval())
 	defer tick.Stop()
+	room := time.NewTicker(shortageInterval)
+	defer room.Stop()
 	for {
 		select {
 		case <-m.quit:
@@ -171,6 +185,8 @@ func (m *Manager) maintain(ctx context.Context) {
 			return
 		case <-m.wake:
 			m.startParking(ctx)
+		case <-room.C:
+			m.retryHeld()
 		case <-tick.C:
 			m.parkIdle()
 			if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {

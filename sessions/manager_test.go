@@ -178,7 +178,7 @@ func describe(ev sessions.Event) string {
 	case ev.Step != nil:
 		return fmt.Sprintf("%s %d %s", ev.Step.Phase, ev.Step.N, ev.Step.Label)
 	case ev.Record.State == sessions.TaskQueued:
-		return fmt.Sprintf("queued %d", ev.Record.Position)
+		return strings.TrimSpace(fmt.Sprintf("queued %d %s", ev.Record.Position, ev.Record.Shortage))
 	case ev.Record.HeldBy != "":
 		return "held by " + ev.Record.HeldBy
 	}

@@ -58,7 +58,7 @@ func (m *Manager) addPosition(r *TaskRecord) {
 	defer m.mu.Unlock()
 	for _, j := range m.queue.waiting {
 		if j.rec.ID == r.ID {
-			r.Position = j.position
+			r.Position, r.Shortage = j.place.position, j.place.shortage
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,42 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 		third.end(t)
 		equal(t, "second", []string{"queued 1", "queued 2", "queued 1", "running"}, second.told()[:4])
 		equal(t, "third", []string{"queued 1", "running"}, third.told()[:2])
+	})
+}
+
+// fullMachine is a [sessions.Machine] without memory until it is given some.
+type fullMachine struct{ roomy atomic.Bool }
+
+func (m *fullMachine) Shortage() string {
+	if m.roomy.Load() {
+		return ""
+	}
+	return sessions.ShortMemory
+}
+
+func TestTasksWaitUntilTheMachineHasMemory(t *testing.T) {
+	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
+		idle := r.start(t.Context(), ask("ada", "p")).end(t)
+		var machine fullMachine
+		r.Machine = &machine
+		first := r.start(t.Context(), ask("ada", "hold")) // one always runs
+		second := r.start(t.Context(), ask("ada", "p"))
+		third := r.start(t.Context(), ask("bob", "p"))
+		equal(t, "first", []string{"running"}, first.told()[1:2])
+		parked, err := r.Session(t.Context(), idle.SessionID)
+		must(t, err)
+		equal(t, "the session of a task that has ended", sessions.SessionParked, parked.State)
+		machine.roomy.Store(true)
+		second.end(t)
+		third.end(t)
+		equal(t, "second", []string{"queued 1", "queued 1 memory", "queued 2 memory", "running"}, second.told()[:4])
+		equal(t, "third", []string{"queued 1 memory", "running"}, third.told()[:2])
+		if first.final() {
+			t.Error("they waited for the first task")
+		}
+		free()
+		first.end(t)
 	})
 }
 

@@ -44,12 +44,12 @@ func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 			started = true
 		default:
 		}
-		for _, place := range m.takePositions(j) {
-			j.rec.Position = place
+		for _, place := range m.takePlaces(j) {
+			j.rec.Position, j.rec.Shortage = place.position, place.shortage
 			m.publish(j, nil)
 		}
 		if started {
-			j.rec.Position = 0
+			j.rec.Position, j.rec.Shortage = 0, ""
 			return ctx.Err() == nil
 		}
 		select {
@@ -62,11 +62,11 @@ func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 	}
 }
 
-func (m *Manager) takePositions(j *queuedTask) []int {
+func (m *Manager) takePlaces(j *queuedTask) []queuePlace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := j.unreportedPositions
-	j.unreportedPositions = nil
+	places := j.unreportedPlaces
+	j.unreportedPlaces = nil
 	return places
 }
 
@@ -179,7 +179,7 @@ func (e *unkeptError) Unwrap() error { return e.err }
 
 // finish writes down and tells what became of j, and frees what it held.
 func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
-	j.rec.Position, j.rec.Ended = 0, m.Now()
+	j.rec.Position, j.rec.Shortage, j.rec.Ended = 0, "", m.Now()
 	j.rec.State, j.rec.Reason = finalState(ctx, out)
 	closed := false
 	if a := out.answer; a != nil {

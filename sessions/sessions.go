@@ -227,6 +227,7 @@ type TaskRecord struct {
 	Late      []string  `json:"late,omitempty"`     // what was said to it and came too late to be heard; not kept
 	HeldBy    string    `json:"held_by,omitempty"`  // who works its page just now, so that it waits; not kept
 	Position  int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
+	Shortage  string    `json:"shortage,omitempty"` // of what the machine has too little for it, see [Machine]; not kept
 }
 
 // Event tells those who watch what has happened. Record is always set (without

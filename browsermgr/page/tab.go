@@ -41,7 +41,9 @@ type Tab struct {
 	title         string
 	err           error // why the tab cannot be used, if so
 	ended         bool
-	focusEmulated bool // see keepAwake
+	focusEmulated bool // see emulateFocus
+	frozen        bool // see Freeze
+	lastUsed      time.Time
 	loadState     LoadState
 	dialogs       DialogLog[*frame.Frame]
 	watchers      map[*tabWatcher]struct{}
@@ -56,7 +58,7 @@ func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	return &Tab{
 		browser: b, main: main, id: id, targetID: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
 		actionToken: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
-		watchers: map[*tabWatcher]struct{}{}, changed: make(chan struct{}), loadState: NewLoadState(),
+		watchers: map[*tabWatcher]struct{}{}, changed: make(chan struct{}), loadState: NewLoadState(), lastUsed: time.Now(),
 		tree: NewFrameTree(main, b.wg.Go),
 	}
 }

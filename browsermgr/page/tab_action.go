@@ -219,9 +219,11 @@ func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs boo
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &tabWatcher{cancel: cancel, endsOnDialog: dialogs, watches: ctx.Value(watcherKey{}) != nil}
 	t.watchers[w] = struct{}{}
+	t.wake()
 	return ctx, func() {
 		t.mu.Lock()
 		delete(t.watchers, w)
+		t.lastUsed = time.Now()
 		t.mu.Unlock()
 		cancel(context.Canceled)
 		cancelTime()

@@ -172,13 +172,14 @@ type Config struct {
 	Cleanup TabCleanup
 }
 
-// TabCleanup says when tabs are closed that were opened for somebody; see browsermgr.Lease.NewTab. The zero value is
-// the default.
+// TabCleanup says when tabs are closed or frozen that were opened for somebody; see browsermgr.Lease.NewTab. The zero
+// value is the default.
 type TabCleanup struct {
 	Disabled    bool
 	IdleAfter   time.Duration // unused for so long; 2 h
 	MaxPerOwner int           // beyond so many, those unused the longest; 8
 	Interval    time.Duration // how often is looked; 5 min
+	FreezeAfter time.Duration // pages of a session without a task are frozen when nobody has used them for so long; 0 never
 }
 
 // WithDefaults has the defaults in place of zero values.

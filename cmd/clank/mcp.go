@@ -192,6 +192,9 @@ func (b mcpBrowser) Browse(
 	task := sessions.Task{Prompt: ask.Query, SessionID: ask.SessionID, Files: ask.Files, Origin: server.TerminalOrigin()}
 	var last sessions.Step
 	rec, err := b.Run(ctx, task, func(ev sessions.Event) {
+		if ev.Step == nil && ev.Record.Position > 0 {
+			progress(waitingText(ev.Record))
+		}
 		if s := ev.Step; s != nil && s.Label != "" {
 			// Thoughts and acts come when they begin and when they end, or only then if we were late.
 			again := s.N == last.N && s.Kind == last.Kind && s.Kind != sessions.StepNotice

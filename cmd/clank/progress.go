@@ -34,11 +34,19 @@ func newProgressPrinter(out io.Writer) *progressPrinter {
 	return p
 }
 
+// waitingText tells how far a task is from its turn.
+func waitingText(r sessions.TaskRecord) string {
+	if r.Shortage == sessions.ShortMemory {
+		return fmt.Sprintf("waiting until this machine has more memory, number %d in line", r.Position)
+	}
+	return fmt.Sprintf("waiting, number %d in line", r.Position)
+}
+
 // showEvent shows one event.
 func (p *progressPrinter) showEvent(ev sessions.Event) {
 	if ev.Step == nil {
 		if ev.Record.State == sessions.TaskQueued && ev.Record.Position > 0 {
-			p.showTransient(fmt.Sprintf("waiting, number %d in line", ev.Record.Position))
+			p.showTransient(waitingText(ev.Record))
 		}
 		return
 	}

@@ -165,7 +165,7 @@ export class Turn {
     const took = task.started && task.ended && !task.started.startsWith("0001") ? lasted(task.started, task.ended) : "";
     const facts = [acts.length ? count : "", took].filter(Boolean).join(" · ");
     switch (task.state) {
-      case "queued": return ["Waiting in line", task.position ? `place ${task.position}` : ""];
+      case "queued": return ["Waiting in line", task.position ? `place ${task.position}${task.shortage ? ", until there is more memory" : ""}` : ""];
       case "running": {
         const last = [...this.steps.values()].map((e) => e.step).sort((a, b) => b.n - a.n)[0];
         if (!last) return ["Starting", ""];

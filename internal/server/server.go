@@ -340,7 +340,7 @@ func (a *Server) browserConfig() profile.Config {
 		DevToolsPort: b.DevToolsPort, MaxRunning: b.MaxRunning,
 		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
-		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval},
+		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval, FreezeAfter: b.FreezeAfter},
 	}
 }
 
@@ -352,6 +352,7 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Policy:         a,
 		Limits:         a.sessionLimits,
 		Files:          a.Inbox,
+		Machine:        machineMemory{a},
 		Scopes:         &a.scopes,
 		Logger:         a.logger,
 	}

@@ -183,6 +183,10 @@ var settingEffects = []settingEffect{
 		launching(func(c profile.Config) profile.TabCleanup { return c.Cleanup }), nil,
 	},
 	{
+		keyBrowser + "tabCleanup.freezeMs", "0",
+		launching(func(c profile.Config) profile.TabCleanup { return c.Cleanup }), nil,
+	},
+	{
 		keyBrowser + "tabCleanup.sweepMs", "10000",
 		launching(func(c profile.Config) profile.TabCleanup { return c.Cleanup }), nil,
 	},
@@ -242,6 +246,7 @@ var settingEffects = []settingEffect{
 	{keyAgent + "maxBrowseCallsPerHour", "0", asked(someone, sessions.Task{}), withAgent},
 	{keyTasks + "maxPerHourPerGuild", "0", asked(someone, sessions.Task{}), withAgent},
 	{keyTasks + "maxAtOnce", "1", limits, nil},
+	{keyTasks + "minFreeMemoryPercent", "0", handed(func(e *effects) int { return machineMemory{e.Server}.least() }), nil},
 	{keyTasks + "maxAtOncePerGuild", "1", limits, nil},
 	{keyTasks + "maxAtOncePerUser", "1", limits, nil},
 	{

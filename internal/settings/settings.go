@@ -31,6 +31,7 @@ type Settings struct {
 	SessionTimeout    time.Duration
 	MaxSessions       int
 	MaxTasks          int
+	MinFreeMemory     int // percent of the machine's; 0 = none
 	TaskLimits        TaskLimits
 	TaskTimeout       time.Duration
 	DrainTimeout      time.Duration // for tasks that run when the program is ended
@@ -82,6 +83,7 @@ type Browser struct {
 	TabIdle          time.Duration
 	TabsPerSession   int
 	TabSweepInterval time.Duration
+	FreezeAfter      time.Duration // of pages of sessions without a task; 0 = never
 }
 
 // Access configures who may use clank, and with which browser profile; see [Access.Rules].

@@ -108,6 +108,9 @@ var browserFields = inGroup(groupBrowser,
 		"closed after this long without use.", 2*time.Hour, time.Minute, 24*time.Hour, &at.Browser.TabIdle),
 	number(runtimeKeys+"tabCleanup.maxTabsPerSession", "Tabs per session", "Above this number, the least recently "+
 		"used tabs are closed.", 8, 1, 100, &at.Browser.TabsPerSession),
+	duration(runtimeKeys+"tabCleanup.freezeMs", "Freeze pages after", "Once a session has no task, its pages stand still "+
+		"when nobody has used or watched them for this long. They keep everything and go on when they are used. 0 never "+
+		"freezes pages. Takes effect the next time a browser starts.", 10*time.Second, 0, time.Hour, &at.Browser.FreezeAfter),
 	duration(runtimeKeys+"tabCleanup.sweepMs", "Tab check interval", "How often clank looks for unused tabs.",
 		5*time.Minute, 10*time.Second, 60*time.Minute, &at.Browser.TabSweepInterval),
 )
@@ -163,6 +166,9 @@ var otherFields = slices.Concat(
 			"Discord server may start in an hour. 0 allows none.", 60, 0, 6000, &at.BrowsesPerHour.Guild),
 		number(taskKeys+"maxAtOnce", "Concurrent tasks", "How many tasks run at the same time. Others wait in the "+
 			"queue.", 4, 1, 32, &at.MaxTasks),
+		number(taskKeys+"minFreeMemoryPercent", "Free memory (%)", "While less of this machine's memory is available, "+
+			"no further task starts: tasks wait in the queue, and pages that no task uses are closed. One task always runs. 0 "+
+			"does not look at the memory.", 10, 0, 90, &at.MinFreeMemory),
 		number(taskKeys+"maxAtOncePerGuild", "Concurrent tasks per server", "How many tasks of one Discord server "+
 			"run at the same time.", 3, 1, 32, &at.TaskLimits.Guild),
 		number(taskKeys+"maxAtOncePerUser", "Concurrent tasks per person", "How many tasks of one person run at the "+

@@ -28,7 +28,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	want := settings.Settings{
 		BrowserEnabled: true, Profile: "clank", AgentMode: settings.ModeDedicated, AgentModel: "plain:steps",
 		BrowsesPerHour: settings.TaskLimits{Guild: 60, User: 10}, MaxSteps: 30, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
-		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
+		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MinFreeMemory: 10, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
 		TaskTimeout: 10 * time.Minute, DrainTimeout: 15 * time.Second, WhoMayStop: settings.StopRequester, RetentionInDays: 30, Record: settings.RecordNever,
 		Approval: settings.Approval{
 			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask", Unclear: "ask",
@@ -37,7 +37,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Browser: settings.Browser{
 			EvaluateEnabled: true, MaxRunning: 8, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
 			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
-			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxFiles: 10,
+			TabSweepInterval: 5 * time.Minute, FreezeAfter: 10 * time.Second, MaxDownload: 2048, MaxFiles: 10,
 			MaxPlaceFiles: 5, MaxTaskFiles: 4, MinFree: 1, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true, ServerFields: "channels roles model budget language isolation privacy"},

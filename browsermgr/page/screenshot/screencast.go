@@ -183,6 +183,7 @@ func (c *screencast) run(ctx context.Context) {
 			c.endWith(c.tab.Err())
 			return
 		case <-tick.C:
+			c.tab.Wake() // a page that is watched is not frozen
 			was := crashed
 			if crashed = c.tab.Err() != nil; was && !crashed {
 				c.restart()

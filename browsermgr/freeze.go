@@ -1,0 +1,50 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/browsermgr/page"
+)
+
+// freezeUnused freezes the pages of windows that no task works, once nobody has used them for so long, until the
+// connection ends: what their scripts do then is for nobody. Those that a person holds, and those that are watched, go on.
+func (b *browser) freezeUnused(after time.Duration) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	tick := time.NewTicker(max(after/4, 10*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-b.conn.Done():
+			return
+		case <-b.uses.Ending():
+			return
+		case <-tick.C:
+		}
+		for _, tab := range b.unusedTabs() {
+			if err := tab.Freeze(ctx, after); err != nil && !errors.Is(err, page.ErrTabGone) && !errors.Is(err, page.ErrBrowserGone) {
+				b.manager.Logger.Debug("a page was not frozen", "tab", tab.ID(), "error", err)
+			}
+		}
+	}
+}
+
+// unusedTabs returns the tabs of windows that neither a task nor a person works.
+func (b *browser) unusedTabs() (list []*page.Tab) {
+	b.mu.Lock()
+	windows := make([]*Window, 0, len(b.windows))
+	for w := range b.windows {
+		windows = append(windows, w)
+	}
+	b.mu.Unlock()
+	for _, w := range windows {
+		w.mu.Lock()
+		if w.browser == b && !w.working && w.hands == nil {
+			list = append(list, w.tabs.All()...)
+		}
+		w.mu.Unlock()
+	}
+	return list
+}

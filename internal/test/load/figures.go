@@ -1,0 +1,95 @@
+package load
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Figures count what people have done. They are safe for concurrent use.
+type Figures struct {
+	mu     sync.Mutex
+	loops  map[string]int // by person
+	steps  []time.Duration
+	queued []time.Duration
+	errors []error
+}
+
+// Snapshot is what Figures had counted when they were taken.
+type Snapshot struct {
+	Loops         map[string]int
+	Steps, Queued []time.Duration // sorted
+	Errors        []error
+}
+
+// Step notes how long a step took that a person or a model waited for.
+func (f *Figures) Step(took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.steps = append(f.steps, took)
+}
+
+// Loop notes that somebody has once more worked the form to its end.
+func (f *Figures) Loop(person string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.loops == nil {
+		f.loops = map[string]int{}
+	}
+	f.loops[person]++
+}
+
+// Queued notes how long a task waited for its turn.
+func (f *Figures) Queued(took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queued = append(f.queued, took)
+}
+
+// Fail notes that something went wrong.
+func (f *Figures) Fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errors = append(f.errors, err)
+}
+
+// Take returns what was counted since it was last called.
+func (f *Figures) Take() Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := Snapshot{f.loops, f.steps, f.queued, f.errors}
+	f.loops, f.steps, f.queued, f.errors = nil, nil, nil, nil
+	slices.Sort(s.Steps)
+	slices.Sort(s.Queued)
+	return s
+}
+
+// Total returns the loops of all people.
+func (s Snapshot) Total() int {
+	n := 0
+	for _, loops := range s.Loops {
+		n += loops
+	}
+	return n
+}
+
+// Fairness returns Jain's index of the loops of people, who have that in common: 1 if all have done as many, 1/n if one has done all.
+func (s Snapshot) Fairness(people []string) float64 {
+	sum, squares := 0.0, 0.0
+	for _, p := range people {
+		n := float64(s.Loops[p])
+		sum, squares = sum+n, squares+n*n
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / (float64(len(people)) * squares)
+}
+
+// Percentile returns the value below which a share of the sorted ones lies; 0 of none.
+func Percentile(sorted []time.Duration, percent int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)*percent/100, len(sorted)-1)]
+}

@@ -1,0 +1,123 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Model speaks the Chat Completions API and works the form as its prompts say; see [Prompt]. It keeps nothing of a task
+// but when it answered last. Unlike llmtest's it checks and keeps no requests: it must cost next to nothing.
+type Model struct {
+	*httptest.Server
+	Site    string
+	Figures *Figures
+
+	mu       sync.Mutex
+	answered map[string]time.Time // by task
+}
+
+// NewModel starts a model for the site. The caller closes it.
+func NewModel(site string, f *Figures) *Model {
+	m := &Model{Site: site, Figures: f, answered: map[string]time.Time{}}
+	m.Server = httptest.NewServer(m)
+	return m
+}
+
+// Prompt returns what a person asks for in a task of so many loops.
+func Prompt(person string, task, loops int) string {
+	return fmt.Sprintf("Fill in the form %d times, as %s/%d.", loops, person, task)
+}
+
+// Answer returns what the model answers to a Prompt in the end.
+func Answer(person string, task int) string { return fmt.Sprintf("Done by %s/%d.", person, task) }
+
+var (
+	prompts = regexp.MustCompile(`Fill in the form (\d+) times, as ([\w-]+)/(\d+)\.`)
+	results = []byte(`"role":"tool"`)
+)
+
+// stepsOfLoop is how many tools are called in one loop: open, which shows the page, type, and click, which shows what it changed.
+const stepsOfLoop = 3
+
+// ServeHTTP answers one request.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	arrived := time.Now()
+	body, err := io.ReadAll(r.Body)
+	found := prompts.FindAllSubmatchIndex(body, -1)
+	if err != nil || len(found) == 0 { // what models there are
+		http.NotFound(w, r)
+		return
+	}
+	at := found[len(found)-1]
+	field := func(i int) string { return string(body[at[2*i]:at[2*i+1]]) }
+	loops, _ := strconv.Atoi(field(1))
+	person, task := field(2), field(2)+"/"+field(3)
+	body = body[at[1]:]
+	done := bytes.Count(body, results)
+	m.mu.Lock()
+	if last, under := m.answered[task]; under && done > 0 {
+		m.Figures.Step(arrived.Sub(last))
+	}
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.answered[task] = time.Now()
+		if done == loops*stepsOfLoop {
+			delete(m.answered, task)
+		}
+	}()
+	name := func(loop int) string { return strconv.Itoa(loop) + " of " + task }
+	if done > 0 && done%stepsOfLoop == 0 {
+		if !bytes.Contains(body, []byte("saved "+name(done/stepsOfLoop-1))) {
+			m.Figures.Fail(fmt.Errorf("%s: after %d steps the page does not say that it saved: %.1500s", task, done, body[max(0, len(body)-30000):]))
+		}
+		m.Figures.Loop(person)
+	}
+	if done >= loops*stepsOfLoop {
+		stream(w, map[string]any{"role": "assistant", "content": "Done by " + task + "."}, "stop")
+		return
+	}
+	args := map[string]string{"url": fmt.Sprintf("%s/form?%s-%d", m.Site, task, done)}
+	tool := "browser_open"
+	if done%stepsOfLoop > 0 {
+		field, button, err := Refs(body)
+		if err != nil {
+			m.Figures.Fail(fmt.Errorf("%s: %w", task, err))
+		}
+		tool, args = "browser_type", map[string]string{"ref": field, "text": name(done / stepsOfLoop)}
+		if done%stepsOfLoop == 2 {
+			tool, args = "browser_click", map[string]string{"ref": button}
+		}
+	}
+	arguments, err := json.Marshal(args)
+	if err != nil {
+		m.Figures.Fail(err)
+	}
+	stream(w, map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+		"index": 0, "id": fmt.Sprintf("%s-%d", task, done), "type": "function",
+		"function": map[string]any{"name": tool, "arguments": string(arguments)},
+	}}}, "tool_calls")
+}
+
+// stream writes an answer of one chunk.
+func stream(w http.ResponseWriter, delta map[string]any, finish string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": finish}} {
+		chunk, err := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "scripted", "choices": []any{choice}})
+		if err != nil {
+			panic(errors.Join(http.ErrAbortHandler, err))
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", chunk)
+	}
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
