@@ -13,7 +13,7 @@ QUICK := -vet=off -ldflags=-w
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -87,6 +87,12 @@ deploy: chromium build ## the alerts, the scrape and the dashboard of deploy/ wi
 
 bench: chromium ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-baseline: ## measure the benchmarks that need no browser and keep the result, scripts/bench-baseline.txt
+	@scripts/bench baseline
+
+bench-compare: ## measure them again and compare with benchstat
+	@scripts/bench compare
 
 bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
