@@ -483,7 +483,7 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 		t.Errorf("closing took %v", took)
 	}
 	rec, err := r.manager.Task(t.Context(), started.TaskID)
-	if err != nil || !rec.State.Final() || !strings.Contains(rec.Reason, "shutting down") {
+	if err != nil || !rec.State.Final() || !strings.Contains(rec.Reason, "stopped by the restart") {
 		t.Errorf("task = %s %q, %v", rec.State, rec.Reason, err)
 	}
 }

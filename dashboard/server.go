@@ -67,18 +67,21 @@ type Server struct {
 	Discord     Discord             // nil: clank has nothing to do with it
 	Host        Host
 	Logger      *slog.Logger
+	// UnfinishedFile is where Close leaves what is to go on after the next start; empty: nothing does.
+	UnfinishedFile string
 
-	codes     loginCodes
-	attempts  throttle
-	presence  presence
-	site      *siteFiles
-	feed      *eventFeed
-	listen    net.Listener
-	http      *http.Server
-	idleConns idleConns
-	launch    func(func(ctx context.Context)) // does something that lives as long as the server
-	end       context.CancelCauseFunc
-	work      sync.WaitGroup // what was launched, and the listener's loop
+	codes      loginCodes
+	attempts   throttle
+	presence   presence
+	site       *siteFiles
+	feed       *eventFeed
+	listen     net.Listener
+	http       *http.Server
+	idleConns  idleConns
+	launch     func(func(ctx context.Context)) // does something that lives as long as the server
+	end        context.CancelCauseFunc
+	unfinished unfinishedTasks
+	work       sync.WaitGroup // what was launched, and the listener's loop
 }
 
 // Open prepares the page and starts serving it. ctx bounds the start only.
@@ -119,6 +122,9 @@ func (s *Server) Open(ctx context.Context) error {
 		}
 	})
 	s.Logger.Info("page is served", "address", s.URL())
+	if err := s.continueUnfinished(); err != nil {
+		s.Logger.Error("tasks do not go on", "error", err)
+	}
 	return nil
 }
 
@@ -137,7 +143,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if late := cancel.WaitFor(ctx, &s.work); late != nil {
 		err = errors.Join(err, fmt.Errorf("close the page: its tasks have not ended: %w", late))
 	}
-	return err
+	return errors.Join(err, s.unfinished.save(s.UnfinishedFile))
 }
 
 // URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.

@@ -83,6 +83,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		if rec.Origin.Kind != sessions.FromTerminal && (rec.State == sessions.TaskDone || rec.State == sessions.TaskLimited) {
 			s.runLate(life, t, rec)
 		}
+		s.unfinished.add(t, rec)
 		if !first && len(t.Files) > 0 { // else it may be asked for again
 			if err := s.Inbox.Discard(t.Files...); err != nil {
 				s.Logger.Warn("files of a task are not removed", "error", err)

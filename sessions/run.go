@@ -281,7 +281,7 @@ func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 	case c == nil:
 		return TaskFailed, out.err.Error()
 	case c.Reason == cancel.ShuttingDown:
-		return TaskInterrupted, c.Error()
+		return TaskInterrupted, "stopped by the restart of clank"
 	case c.Reason == cancel.BudgetSpent, c.Reason == cancel.TimedOut:
 		return TaskLimited, c.Error()
 	}

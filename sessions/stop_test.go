@@ -224,7 +224,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 		waiting := r.start(t.Context(), ask("bob", "p"))
 		must(t, r.Close(t.Context()))
 		for name, s := range map[string]*started{"running": running, "waiting": waiting} {
-			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "shutting down" {
+			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "stopped by the restart of clank" {
 				t.Errorf("%s: %s, %q", name, rec.State, rec.Reason)
 			}
 		}

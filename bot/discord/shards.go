@@ -45,7 +45,7 @@ type Shards struct {
 	missing   sync.WaitGroup // until they have ended
 	endMissed context.CancelFunc
 	listening <-chan struct{} // closed by endMissed
-	allReady  chan struct{} // closed when every new session has begun
+	allReady  chan struct{}   // closed when every new session has begun
 
 	turns []chan time.Time // hold when the next session may be begun, by the shard's number modulo atOnce
 }

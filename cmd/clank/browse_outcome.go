@@ -159,6 +159,9 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 		return &exitError{Code: exitLimited, Err: fmt.Errorf("ended early: %s", rec.Reason)}
 	case sessions.TaskStopped:
 		return &exitError{Code: exitStopped, Err: errors.New(rec.Reason)}
+	case sessions.TaskInterrupted:
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("%s; when it is there again, go on with: clank browse --session %s \"go on\" (clank sessions lists what can be gone on with)",
+			rec.Reason, rec.SessionID)}
 	default:
 		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))} // the answer says why
 	}

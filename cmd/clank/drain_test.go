@@ -1,14 +1,23 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/dashboard/api"
+	"clank/internal/server"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/sessions"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // drainFixture is a program, and Ada, who asks it in Discord for a page that is slow.
@@ -108,4 +117,103 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	<-f.asked
 	close(f.answer)
 	f.says(second, "10:40")
+}
+
+// elsewhereAsked is a task that somebody has asked for elsewhere than in Discord, by what they see when it is cut off.
+var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string) (afterwards func()){
+	"the page's task goes on": func(t *testing.T, f *drainFixture, task string) func() {
+		started, err := f.page(t).Start(t.Context(), api.TaskRequest{Prompt: task})
+		check.Must(t, err)
+		return func() { f.awaitAnswer(t, started.SessionID) }
+	},
+	"the terminal is told how to go on": func(t *testing.T, f *drainFixture, task string) func() {
+		p := startProgram(t, f.home, f.environ, "browse", "--json", task)
+		return func() {
+			if code := p.exitCode(t); code == exitDone || !strings.Contains(p.stderr.text(), "--session") {
+				t.Errorf("exit code %d, stderr %s", code, p.stderr.text())
+			}
+		}
+	},
+	"a program at MCP is told how to go on": func(t *testing.T, f *drainFixture, task string) func() {
+		s := mcpClient(t, f.environ, nil)
+		said := make(chan string, 1)
+		go func() {
+			res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": task}})
+			if err != nil {
+				said <- err.Error()
+				return
+			}
+			said <- res.Content[0].(*mcp.TextContent).Text
+		}()
+		return func() {
+			if got := <-said; !strings.Contains(got, "session") || !strings.Contains(got, "restart") {
+				t.Errorf("the program is told %q", got)
+			}
+		}
+	},
+}
+
+// page returns a client of the program that runs.
+func (f *drainFixture) page(t *testing.T) *api.Client {
+	t.Helper()
+	at, found, err := (&server.Home{Dir: f.home}).RunningServer()
+	if err != nil || !found {
+		t.Fatalf("no server: %v", err)
+	}
+	return &api.Client{Base: at.URL, Token: at.Secret}
+}
+
+// awaitAnswer waits until a task of a session says when the ferry leaves.
+func (f *drainFixture) awaitAnswer(t *testing.T, session string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(testDeadline(t), 30*time.Second)
+	defer cancel()
+	for {
+		tasks, err := f.page(t).Tasks(ctx, url.Values{"session": {session}})
+		check.Must(t, err)
+		for _, task := range tasks {
+			if strings.Contains(task.Task.Answer, "10:40") {
+				return
+			}
+			if task.Task.State.Final() {
+				continue
+			}
+			_, err := f.page(t).Follow(ctx, task.Task.ID, func(sessions.Event) {})
+			check.Must(t, err)
+		}
+		check.Must(t, ctx.Err())
+	}
+}
+
+func TestWhatWasAskedElsewhereGoesOnAfterTheStartOrSaysHow(t *testing.T) {
+	t.Parallel()
+	f := newDrainFixture(t)
+	if code, _, told := runInProcess(t, f.environ, "config", "set", "interaction.tasks.maxAtOncePerUser", "9"); code != exitDone {
+		t.Fatalf("config set: %s", told)
+	}
+	p := f.start("0")
+	var afterwards []func()
+	for name, ask := range elsewhereAsked {
+		ends := ask(t, f, fmt.Sprintf("open %s/%d, read", f.site, len(afterwards)))
+		afterwards = append(afterwards, func() { t.Logf("%s", name); ends() })
+		<-f.asked
+	}
+	p.interrupt(t)
+	p.exitCode(t)
+	f.start("0")
+	close(f.answer)
+	for _, ends := range afterwards {
+		ends()
+	}
+	tasks, err := f.page(t).Tasks(t.Context(), nil)
+	check.Must(t, err)
+	cut := 0
+	for _, task := range tasks {
+		if task.Task.State == sessions.TaskInterrupted && strings.Contains(task.Task.Reason, "stopped by the restart") {
+			cut++
+		}
+	}
+	if cut != len(elsewhereAsked) {
+		t.Errorf("%d records say that the restart has stopped their task, want %d", cut, len(elsewhereAsked))
+	}
 }

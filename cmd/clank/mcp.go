@@ -210,6 +210,9 @@ func (b mcpBrowser) Browse(
 	if a.Text == "" && err != nil {
 		a.Text = err.Error()
 	}
+	if rec.State == sessions.TaskInterrupted {
+		a.Text = strings.TrimSpace(a.Text + "\n" + rec.Reason + "; ask to go on with the session once it is there again")
+	}
 	if !rec.Closed {
 		a.SessionID = rec.SessionID
 	}

@@ -213,4 +213,3 @@ func serveFerry(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>Ferry</title><link rel=icon href=data:,><p>The ferry number %s leaves.</p>", r.URL.RawQuery)
 }
-

@@ -47,6 +47,8 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Telemetry:   a.telemetry,
 		Host:        dashboardHost{a},
 		Logger:      a.logger,
+
+		UnfinishedFile: a.Home.Path(unfinishedFile),
 	}
 	if err := s.Open(ctx); err != nil {
 		return nil, err

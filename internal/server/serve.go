@@ -13,6 +13,9 @@ import (
 // DefaultShopAddr is where the demo shop listens, so that its pages are found again.
 const DefaultShopAddr = "127.0.0.1:8788"
 
+// unfinishedFile is where the dashboard leaves the tasks that go on after the next start.
+const unfinishedFile = "unfinished-tasks.json"
+
 // ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty;
 // the certificate and key are files for it.
 type ServeOptions struct {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/dashboard"
 	"clank/internal/atomicfile"
 	"clank/internal/recording"
 	"clank/internal/sqlite"
@@ -330,6 +331,12 @@ func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]in
 		if err := os.RemoveAll(s.home.Path(filepath.FromSlash(name))); err != nil {
 			return nil, err
 		}
+	}
+	of := func(o sessions.Origin) bool {
+		return d.Of.Person != "" && o.User == d.Of.Person || d.Of.Server != "" && o.Guild == d.Of.Server
+	}
+	if err := dashboard.ForgetUnfinished(s.home.Path(unfinishedFile), of); err != nil {
+		return nil, err
 	}
 	if err := s.home.eraseTranscripts(d.Of); err != nil {
 		return nil, err

@@ -1,0 +1,156 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/internal/atomicfile"
+	"clank/sessions"
+)
+
+// unfinishedTask is a task that the end of the program has interrupted, and that goes on after its start.
+type unfinishedTask struct {
+	Session  string          `json:"session"`
+	Prompt   string          `json:"prompt"`
+	Origin   sessions.Origin `json:"origin"`
+	Runtime  string          `json:"runtime,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Profile  string          `json:"profile,omitempty"`
+	MaxSteps int             `json:"max_steps,omitempty"`
+	MaxUSD   float64         `json:"max_usd,omitempty"`
+	Headed   bool            `json:"headed,omitempty"`
+}
+
+// unfinishedTasks collects those of a run. The zero value is ready.
+type unfinishedTasks struct {
+	mu   sync.Mutex
+	list []unfinishedTask
+}
+
+// continuePrompt asks any model to go on with what its session is about.
+const continuePrompt = "go on"
+
+// add has a task go on after the next start, unless who asked waits for the answer in a terminal: they are gone then.
+func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
+	if rec.State != sessions.TaskInterrupted || rec.Origin.Kind == sessions.FromTerminal {
+		return
+	}
+	kept := unfinishedTask{
+		Session: rec.SessionID, Prompt: continuePrompt, Origin: rec.Origin, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
+		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD, Headed: t.Headed,
+	}
+	if rec.Started.IsZero() {
+		kept.Prompt = t.Prompt
+	}
+	u.keep(kept)
+}
+
+// save writes them to a file, if there are any and there is a name for it.
+func (u *unfinishedTasks) save(file string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if file == "" || len(u.list) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(u.list)
+	if err == nil {
+		err = atomicfile.Write(file, data)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the tasks that are to go on: %w", err)
+	}
+	return nil
+}
+
+// ForgetUnfinished takes the tasks out of a file that Close has left whose origin is one of those to forget.
+func ForgetUnfinished(file string, forget func(sessions.Origin) bool) error {
+	list, err := readUnfinished(file)
+	if err != nil {
+		return err
+	}
+	u := unfinishedTasks{list: slices.DeleteFunc(list, func(t unfinishedTask) bool { return forget(t.Origin) })}
+	if len(u.list) < len(list) {
+		err = os.Remove(file)
+	}
+	return errors.Join(err, u.save(file))
+}
+
+// readUnfinished reads such a file; there may be none.
+func readUnfinished(file string) (list []unfinishedTask, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks that are to go on: %w", err)
+	}
+	return list, nil
+}
+
+// continueUnfinished has the tasks of the last run go on, once.
+func (s *Server) continueUnfinished() error {
+	if s.UnfinishedFile == "" {
+		return nil
+	}
+	list, err := readUnfinished(s.UnfinishedFile)
+	if err == nil && list != nil {
+		err = os.Remove(s.UnfinishedFile)
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		s.launch(func(life context.Context) {
+			if err := s.continueTask(life, t); err != nil && life.Err() == nil {
+				s.Logger.Warn("a task of the last run does not go on", "session", t.Session, "error", err)
+			}
+		})
+	}
+	return nil
+}
+
+const (
+	originTries = 30 // at who somebody is by now: clank may not be connected to Discord yet
+	originPause = 2 * time.Second
+)
+
+// continueTask goes on with a task, as its person may by now.
+func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error) {
+	from := t.Origin
+	for try := 0; from.Kind == sessions.FromDiscord; try++ {
+		if from, err = s.Accounts.Origin(ctx, t.Origin); err == nil {
+			break
+		}
+		if try == originTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			s.unfinished.keep(t)
+			return context.Cause(ctx)
+		case <-time.After(originPause):
+		}
+	}
+	_, err = s.begin(ctx, sessions.Task{
+		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile, MaxSteps: t.MaxSteps,
+		MaxUSD: t.MaxUSD, Headed: t.Headed,
+	}, false)
+	return err
+}
+
+// keep has a task that has not gone on yet go on after the next start.
+func (u *unfinishedTasks) keep(t unfinishedTask) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.list = append(u.list, t)
+}
