@@ -24,6 +24,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 		{"GET /setup", RoleOperator, s.setupPage},
 		{"GET /api/setup", RoleOperator, s.setup},
 		{"POST /api/setup/model", RoleOperator, s.testModel},
+		{"POST /api/setup/voice", RoleOperator, s.checkVoice},
 		{"POST /api/setup/key", RoleOperator, s.saveKey},
 		{"GET /api/setup/models", RoleOperator, s.listModels},
 		{"GET /settings", RoleOperator, s.settingsPage},

@@ -13,6 +13,8 @@ type Setup interface {
 	SetupChecks(ctx context.Context) []api.SetupCheck
 	// TestModel asks the model of tasks for a word. What it returns is for people, and so is its error.
 	TestModel(ctx context.Context) (string, error)
+	// CheckVoice tries what calls hear and speak with.
+	CheckVoice(ctx context.Context) []api.VoiceCheck
 	// SaveKey keeps the key of a service, once the service has taken it. Its error is for people.
 	SaveKey(ctx context.Context, name, value string) error
 	// Models returns the names of the models of a provider. Its error is for people.
@@ -74,6 +76,11 @@ func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) setup(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Setup.SetupChecks(r.Context()))
+}
+
+// checkVoice tries what calls hear and speak with, for as long as whoever asked waits.
+func (s *Server) checkVoice(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.Setup.CheckVoice(r.Context()))
 }
 
 func (s *Server) testModel(w http.ResponseWriter, r *http.Request) error {

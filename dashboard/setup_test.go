@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,8 +40,15 @@ func (*setup) Models(_ context.Context, provider string) ([]string, error) {
 func (*setup) SetupChecks(context.Context) []api.SetupCheck {
 	return []api.SetupCheck{
 		{Name: "Chromium", State: api.SetupMissing, Detail: "None was found.", Fix: "Install <it>."},
-		{Name: "Model", State: api.SetupReady, Detail: "openai:gpt", Testable: true, Asks: api.AsksModel},
+		{Name: "Model", State: api.SetupReady, Detail: "openai:gpt", Test: api.TestsModel, Asks: api.AsksModel},
 		{Name: "Discord", State: api.SetupOptional, Detail: "Hears little.", Link: "https://discord.com/oauth2/authorize?client_id=1&scope=bot", LinkText: "Invite it", Asks: api.AsksDiscord},
+		{Name: "Calls", State: api.SetupReady, Detail: "Hears and speaks.", Test: api.TestsVoice},
+	}
+}
+
+func (*setup) CheckVoice(context.Context) []api.VoiceCheck {
+	return []api.VoiceCheck{
+		{Name: "Speech", OK: true, Text: "1.9 s of sound came."}, {Name: "Understanding", Text: "The key is refused. Enter <another>."},
 	}
 }
 
@@ -56,7 +64,7 @@ func TestTheSetUpPageSaysWhatIsMissingAndTestsTheModel(t *testing.T) {
 	_, page := r.ask("GET", "/setup", "")
 	check.Contains(t, page, "None was found.", "Install &lt;it&gt;.", `href="https://discord.com/oauth2/authorize?client_id=1&amp;scope=bot"`, `class="check missing"`)
 	list, err := r.client().Setup(t.Context())
-	if err != nil || len(list) != 3 || list[0].State != api.SetupMissing {
+	if err != nil || len(list) != 4 || list[0].State != api.SetupMissing {
 		t.Errorf("programs get %+v, %v", list, err)
 	}
 	c := launch(t)
@@ -64,6 +72,12 @@ func TestTheSetUpPageSaysWhatIsMissingAndTestsTheModel(t *testing.T) {
 	tb.goTo(r.server.URL() + "/setup")
 	tb.click("#test-model")
 	tb.waitFor(`document.getElementById("model-result").textContent === "openai:gpt answered."`)
+	tb.click("#test-voice")
+	tb.waitFor(`[...document.querySelectorAll(".voice-checks li")].map((l) => l.textContent).join("|") ===
+		"✓ Speech 1.9 s of sound came.|✗ Understanding The key is refused. Enter <another>."`)
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		check.Must(t, os.WriteFile(dir+"/setup-voice.png", tb.Screenshot(), 0o600))
+	}
 	if status, body := r.ask("POST", "/api/setup/model", "{}"); status != http.StatusBadGateway {
 		t.Errorf("a key that is refused: %d %s", status, body)
 	}

@@ -18,7 +18,7 @@ import (
 
 const setupHelp = `Looks at what clank works with: Chromium, a model, Discord, calls and the public
 address. What is missing comes with what to do about it. The dashboard shows the same
-under /setup, and can test the model there.
+under /setup, and can test the model, and what calls hear and speak with, there.
 
 Exit codes: 0 tasks can be done, 1 something is missing for them.`
 

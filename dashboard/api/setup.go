@@ -16,6 +16,12 @@ const (
 	AsksDiscord = "discord" // the bot's token
 )
 
+// How a part of the set-up can be tried.
+const (
+	TestsModel = "model" // it is asked for a word
+	TestsVoice = "voice" // something is said, and to be understood
+)
+
 // ServiceKey is a key to keep for a service, under the name that it has in the environment.
 type ServiceKey struct {
 	Name  string `json:"name"`
@@ -30,8 +36,15 @@ type SetupCheck struct {
 	Fix      string     `json:"fix,omitempty"` // what to do about it
 	Link     string     `json:"link,omitempty"`
 	LinkText string     `json:"link_text,omitempty"`
-	Testable bool       `json:"testable,omitempty"` // it is the model, which can be asked for a word
-	Asks     string     `json:"asks,omitempty"`     // what can be entered for it: [AsksModel] or [AsksDiscord]
+	Test     string     `json:"test,omitempty"` // how it can be tried: [TestsModel] or [TestsVoice]
+	Asks     string     `json:"asks,omitempty"` // what can be entered for it: [AsksModel] or [AsksDiscord]
+}
+
+// VoiceCheck is what came of trying a part of what calls hear and speak with. Text also says what to do where it is not OK.
+type VoiceCheck struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"`
 }
 
 // ModelTest is what came of asking the model for a word.

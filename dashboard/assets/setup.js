@@ -21,6 +21,19 @@ $("again").addEventListener("click", () => location.reload());
 const testModel = () => api("POST", "/api/setup/model").then(({ text }) => text);
 $("test-model")?.addEventListener("click", ({ currentTarget }) => attempt(currentTarget, $("model-result"), "Asking the model…", testModel));
 
+$("test-voice")?.addEventListener("click", async ({ currentTarget: button }) => {
+  const place = $("voice-result");
+  let checks = [];
+  await attempt(button, place, "Speaking and listening…", async () => {
+    checks = await api("POST", "/api/setup/voice");
+    return "";
+  });
+  if (checks.length) {
+    place.replaceChildren(el("ul", { class: "voice-checks" }, ...checks.map(({ name, ok, text }) =>
+      el("li", { class: ok ? "" : "bad" }, el("strong", {}, `${ok ? "✓" : "✗"} ${name}`), ` ${text}`))));
+  }
+});
+
 const form = $("model-form");
 
 // draw shows what the chosen provider needs.

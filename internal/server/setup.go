@@ -101,7 +101,7 @@ func (in SetupSubject) modelCheck() api.SetupCheck {
 			c.State, c.Detail = api.SetupOptional, "clank follows written steps, such as: open the demo shop, click \"Chairs\", read."
 			c.Fix = "A model that thinks needs a key: give it on the page Set-up, or to \"clank setup key\"."
 		default:
-			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Testable: true, Asks: api.AsksModel}
+			return api.SetupCheck{Name: "Model", State: api.SetupReady, Detail: b.Model, Test: api.TestsModel, Asks: api.AsksModel}
 		}
 	}
 	return c
@@ -171,6 +171,9 @@ func (in SetupSubject) signInCheck() api.SetupCheck {
 
 func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
 	c := api.SetupCheck{Name: "Calls", State: api.SetupReady, Detail: "clank hears and speaks."}
+	if in.Settings.Voice.Enabled {
+		c.Test = api.TestsVoice
+	}
 	var missing []string
 	for _, a := range CallCapabilities(ctx, in.Settings, in.Present, false) {
 		if (a.Name == CapabilityTranscription || a.Name == CapabilityStopWords || a.Name == CapabilitySpeech) && !a.Ready {
@@ -190,7 +193,7 @@ func sentence(text string) string {
 	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) { // not the name of something
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	if text == "" || strings.HasSuffix(text, ".") {
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
 	}
 	return text + "."
