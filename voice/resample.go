@@ -45,18 +45,6 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// Resample brings whole samples from one rate to another.
-func Resample(samples []int16, from, to int) ([]int16, error) {
-	if from == to {
-		return slices.Clone(samples), nil
-	}
-	r, err := NewResampler(from, to)
-	if err != nil {
-		return nil, err
-	}
-	return append(r.Write(samples), r.Flush()...), nil
-}
-
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b

@@ -166,7 +166,9 @@ func newServerFixture(tb testing.TB, logs ...io.Writer) *serverFixture {
 		"interaction.tasks.maxPerHourPerGuild":                                     600,
 	})
 	check.Must(tb, check.Err(r.server.OpenControl(tb.Context(), "127.0.0.1:0")))
-	if how, _ := r.server.ConnectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", r.env.Getenv)
+	check.Must(tb, err)
+	if how, _ := r.server.ConnectBot(tb.Context(), token); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
 	var end func()

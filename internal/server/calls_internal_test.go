@@ -93,7 +93,9 @@ func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallS
 			s.Share.GoLive = on
 			return s
 		},
-		Secret: func(name string) (settings.SecretValue, error) { return settings.NewSecret(secrets[name]), nil },
+		Secret: func(name string) (settings.SecretValue, error) {
+			return settings.ReadSecret(name, func(variable string) string { return secrets[variable] })
+		},
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	x.callsContext, x.endCalls = context.WithCancelCause(t.Context())

@@ -216,7 +216,9 @@ func TestWhatIsKeptOfAServerGoesWithIt(t *testing.T) {
 	run := func(token string, do func(a *Server)) {
 		a := openTestServer(t, dir, d.URL)
 		check.Must(t, a.OpenCalls(t.Context(), "127.0.0.1:0"))
-		if how, _ := a.ConnectBot(t.Context(), settings.NewSecret(token)); !strings.HasPrefix(how, "connected") {
+		secret, err := settings.ReadSecret("DISCORD_TOKEN", func(name string) string { return map[string]string{"DISCORD_TOKEN": token}[name] })
+		check.Must(t, err)
+		if how, _ := a.ConnectBot(t.Context(), secret); !strings.HasPrefix(how, "connected") {
 			t.Error(how)
 		}
 		do(a)

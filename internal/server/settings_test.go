@@ -96,7 +96,7 @@ func newTestFinder(base string, secrets map[string]string) *server.ModelFinder {
 			if secrets[name] == "unreadable" {
 				return settings.SecretValue{}, errors.New("its file cannot be read")
 			}
-			return settings.NewSecret(secrets[name]), nil
+			return settings.ReadSecret(name, func(variable string) string { return secrets[variable] })
 		},
 		CompatibleURL: func() string { return base },
 		VendorURL:     func(string) string { return "" },

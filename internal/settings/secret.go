@@ -13,9 +13,6 @@ type SecretValue struct {
 	value string
 }
 
-// NewSecret returns a secret that is already at hand.
-func NewSecret(value string) SecretValue { return SecretValue{value} }
-
 // Reveal returns the secret itself, for the one place that sends it.
 func (s SecretValue) Reveal() string { return s.value }
 

@@ -288,7 +288,19 @@ func (v Voice) Say(ctx context.Context, text string) ([]int16, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s says %q: %w", v, text, err)
 	}
-	return voice.Resample(trimSilence(samples), r.Rate, voice.RateOpus)
+	return Resample(trimSilence(samples), r.Rate, voice.RateOpus)
+}
+
+// Resample brings whole samples from one rate to another.
+func Resample(samples []int16, from, to int) ([]int16, error) {
+	if from == to {
+		return samples, nil
+	}
+	r, err := voice.NewResampler(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return append(r.Write(samples), r.Flush()...), nil
 }
 
 // trimSilence cuts off what is still at both ends.

@@ -42,7 +42,7 @@ func sayAs(t *testing.T, v voiceloop.Voice, text string) []int16 {
 	check.Installed(t, v.Program)
 	said, err := v.Say(t.Context(), text)
 	check.Must(t, err)
-	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
+	said, err = voiceloop.Resample(said, voice.RateOpus, voice.RateSpeech)
 	check.Must(t, err)
 	return append(append(sound([2]int{20, 60}), said...), sound([2]int{20, 60})...)
 }
