@@ -46,7 +46,7 @@ reproducible: ## build a release from two clones in different folders and compar
 	@TARGETS="$(TARGETS)" BINARIES="$(BINARIES)" FRESH="$(FRESH)" scripts/reproducible
 
 test: chromium speech ## run the tests, without those of other-half (PACKAGES=./...)
-	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 4 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
 	CLANK_PEERS=1 $(GO) test -count=1 ./bot ./browseagent/browsertool ./internal/activity ./internal/test/callpeers ./internal/test/llmtest ./voice/discord/dave
@@ -145,8 +145,8 @@ corpus: chromium ## every task of the corpus through every backend
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
-	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/test/corpus ./internal/test/injection \
-		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|NothingIsLostWhileTheProgramIsReplaced|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/server ./internal/test/corpus ./internal/test/hostile ./internal/test/injection \
+		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|NothingIsLostWhileTheProgramIsReplaced|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget|AMonthOnManyServersMixesNothingUp|TheRangeReportsAHole)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
 	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \
