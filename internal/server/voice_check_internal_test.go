@@ -53,7 +53,7 @@ func checkVoice(t *testing.T, s soundServer, change func(*settings.Voice)) map[s
 	}
 	x := &CallService{
 		Settings: func() settings.Settings { return all },
-		Secret:   func(string) (settings.SecretValue, error) { return settings.NewSecret(""), nil },
+		Secret:   func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
 		Logger:   slog.New(slog.DiscardHandler),
 	}
 	found := map[string]api.VoiceCheck{}
