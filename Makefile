@@ -30,9 +30,10 @@ chromium: ## find or install Chromium
 speech: ## find or install what tests of calls speak and hear with
 	@scripts/ensure-speech --tests
 
-build: ## build the one static binary, bin/clank
+build: ## build the static binaries: bin/clank, and bin/clank-browser with "clank browser" alone
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
-	@dd if=$(BIN) of=$(BIN).copy bs=1048576 2>/dev/null && chmod 755 $(BIN).copy && mv $(BIN).copy $(BIN) # starts sooner: see docs/performance.md
+	@CGO_ENABLED=0 $(GO) build -trimpath -tags browseronly -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)-browser ./cmd/clank
+	@for b in $(BIN) $(BIN)-browser; do dd if=$$b of=$$b.copy bs=1048576 2>/dev/null && chmod 755 $$b.copy && mv $$b.copy $$b; done # starts sooner: see docs/performance.md
 
 man: ## write a manual page for each command into bin/man
 	@mkdir -p bin/man/man1

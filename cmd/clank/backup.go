@@ -1,3 +1,5 @@
+//go:build !browseronly
+
 package main
 
 import (
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"clank/browsermgr/control/client"
 	"clank/internal/server"
 	"clank/internal/settings"
 
@@ -95,7 +98,7 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 
 // homeAndFile returns the home, which is not made, and the absolute path of a file.
 func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
-	dir, err := server.HomeDir(e.Getenv)
+	dir, err := client.HomeDir(e.Getenv)
 	if err != nil {
 		return nil, "", err
 	}

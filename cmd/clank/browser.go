@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+const browserShort = "work a browser by hand: open pages, read them, click and type"
+
 const browserHelp = `Controls the browser of a running clank server: start one with "clank serve".
 
 The control server is that of --url, or of CLANK_BROWSER_URL, or the one that runs in CLANK_HOME

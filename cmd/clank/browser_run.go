@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
-	"clank/internal/server"
 
 	"github.com/spf13/pflag"
 )
@@ -30,7 +29,7 @@ type browserRun struct {
 func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string) error {
 	in := &commandInput{command: r.command, args: args, flags: own, stopped: ctx.Err}
 	in.read = func(path string) ([]byte, error) { return readInputFile(ctx, r.env.Stdin, path) }
-	in.home, _ = server.HomeDir(r.env.Getenv) // the server may be named otherwise
+	in.home, _ = client.HomeDir(r.env.Getenv) // the server may be named otherwise
 	err := r.execute(ctx, in)
 	if in.lentDir != "" {
 		err = errors.Join(err, os.RemoveAll(in.lentDir))

@@ -9,6 +9,9 @@
 // terminal escapes before it is printed. A start pays for what is linked and built, so commands keep their
 // imports small, make one request each, and only the command that is called is built. Logic that a second
 // front end needs belongs elsewhere; package internal/server does the wiring.
+//
+// With the build tag browseronly it is the program clank-browser: "clank browser" alone, from the same files. It starts in a
+// third of the time, as nothing else is linked.
 package main
 
 import (
@@ -33,7 +36,7 @@ func main() {
 	}
 	ctx, hurry := notifySignals()
 	e := &commandEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal, AbortContext: hurry}
-	os.Exit(runCommandLine(ctx, e, os.Args[1:]))
+	os.Exit(runCommandLine(ctx, e, commandLineArgs(os.Args[1:])))
 }
 
 // notifySignals returns a context that ends at the first interrupt, and one that
@@ -64,34 +67,6 @@ func notifySignals() (ctx, hurry context.Context) {
 type commandBuilder struct {
 	name, short string
 	build       func(e *commandEnv) *cobra.Command
-}
-
-// commandBuilders returns the commands of the program. args are those of newRootCommand.
-func commandBuilders(args []string) []commandBuilder {
-	return []commandBuilder{
-		{"serve", "start the dashboard, the browser service and, with a token, the Discord bot", newServeCommand},
-		{"browse", "send the browser to do something and print the answer", newBrowseCommand},
-		{"browser", "work a browser by hand: open pages, read them, click and type", func(e *commandEnv) *cobra.Command { return newBrowserCommand(e, args) }},
-		{"tokens", "secrets for programs that use the control API or the page", newTokensCommand},
-		{"mcp", "offer the browser to programs that speak the Model Context Protocol", newMCPCommand},
-		{"sessions", "list sessions, tell a task something, show and replay runs, scripts", newSessionsCommand},
-		{"records", "list what happened, for programs and as an audit log", newRecordsCommand},
-		{"login", "make a new link that opens the dashboard", newLoginCommand},
-		{"share", "make a link to the page of a session, live", newShareCommand},
-		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
-		{"budget", "show what was spent today, and what may be", newBudgetCommand},
-		{"config", "show or change settings", newConfigCommand},
-		{"setup", "look at what clank works with, and say what is missing", newSetupCommand},
-		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
-		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
-		{"backup", "write what clank keeps into one file", newBackupCommand},
-		{"restore", "make it anew from such a file", newRestoreCommand},
-		{"export", "write what is kept of a person or a server into a file", newExportPersonCommand},
-		{"forget", "delete what is kept of a person or a server", newForgetCommand},
-		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
-		{"version", "print the version", newVersionCommand},
-		{"update", "say whether there is a newer release, and where", newUpdateCommand},
-	}
 }
 
 // newRootCommand builds the commands that the command line args need: the one it begins with, or else all, of which

@@ -1,3 +1,5 @@
+//go:build !browseronly
+
 package main
 
 import (

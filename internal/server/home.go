@@ -27,26 +27,9 @@ type Home struct {
 	lock *flock.Flock // held while this process owns the state; nil before Claim
 }
 
-// HomeDir returns the directory of clank's state, which need not exist.
-func HomeDir(getenv func(string) string) (string, error) {
-	dir := getenv("CLANK_HOME")
-	if dir == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the home directory: %w (set CLANK_HOME to a directory for clank's state)", err)
-		}
-		dir = filepath.Join(user, ".clank")
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("open home %s: %w", dir, err)
-	}
-	return abs, nil
-}
-
 // OpenHome finds the directory, which the environment may name in CLANK_HOME, and creates it. Nobody owns it by that.
 func OpenHome(getenv func(string) string) (*Home, error) {
-	dir, err := HomeDir(getenv)
+	dir, err := client.HomeDir(getenv)
 	if err != nil {
 		return nil, err
 	}

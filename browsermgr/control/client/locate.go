@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -14,6 +16,23 @@ const (
 	defaultControlPort = 18791
 	controlPortOffset  = 2 // from the gateway's port
 )
+
+// HomeDir returns the directory of clank's state, which need not exist.
+func HomeDir(getenv func(string) string) (string, error) {
+	dir := getenv("CLANK_HOME")
+	if dir == "" {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the home directory: %w (set CLANK_HOME to a directory for clank's state)", err)
+		}
+		dir = filepath.Join(user, ".clank")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("open home %s: %w", dir, err)
+	}
+	return abs, nil
+}
 
 // Secret opens a control server.
 type Secret struct {

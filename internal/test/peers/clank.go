@@ -29,15 +29,15 @@ func (c *clank) openBrowser(ctx context.Context) error {
 	return c.Call(ctx, "POST", "/start?headless=true", nil, nil)
 }
 
-// command runs "clank browser" with args.
+// command runs clank-browser, which lies beside clank, with args.
 func (c *clank) command(ctx context.Context, args ...string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, c.Bin, append([]string{"browser"}, args...)...)
+	cmd := exec.CommandContext(ctx, c.Bin+"-browser", args...)
 	cmd.Env = c.Environ()
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(begin)
 	if err != nil {
-		return 0, fmt.Errorf("clank browser %s: %w\n%s", args[0], err, out)
+		return 0, fmt.Errorf("clank-browser %s: %w\n%s", args[0], err, out)
 	}
 	return took, nil
 }
