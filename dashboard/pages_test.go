@@ -142,6 +142,30 @@ func (r *rig) fill(logins *vault.Vault) {
 	r.ask("PUT", "/api/settings", `{"version":"`+version+`","changes":{"interaction.tasks.maxAtOnce":9}}`)
 }
 
+// signInMember signs in a member who manages their server, can talk with the assistant, and has asked for something
+// privately.
+func (r *rig) signInMember() (key string) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	person := on("1", "c1", dashboard.RoleMember)
+	person.Servers[0].Manages = true
+	r.server.Accounts, r.server.Assistant = &discordPeople{people: map[string]dashboard.Person{"8": person}}, new(talker)
+	version := r.server.Settings.State().Version
+	r.ask("PUT", "/api/settings", `{"version":"`+version+`","changes":{"interaction.brain.model":"openai:gpt"}}`)
+	bob := sessions.Origin{Kind: sessions.FromDiscord, Guild: "1", Channel: "c1", User: "8", UserName: "Bob", Private: true}
+	now := time.Now()
+	s := sessions.Session{ID: "s-t4", State: sessions.SessionParked, Origin: bob, Created: now, LastUsed: now}
+	check.Must(r.t, r.store.SaveTask(ctx, sessions.TaskRecord{
+		Task:  sessions.Task{ID: "t4", SessionID: "s-t4", Prompt: "find a gift", Origin: bob, Runtime: "local"},
+		State: sessions.TaskDone, Answer: "A silver lamp.", Asked: now,
+	}, s))
+	w := watches.Watch{ID: "w4", URL: "https://shop.test/gift", State: watches.StateActive, Origin: bob}
+	check.Must(r.t, r.store.AddWatch(ctx, w, 99, 99))
+	key, err := r.tokens.SignIn(access.Token{User: "8", Name: "Bob"}, time.Hour)
+	check.Must(r.t, err)
+	return key
+}
+
 func TestEveryPageIsAmongThoseThatAreLookedAt(t *testing.T) {
 	files, err := filepath.Glob("templates/*.html")
 	check.Must(t, err)
@@ -213,7 +237,7 @@ func TestPages(t *testing.T) {
 		"only": strings.Fields(*pagesOnly),
 	}
 	var states []state
-	for _, name := range []string{"asked", "empty", "full", "failing"} {
+	for _, name := range []string{"asked", "member", "empty", "full", "failing"} {
 		r := startForPages(t, name != "empty")
 		key, err := r.server.Tokens.Issue("a browser", access.ScopeSignIn, time.Hour)
 		check.Must(t, err)
@@ -221,6 +245,11 @@ func TestPages(t *testing.T) {
 		switch name {
 		case "empty":
 			s.Pages = emptyPaths()
+		case "member":
+			s.Key, s.Pages = r.signInMember(), map[string]string{
+				"chat": "/", "session": "/s/s-t4", "activity": "/activity", "task": "/tasks/t4", "other": "/tasks/t2",
+				"watches": "/watches", "budget": "/budget", "server": "/settings/servers/1",
+			}
 		case "asked":
 			r.read("/api/events?questions=1", "").want("snapshot")
 			r.question(question())
