@@ -207,7 +207,7 @@ func (m *Manager) saveSession(ctx context.Context, l *liveSession) error {
 // saveWith calls save with the session as it is now, one at a time for each session, and with a deadline instead of
 // the end of ctx: what has happened is written down also when the task has been stopped meanwhile.
 func (m *Manager) saveWith(ctx context.Context, l *liveSession, save func(context.Context, Session) error) error {
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), storeWait, errStoreWait)
 	defer done()
 	l.saveMu.Lock()
 	defer l.saveMu.Unlock()

@@ -80,7 +80,16 @@ const (
 	closeWait = 15 * time.Second      // for a backend to close a session
 	stopGrace = 50 * time.Millisecond // for a backend to let go after a stop, before people are told
 	endGrace  = 2 * time.Second       // for a backend to let go after its last step
+
+	storeRetry     = 2 * time.Second // until the end of a task that could not be saved is saved again, doubled each time
+	storeRetryMost = time.Minute
 )
+
+var errStoreWait = &StoreError{
+	Text: fmt.Sprintf("clank's database was not free within %v: another program keeps it locked, or its disk does not "+
+		"answer; end that program, or look at the disk", DurationText(storeWait)),
+	Err: context.DeadlineExceeded,
+}
 
 // Open tidies up after a predecessor that did not end well (its unfinished tasks become interrupted, their sessions
 // parked) and starts accepting tasks. A Manager is opened once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"clank/cancel"
 )
@@ -216,14 +217,14 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 		m.queue.remove(j) // so that it does not start now
 	}
 	m.mu.Unlock()
-	err := m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
-	if err != nil {
-		m.Logger.Error("writing down the end of a task failed", "task", j.rec.ID, "state", j.rec.State, "err", err)
-	}
-	if typed {
-		if err := m.redactStored(ctx, l); err != nil { // once more, also what others have said
-			m.Logger.Error("taking a password out of what is stored failed", "task", j.rec.ID, "err", err)
-		}
+	end := &taskEnd{rec: j.rec, live: l, typed: typed}
+	if err := m.saveEnd(ctx, end); err != nil {
+		m.Logger.Error("writing down the end of a task failed, and is tried again",
+			"task", j.rec.ID, "state", j.rec.State, "err", err)
+		m.mu.Lock()
+		l.pins++ // nobody brings it in from the store meanwhile
+		m.mu.Unlock()
+		m.background.Go(func() { m.saveEndLater(context.WithoutCancel(ctx), end) })
 	}
 	held := out.released != nil
 	if held {
@@ -235,6 +236,41 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	m.endJob(j, held)
 	j.handle.End()
 	m.publish(j, nil)
+}
+
+// taskEnd is what is to be written down of the end of a task.
+type taskEnd struct {
+	rec   TaskRecord
+	live  *liveSession
+	typed bool // passwords were typed
+}
+
+// saveEnd writes down an end, and takes passwords out once more of what is stored: also of what others have said.
+func (m *Manager) saveEnd(ctx context.Context, e *taskEnd) error {
+	err := m.saveWith(ctx, e.live, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, e.rec, s) })
+	if e.typed {
+		err = errors.Join(err, m.redactStored(ctx, e.live))
+	}
+	return err
+}
+
+// saveEndLater tries again until the end is written down. Otherwise the store would tell of a task that runs, which has
+// ended, until the next start. It gives up after one more try when the Manager is closed.
+func (m *Manager) saveEndLater(ctx context.Context, e *taskEnd) {
+	defer m.unpin(e.live)
+	var err error
+	for wait, closing := storeRetry, false; !closing; wait = min(2*wait, storeRetryMost) {
+		select {
+		case <-m.quit:
+			closing = true
+		case <-time.After(wait):
+		}
+		if err = m.saveEnd(ctx, e); err == nil {
+			m.Logger.Info("the end of a task is written down now", "task", e.rec.ID, "state", e.rec.State)
+			return
+		}
+	}
+	m.Logger.Error("the end of a task is not written down", "task", e.rec.ID, "state", e.rec.State, "err", err)
 }
 
 // awaitBackend waits for a backend that did not let go of its session in time. No task of that session starts before.

@@ -39,6 +39,8 @@ var (
 const (
 	busyWait   = 15 * time.Second // for another process that writes
 	maxReaders = 4
+
+	usualMode = "PRAGMA synchronous=normal" // of the writer
 )
 
 // Open opens the database at path and creates it, with its folder, if it is not there; only this user can read it
@@ -139,35 +141,64 @@ func (db *DB) close() error {
 	return errors.Join(errs...)
 }
 
-// write does all of f, or nothing.
+// write does all of f, or nothing. A process that dies loses none of it; a power cut may, until the next writeDurable.
 func (db *DB) write(ctx context.Context, act string, f func(*transaction) error) error {
-	err := db.transact(ctx, f)
+	return db.writeAs(ctx, act, "", f)
+}
+
+// writeDurable is write, and has it on the disk when it returns, with all that was written before.
+func (db *DB) writeDurable(ctx context.Context, act string, f func(*transaction) error) error {
+	return db.writeAs(ctx, act, "PRAGMA synchronous=full", f)
+}
+
+func (db *DB) writeAs(ctx context.Context, act, mode string, f func(*transaction) error) error {
+	err := db.transact(ctx, mode, f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
 	}
 	return nil
 }
 
-func (db *DB) transact(ctx context.Context, f func(*transaction) error) error {
+func (db *DB) transact(ctx context.Context, mode string, f func(*transaction) error) error {
 	if err := db.checkThere(); err != nil {
 		return err
 	}
-	begun, err := db.writer.BeginTx(ctx, nil)
+	conn, err := db.writer.Conn(ctx)
 	if err != nil {
 		return err
+	}
+	unprepared, err := db.transactOn(ctx, conn, mode, f)
+	if err := errors.Join(err, conn.Close()); err != nil {
+		return err
+	}
+	db.statements.prepareAll(ctx, db.writer, unprepared)
+	return nil
+}
+
+// transactOn returns the statements that were done without being prepared.
+func (db *DB) transactOn(
+	ctx context.Context, conn *sql.Conn, mode string, f func(*transaction) error,
+) (unprepared []string, err error) {
+	if mode != "" {
+		if _, err := conn.ExecContext(ctx, mode); err != nil {
+			return nil, err
+		}
+		defer func() {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), usualMode) // otherwise the next ones are slower, and no worse
+		}()
+	}
+	begun, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
 	tx := &transaction{Tx: begun, statements: &db.statements}
 	if err := f(tx); err != nil {
 		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			return errors.Join(err, fmt.Errorf("undo it: %w", undo))
+			return nil, errors.Join(err, fmt.Errorf("undo it: %w", undo))
 		}
-		return err
+		return nil, err
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	db.statements.prepareAll(ctx, db.writer, tx.unprepared)
-	return nil
+	return tx.unprepared, tx.Commit()
 }
 
 // list returns what read makes of each row.

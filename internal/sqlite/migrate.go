@@ -47,7 +47,7 @@ func (db *DB) migrate(ctx context.Context) error {
 	if err := db.useWAL(ctx); err != nil {
 		return err
 	}
-	return db.transact(ctx, func(t *transaction) error {
+	return db.transact(ctx, "", func(t *transaction) error {
 		tx := t.Tx // its statements are not done again
 		version, err := fileVersion(ctx, tx, db.path, len(names))
 		if err != nil {

@@ -52,7 +52,7 @@ func settingsVersion(saves int64) string {
 
 // SaveSettings implements [settings.Store].
 func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error) {
-	err = db.write(ctx, "save settings", func(tx *transaction) error {
+	err = db.writeDurable(ctx, "save settings", func(tx *transaction) error {
 		var saves int64
 		if err := tx.QueryRowContext(ctx, "SELECT version FROM setting_version").Scan(&saves); err != nil {
 			return err

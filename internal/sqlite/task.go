@@ -14,7 +14,7 @@ var saveTaskSQL = upsert("task", "id", taskColumns+", process")
 
 // SaveTask implements [sessions.TaskStore].
 func (db *DB) SaveTask(ctx context.Context, r sessions.TaskRecord, s sessions.Session) error {
-	return db.write(ctx, "save task", func(tx *transaction) error { return db.saveTask(ctx, tx, r, s) })
+	return db.writeDurable(ctx, "save task", func(tx *transaction) error { return db.saveTask(ctx, tx, r, s) })
 }
 
 func (db *DB) saveTask(ctx context.Context, tx *transaction, r sessions.TaskRecord, s sessions.Session) error {

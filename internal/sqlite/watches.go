@@ -65,7 +65,7 @@ func (db *DB) AddWatch(ctx context.Context, w watches.Watch, perOwner, total int
 		return err
 	}
 	owner := watches.OwnerOf(w.Origin)
-	return db.write(ctx, "add watch", func(tx *transaction) error {
+	return db.writeDurable(ctx, "add watch", func(tx *transaction) error {
 		var own, all int
 		err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(discord = ? AND user = ?), 0) FROM watch WHERE state = ?",
 			owner.Discord, owner.User, watches.StateActive).Scan(&all, &own)
