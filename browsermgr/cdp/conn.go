@@ -153,7 +153,7 @@ func (c *Conn) Start(onEvent func(Event)) {
 const (
 	silenceCheck  = 500 * time.Millisecond
 	silenceChecks = 18 // of one that works, or of which that is not known
-	idleChecks    = 4  // of one that does nothing either
+	idleChecks    = 3  // of one that does nothing either; it is seen to do so from the second on
 )
 
 // watch returns ErrSilent once too many checks in a row have found a call that waits and nothing that has come.
@@ -181,7 +181,7 @@ func (c *Conn) watch(ctx context.Context) error {
 		if silent == silenceChecks || idle == idleChecks {
 			return ErrSilent
 		}
-		if silent%2 == 0 {
+		if silent%2 == 1 {
 			c.Session("", ErrGone).Post(proto.BrowserGetVersion{})
 		}
 	}

@@ -347,6 +347,10 @@ func quoteStderr(stderr *stderrTail) string {
 	switch text := stderr.quote(); {
 	case strings.Contains(text, "Too many open files"):
 		return "; it may not open as many files as it needs here: raise the limit, as with ulimit -n 4096, and start clank again"
+	case strings.Contains(text, "Read-only file system"):
+		return "; the disk of its profile cannot be written: look at the disk's health, and mount it to be written"
+	case strings.Contains(text, "No space left on device"):
+		return "; the disk of its profile is full: free some space there"
 	case text != "":
 		return "; it said:\n" + text
 	}

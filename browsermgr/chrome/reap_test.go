@@ -308,6 +308,13 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			program(t, "echo 'GLib: Creating pipes for GWakeup: Too many open files' >&2; exit 5"),
 			"exited with status 5; it may not open as many files as it needs",
 		},
+		"may not write its profile": {
+			program(t, "echo 'Failed to create /p/SingletonLock: Read-only file system (30)' >&2; exit 21"),
+			"exited with status 21; the disk of its profile cannot be written",
+		},
+		"has no room for its profile": {
+			program(t, "echo 'mkdir /p: No space left on device' >&2; exit 1"), "the disk of its profile is full",
+		},
 		"tells its exit status": {program(t, "exit 3"), "exited with status 3; it said nothing"},
 		"never answers":         {program(t, "echo starting >&2; while :; do :; done"), "not ready within 301ms; it said:\nstarting"},
 		"hangs":                 {program(t, "echo starting >&2; exec sleep 600"), "did nothing for 600ms; it said:\nstarting"},
