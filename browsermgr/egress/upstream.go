@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/proxy"
 )
@@ -70,7 +71,7 @@ func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 
 // Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.ResolvesNames].
 func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, port uint16) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, upstreamTimeout, errUpstreamSilent)
 	defer cancel()
 	if u.resolvesNames {
 		return u.connect(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
@@ -91,6 +92,11 @@ func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, po
 	return nil, first
 }
 
+// upstreamTimeout is less than a page is waited for: people are to read that it is the proxy.
+const upstreamTimeout = 15 * time.Second
+
+var errUpstreamSilent = fmt.Errorf("it did not answer within %v", upstreamTimeout)
+
 func (u *Upstream) connect(ctx context.Context, target string) (net.Conn, error) {
 	dial := u.tunnel
 	if u.scheme == "socks5" {
@@ -98,6 +104,9 @@ func (u *Upstream) connect(ctx context.Context, target string) (net.Conn, error)
 	}
 	conn, err := dial(ctx, target)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("through upstream proxy %s: %w", u, err)
 	}
 	return conn, nil
