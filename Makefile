@@ -133,7 +133,7 @@ pages: chromium ## every page of the dashboard in each state, with axe and the k
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); \
 			if (/^pages: pages=/) last = $$0; else print} END {print last; exit bad || !last}'
 
-chaos: chromium ## kills, hangs, damages and fills up what clank works with, at each stage of a task (ONLY=pattern)
+chaos: chromium ## breaks what clank works with at each stage of a task (ONLY=pattern; faults of disks and memory need root)
 	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestChaos$$' -v -chaos -chaos.only '$(ONLY)' \
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^chaos: /) last = $$0; else print} END {print last; exit bad || !last}'
 

@@ -3,20 +3,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,12 +38,17 @@ func isChosen(name string) bool {
 
 // chaos breaks things under a running clank and counts what comes of it.
 type chaos struct {
-	t             *testing.T
-	home          string
-	environ       []string
-	site, model   *httptest.Server
+	t       *testing.T
+	home    string
+	environ []string
+	site    *httptest.Server
+	vendors []*chaosVendor
+	flags   []string // of every task
+	server  *runningProgram
+	device  string // that the home is on; "" if it has none of its own
+
+	mu            sync.Mutex
 	reached, gate chan struct{} // of the row: a stage is reached; it may go on
-	server        *runningProgram
 
 	rows, told, lost int
 	recovered        []time.Duration
@@ -51,42 +56,56 @@ type chaos struct {
 
 const chaosAnswer = "ferry at 10:40"
 
-// newChaos starts a clank, a site and a model server whose requests are held as each row says.
+// newChaos starts a clank, a site and model servers whose requests are held as each row says.
 func newChaos(t *testing.T) *chaos {
 	t.Helper()
 	c := &chaos{t: t}
 	c.home, c.environ = newTestHome(t)
+	if *chaosWhole {
+		c.mountHome()
+	}
 	c.hold()
-	c.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		switch r.URL.Path {
-		case "/held":
-			c.await(r)
-		case "/half":
-			_, _ = io.WriteString(w, "<h1>"+chaosAnswer+"</h1>")
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		case "/press":
-			_, _ = io.WriteString(w, `<button onclick="const r=new XMLHttpRequest();r.open('GET','/held',false);r.send()">Wait</button>`)
-		case "/broken":
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = io.WriteString(w, "<h1>"+chaosAnswer+"</h1>")
-	}))
-	c.model = httptest.NewServer(http.HandlerFunc(c.modelAnswers))
+	c.site = httptest.NewServer(http.HandlerFunc(c.page))
 	t.Cleanup(c.site.Close)
-	t.Cleanup(c.model.Close)
-	t.Cleanup(func() { c.release() })
-	c.config(keyServer, c.model.URL+"/v1")
-	c.server = startServer(t, c.home, c.environ)
+	c.openVendors()
+	t.Cleanup(c.release)
 	return c
 }
 
+// page is what the site answers.
+func (c *chaos) page(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	switch r.URL.Path {
+	case "/held":
+		select {
+		case <-c.reach():
+		case <-r.Context().Done():
+		}
+	case "/half":
+		_, _ = io.WriteString(w, "<h1>"+chaosAnswer+"</h1>")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case "/press":
+		_, _ = io.WriteString(w, `<button onclick="const r=new XMLHttpRequest();r.open('GET','/held',false);r.send()">Wait</button>`)
+	case "/hog":
+		_, _ = io.WriteString(w, `<button onclick="const all=[];for(;;)all.push(new Uint8Array(1<<26).fill(1))">Fill</button>`)
+	case "/broken":
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = io.WriteString(w, "<h1>"+chaosAnswer+"</h1>")
+}
+
 // hold has the next row's requests wait.
-func (c *chaos) hold() { c.reached, c.gate = make(chan struct{}, 10), make(chan struct{}) }
+func (c *chaos) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reached, c.gate = make(chan struct{}, 10), make(chan struct{})
+}
 
 // release lets them go on.
 func (c *chaos) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	select {
 	case <-c.gate:
 	default:
@@ -94,84 +113,56 @@ func (c *chaos) release() {
 	}
 }
 
-// await holds a request until the row goes on or nobody waits for it.
-func (c *chaos) await(r *http.Request) {
-	reached, gate := c.reached, c.gate
+// reach tells that a row's stage is reached, and returns what is closed once it may go on.
+func (c *chaos) reach() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	select {
-	case reached <- struct{}{}:
+	case c.reached <- struct{}{}:
 	default:
 	}
-	select {
-	case <-gate:
-	case <-r.Context().Done():
-	}
+	return c.gate
 }
 
-// modelAnswers speaks the Chat Completions API, well or not, as the model's name says.
-func (c *chaos) modelAnswers(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	name := regexp.MustCompile(`"model":"([^"]*)"`).FindSubmatch(body)
-	if name == nil { // what models there are
-		http.NotFound(w, r)
-		return
-	}
-	say := func(text string) {
-		fmt.Fprintf(w, "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%q}}]}\n\n", text)
-		w.(http.Flusher).Flush()
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	switch kind := string(name[1]); kind {
-	case "held":
-		c.await(r)
-	case "streaming":
-		say("The ")
-		c.await(r)
-	case "cut":
-		say("The ")
-		panic(http.ErrAbortHandler)
-	case "garbage":
-		say("The ")
-		_, _ = io.WriteString(w, "data: {\x00]\n\n")
-		return
-	case "page":
-		w.Header().Set("Content-Type", "text/html")
-	case "endless":
-		for r.Context().Err() == nil {
-			say(strings.Repeat("and so on ", 10000))
-		}
-		return
-	case "silent":
-		<-r.Context().Done()
-		return
-	default:
-		if status, err := strconv.Atoi(kind); err == nil {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, `{"error":{"message":"no more today"}}`)
-			return
-		}
-	}
-	say(chaosAnswer)
-	_, _ = io.WriteString(w, "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-}
-
-func (c *chaos) config(key, value string) {
+// awaitStage waits until a program's task has reached the stage of a row.
+func (c *chaos) awaitStage(row string, busy *runningProgram) {
 	c.t.Helper()
-	if code, _, told := runInProcess(c.t, c.environ, "config", "set", key, value); code != exitDone {
-		c.t.Fatalf("config set %s: %s", key, told)
+	select {
+	case <-c.reached:
+	case <-busy.done:
+		c.t.Errorf("%s: the task ended before: %s", row, busy.stderr.text())
+	case <-time.After(patience):
+		c.t.Fatalf("%s: the stage is not reached", row)
 	}
+}
+
+// command runs a command that must succeed, and returns what it prints.
+func (c *chaos) command(args ...string) string {
+	c.t.Helper()
+	code, out, told := runInProcess(c.t, c.environ, args...)
+	if code != exitDone {
+		c.t.Fatalf("clank %v: %s", args, told)
+	}
+	return out
+}
+
+// browseArgs are the words of a task.
+func (c *chaos) browseArgs(words ...string) []string {
+	return slices.Concat([]string{"browse"}, c.flags, words)
 }
 
 // chaosStage is where a task is when something breaks.
 type chaosStage struct {
 	name, model, prompt string
-	prepare             func()
+	starts              bool // no browser runs before it
+	queued              bool // another task of its session is ahead of it
 }
 
 func (c *chaos) stages() []chaosStage {
 	open := "open " + c.site.URL
 	return []chaosStage{
-		{name: "starting", prompt: open + "/held, read", prepare: func() { runInProcess(c.t, c.environ, "browser", "stop") }},
+		{name: "queued", prompt: open + "/, read", queued: true},
+		{name: "starting", prompt: open + "/held, read", starts: true},
 		{name: "model call", model: "compatible:held", prompt: "when does it go?"},
 		{name: "action", prompt: open + "/press, click \"Wait\", open " + c.site.URL + "/, read"},
 		{name: "navigation", prompt: open + "/held, read"},
@@ -179,99 +170,77 @@ func (c *chaos) stages() []chaosStage {
 	}
 }
 
-// chaosFault is what breaks: do breaks it, lift, where it is set, mends it after a second. names is what tells it to people.
+// chaosFault is what breaks: do breaks it, lift, where it is set, mends it after a while, a second unless lasts says
+// otherwise, and after does when all is well again. names matches what tells a person of it; where it is empty the task must be done all the same.
 type chaosFault struct {
-	name     string
-	do, lift func()
-	names    string
+	name            string
+	do, lift, after func()
+	names           string
+	lasts           time.Duration
+	quick           bool // "make other-half" tries it, too
 }
 
-// victims are processes of the home's browser by what their arguments say; "" is the browser itself.
-func (c *chaos) victims(kind string) (found []process) {
-	for _, p := range processesOf(c.t, c.home) {
-		if kind != "" && strings.Contains(p.args, kind) || kind == "" && !strings.Contains(p.args, "--type=") && strings.Contains(p.args, "--user-data-dir=") {
-			found = append(found, p)
-		}
+// begin brings a task to a stage. ahead is the one before it, where that is the stage.
+func (c *chaos) begin(row string, s chaosStage) (busy, ahead *runningProgram) {
+	c.t.Helper()
+	c.hold()
+	args := c.browseArgs(s.prompt)
+	if s.model != "" {
+		args = append(args, "--model", s.model)
 	}
-	return found
-}
-
-// signal sends a signal to those that there are, once there are some.
-func (c *chaos) signal(kind string, sig syscall.Signal) {
-	browsertest.Eventually(c.t, "a process "+kind, func() bool { return len(c.victims(kind)) > 0 })
-	for _, p := range c.victims(kind) {
-		_ = syscall.Kill(p.pid, sig)
+	if s.starts {
+		c.command("browser", "stop")
 	}
-}
-
-func (c *chaos) processFaults() []chaosFault {
-	const gone = "ended|crashed|reopened|started again|is gone|answer|connection|not ready|ERR_"
-	var all []chaosFault
-	for name, kind := range map[string]string{"browser": "", "renderers": "--type=renderer", "GPU process": "--type=gpu-process", "network process": "network.mojom"} {
-		all = append(all, chaosFault{name: "kill -9 " + name, do: func() { c.signal(kind, syscall.SIGKILL) }, names: gone})
-		stop := chaosFault{name: "hang " + name, do: func() { c.signal(kind, syscall.SIGSTOP) }, names: gone}
-		if kind != "" {
-			stop.lift = func() { c.signal(kind, syscall.SIGCONT) }
-		}
-		if kind != "--type=gpu-process" {
-			all = append(all, stop)
-		}
+	if s.queued {
+		var first browseOutcome
+		check.Must(c.t, json.Unmarshal([]byte(c.command(c.browseArgs("--json", "open "+c.site.URL+"/")...)), &first))
+		session := []string{"--session", first.SessionID}
+		args = append(args, session...)
+		ahead = startProgram(c.t, c.home, c.environ, append(c.browseArgs("open "+c.site.URL+"/held, read"), session...)...)
+		c.awaitStage(row, ahead)
 	}
-	all = append(all, chaosFault{name: "kill -9 clank", names: gone, do: func() {
-		check.Must(c.t, c.server.cmd.Process.Kill())
-		<-c.server.done
-		c.server = startServer(c.t, c.home, c.environ)
-	}}, chaosFault{
-		name: "hang clank", names: gone, do: func() { _ = c.server.cmd.Process.Signal(syscall.SIGSTOP) },
-		lift: func() { _ = c.server.cmd.Process.Signal(syscall.SIGCONT) },
-	})
-	slices.SortFunc(all, func(a, b chaosFault) int { return strings.Compare(a.name, b.name) })
-	return all
+	busy = startProgram(c.t, c.home, c.environ, args...)
+	switch {
+	case s.queued:
+		awaitOutput(c.t, busy.stderr, "number 1 in line")
+	case s.starts:
+		browsertest.Eventually(c.t, "a browser", func() bool { return len(c.victims("")) > 0 })
+	default:
+		c.awaitStage(row, busy)
+	}
+	return busy, ahead
 }
 
 // run does one row: a task comes to a stage, something breaks, and then all must be well again.
 func (c *chaos) run(f chaosFault, s chaosStage) {
 	c.t.Helper()
-	c.hold()
-	if s.prepare != nil {
-		s.prepare()
-	}
-	args := []string{"browse", s.prompt}
-	if s.model != "" {
-		args = append(args, "--model", s.model)
-	}
-	busy := startProgram(c.t, c.home, c.environ, args...)
-	if s.name == "starting" {
-		browsertest.Eventually(c.t, "a browser", func() bool { return len(c.victims("")) > 0 })
-	} else {
-		select {
-		case <-c.reached:
-		case <-busy.done:
-			c.t.Errorf("%s, %s: the task ended before: %s", f.name, s.name, busy.stderr.text())
-		case <-time.After(patience):
-			c.t.Fatalf("%s, %s: the stage is not reached", f.name, s.name)
-		}
-	}
+	row := f.name + ", " + s.name
+	busy, ahead := c.begin(row, s)
 	f.do()
+	c.release()
 	since := time.Now()
 	if f.lift != nil {
-		<-time.After(time.Second) // as long as the fault lasts
+		<-time.After(cmp.Or(f.lasts, time.Second)) // as long as the fault lasts
 		f.lift()
 		since = time.Now()
 	}
-	c.release()
-	c.recover(f.name+", "+s.name, since)
-	code := busy.exitCode(c.t)
-	c.judge(f, s.name, code, busy.stdout.text()+busy.stderr.text())
+	c.recover(row, since)
+	if f.after != nil {
+		f.after()
+	}
+	c.judge(row, f.names, busy)
+	if ahead != nil {
+		c.rows-- // it is part of this row
+		c.told--
+		c.judge(row+", the task ahead", f.names, ahead)
+	}
 }
-
-var chaosSession = regexp.MustCompile(`session ([a-z0-9]{6})\b`)
 
 // recover asks for tasks until one is done, and notes how long after the fault that is.
 func (c *chaos) recover(row string, since time.Time) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
-		code, out, said := runInProcess(c.t, c.environ, "browse", "open "+c.site.URL+"/, read")
+		code, out, said := runInProcess(c.t, c.environ, c.browseArgs("open "+c.site.URL+"/, read")...)
 		if code == exitDone && strings.Contains(out, chaosAnswer) {
 			break
 		}
@@ -281,24 +250,36 @@ func (c *chaos) recover(row string, since time.Time) {
 	}
 	took := time.Since(since)
 	c.recovered = append(c.recovered, took)
-	c.t.Logf("%-45s recovered after %5d ms", row, took.Milliseconds())
+	c.t.Logf("%-55s recovered after %5d ms", row, took.Milliseconds())
 }
 
+var chaosSession = regexp.MustCompile(`session ([a-z0-9]{6})\b`)
+
 // judge counts what came of a row: what the person was told, and whether the session is kept.
-func (c *chaos) judge(f chaosFault, stage string, code int, said string) {
+func (c *chaos) judge(row, names string, p *runningProgram) {
+	c.t.Helper()
+	code := p.exitCode(c.t)
+	c.judgeText(row, names, code, p.stdout.text()+p.stderr.text())
+}
+
+func (c *chaos) judgeText(row, names string, code int, said string) {
 	c.t.Helper()
 	c.rows++
-	told := code == exitDone && strings.Contains(said, chaosAnswer) || code != exitDone && regexp.MustCompile(f.names).MatchString(said)
+	told := code == exitDone && strings.Contains(said, chaosAnswer) ||
+		code != exitDone && names != "" && regexp.MustCompile(names).MatchString(said)
 	if told {
 		c.told++
 	} else {
-		c.t.Errorf("%s, %s: exit code %d, and the person reads %q", f.name, stage, code, said)
+		c.t.Errorf("%s: exit code %d, and the person reads %q", row, code, said)
 	}
 	if m := chaosSession.FindStringSubmatch(said); m != nil {
 		if code, _, told := runInProcess(c.t, c.environ, "sessions", "show", m[1]); code != exitDone {
 			c.lost++
-			c.t.Errorf("%s, %s: session %s is lost: %s", f.name, stage, m[1], told)
+			c.t.Errorf("%s: session %s is lost: %s", row, m[1], told)
 		}
+	}
+	if code != exitDone {
+		c.t.Logf("%-55s told: %s", row, clipLine(strings.ReplaceAll(said, "\n", " "), 200))
 	}
 }
 
@@ -311,93 +292,32 @@ func (c *chaos) try(name, names string, lift func(), args ...string) {
 		}
 		return
 	}
-	code, out, said := runInProcess(c.t, c.environ, append([]string{"browse"}, args...)...)
+	code, out, said := runInProcess(c.t, c.environ, c.browseArgs(args...)...)
 	if lift != nil {
 		lift()
 	}
 	c.recover(name, time.Now())
-	c.judge(chaosFault{name: name, names: names}, "whole task", code, out+said)
+	c.judgeText(name, names, code, out+said)
 }
 
-// surroundings breaks what clank works with: models, sites, names, proxies, limits and files.
-func (c *chaos) surroundings() {
-	for model, names := range map[string]string{
-		"500": "answered 500|no more today", "429": "too many requests", "401": "key", "404": "no", "cut": "cut off", "garbage": "understood|cut off",
-		"page": "web page", "endless": "longer than",
-	} {
-		c.try("model answers "+model, names, nil, "--model", "compatible:"+model, "when does it go?")
-	}
-	c.config("agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs", "5s")
-	c.try("model is silent", "gave no answer within 5 seconds", nil, "--model", "compatible:silent", "when does it go?")
-	c.config(keyServer, "http://127.0.0.1:1/v1")
-	c.try("model is down", "127.0.0.1:1|connection refused", func() { c.config(keyServer, c.model.URL+"/v1") }, "--model", "compatible:held", "when does it go?")
-	c.try("name does not resolve", "nowhere.invalid", nil, "open http://nowhere.invalid/, read")
-	c.try("site refuses connections", "refused|not reached|127.0.0.1:1", nil, "open http://127.0.0.1:1/, read")
-	c.try("site breaks off", "without an answer|closed", nil, "open "+c.site.URL+"/broken, read")
-	c.try("site sends half a page", "-", nil, "open "+c.site.URL+"/half, read")
-	const upstream = "agentStack.runtimeConfig.browser.ssrfPolicy.upstreamProxies"
-	c.config(upstream, "* socks5://127.0.0.1:1")
-	runInProcess(c.t, c.environ, "browser", "stop")
-	c.try("upstream proxy is down", "proxy", func() {
-		c.config(upstream, "")
-		runInProcess(c.t, c.environ, "browser", "stop")
-	}, "open "+c.site.URL+"/, read")
-	for _, limit := range []string{"nofile", "fsize"} {
-		value := map[string]string{"nofile": "20", "fsize": "4096"}[limit]
-		set := func(value string) {
-			out, err := exec.Command("prlimit", "--pid", strconv.Itoa(c.server.cmd.Process.Pid), "--"+limit+"="+value).CombinedOutput()
-			if err != nil {
-				c.t.Logf("prlimit %s: %v %s", limit, err, out)
-			}
-		}
-		runInProcess(c.t, c.environ, "browser", "stop")
-		set(value + ":")
-		c.try("limit of "+limit, "too many|limit|open files|database|disk|room|clank", func() { set(map[string]string{"nofile": "1024:", "fsize": "unlimited:"}[limit]) }, "open "+c.site.URL+"/, read")
-	}
-	c.files()
-}
-
-// files breaks files of the home while no server runs, and one while it runs.
-func (c *chaos) files() {
-	database := filepath.Join(c.home, "clank.db")
-	check.Must(c.t, os.Rename(database, database+".away"))
-	c.try("database is removed", "removed or replaced", func() {
-		check.Must(c.t, os.Rename(database+".away", database))
-		c.endServer()
-		c.server = startServer(c.t, c.home, c.environ)
-	}, "open "+c.site.URL+"/, read")
-	for file, starts := range map[string]bool{
-		"clank.db": false, "vault.json": true, "browser/profiles.json": true, "server.json": true, "control.json": true, "tokens.json": false,
-		"browser/clank/user-data/Default/Preferences": true, "browser/clank/user-data/Local State": true,
-	} {
-		c.endServer()
-		path := filepath.Join(c.home, file)
-		was, err := os.ReadFile(path)
-		check.Must(c.t, os.WriteFile(path, []byte("garbage\x00"), 0o600))
-		mend := func() {
-			if err == nil {
-				check.Must(c.t, os.WriteFile(path, was, 0o600))
-			} else {
-				check.Must(c.t, os.Remove(path))
-			}
-		}
-		if !starts {
-			p := startProgram(c.t, c.home, c.environ, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0")
-			code := p.exitCode(c.t)
-			mend()
-			c.server = startServer(c.t, c.home, c.environ)
-			c.recover("damaged "+file, time.Now())
-			c.judge(chaosFault{name: "damaged " + file, names: regexp.QuoteMeta(filepath.Base(file))}, "start", code, p.stderr.text())
-			continue
-		}
-		c.server = startServer(c.t, c.home, c.environ)
-		c.try("damaged "+file, filepath.Base(file)+"|profile", mend, "open "+c.site.URL+"/, read")
-	}
-}
+func (c *chaos) startServer() { c.server = startServer(c.t, c.home, c.environ) }
 
 func (c *chaos) endServer() {
+	c.t.Helper()
 	c.server.interrupt(c.t)
 	c.server.exitCode(c.t)
+}
+
+// unended counts the tasks that are still told to run or wait although nobody works at them.
+func (c *chaos) unended() int {
+	server, err := requireServer(envFromList(c.t, c.environ), "its tasks are looked at")
+	check.Must(c.t, err)
+	list, err := server.Tasks(c.t.Context(), url.Values{"state": {"working"}})
+	check.Must(c.t, err)
+	for _, task := range list {
+		c.t.Errorf("task %s is %s for ever: %q", task.Task.ID, task.Task.State, task.Task.Prompt)
+	}
+	return len(list)
 }
 
 // leftOver counts the processes and temporary files that are there after the end.
@@ -429,16 +349,26 @@ func TestChaos(t *testing.T) {
 		t.Skip("there is no /proc to find processes in")
 	}
 	c := newChaos(t)
-	for _, f := range c.processFaults() {
+	faults := slices.Concat(c.processFaults(), c.clockFaults())
+	if *chaosWhole {
+		faults = slices.Concat(faults, c.memoryFaults(), c.limitFaults(), c.databaseFault(), c.diskFaults())
+	}
+	c.startServer()
+	for _, f := range faults {
 		for _, s := range c.stages() {
-			if *chaosWhole && isChosen(f.name) || !*chaosWhole && f.name == "kill -9 browser" {
+			if *chaosWhole && isChosen(f.name) || !*chaosWhole && f.quick {
 				c.run(f, s)
 			}
 		}
 	}
 	if *chaosWhole {
+		c.vendorRows()
 		c.surroundings()
+		c.devToolsRows()
+		c.diskRows()
+		c.files()
 	}
+	c.lost += c.unended()
 	left := c.leftOver()
 	slices.Sort(c.recovered)
 	t.Logf("chaos: faults=%d told=%d lost=%d left_over=%d recover_p95_ms=%d",
