@@ -49,7 +49,7 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 		{"an MCP client has the browser and the agent", func(t *testing.T, c *sharedServer) {
 			t.Helper()
 			mcpHasBoth(t, c.environ, c.site, nil)
-		}, false},
+		}, true},
 		{"an MCP client is held to the server's settings", mcpIsHeldToTheSettings, false},
 		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages, false},
 		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy, true},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -240,18 +241,20 @@ func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *tes
 	}
 }
 
-// framesOf returns how many frames and chapters others find in the only film there is, 0 while there is none.
-func framesOf(t *testing.T, home string) (frames, chapters int) {
+// filmBeside returns the film that is there beside a known one, and how many frames and chapters others find in it: 0
+// while there is none.
+func filmBeside(t *testing.T, home, known string) (film string, frames, chapters int) {
 	t.Helper()
 	films, err := filepath.Glob(filepath.Join(home, "films", "film", "*.webm"))
 	check.Must(t, err)
+	films = slices.DeleteFunc(films, func(f string) bool { return f == known })
 	if len(films) == 0 {
-		return 0, 0
+		return "", 0, 0
 	}
 	out, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
 		"-show_chapters", "-of", "json", films[0]).Output()
 	if err != nil {
-		return 0, 0 // nothing was written yet
+		return "", 0, 0 // nothing was written yet
 	}
 	var found struct {
 		Streams []struct {
@@ -263,41 +266,38 @@ func framesOf(t *testing.T, home string) (frames, chapters int) {
 	for _, s := range found.Streams {
 		frames, _ = strconv.Atoi(s.Frames) // it is not there where there are none
 	}
-	return frames, len(found.Chapters)
+	return films[0], frames, len(found.Chapters)
 }
 
 func TestATaskIsFilmedAsTheSettingsSayAlsoUntilAKill(t *testing.T) {
 	t.Parallel()
 	check.Installed(t, "ffprobe")
-	for _, killed := range []bool{false, true} {
-		home, environ := newTestHome(t)
-		site := newTestSite(t)
-		code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always")
-		if code != exitDone {
-			t.Fatalf("config set: %s", told)
-		}
-		server := startServer(t, home, environ)
-		if !killed {
-			if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
-				t.Fatalf("exit code %d: %s", code, told)
-			}
-			browsertest.Eventually(t, "a film with a chapter for each of four acts", func() bool {
-				frames, chapters := framesOf(t, home)
-				return frames > 0 && chapters == 4
-			})
-			continue
-		}
-		busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/, open "+site.URL+"/hang")
-		site.awaitHit(t, "/hang")
-		browsertest.Eventually(t, "a part of the film", func() bool {
-			frames, _ := framesOf(t, home)
-			return frames > 0
-		})
-		check.Must(t, server.cmd.Process.Kill())
-		server.exitCode(t)
-		busy.exitCode(t)
-		if frames, _ := framesOf(t, home); frames == 0 {
-			t.Error("nothing is left of the film")
-		}
+	home, environ := newTestHome(t)
+	site := newTestSite(t)
+	code, _, told := runInProcess(t, environ, "config", "set", "interaction.sessions.record", "always")
+	if code != exitDone {
+		t.Fatalf("config set: %s", told)
+	}
+	server := startServer(t, home, environ)
+	if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, told)
+	}
+	var first string
+	browsertest.Eventually(t, "a film with a chapter for each of four acts", func() bool {
+		film, frames, chapters := filmBeside(t, home, "")
+		first = film
+		return frames > 0 && chapters == 4
+	})
+	busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/, open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	browsertest.Eventually(t, "a part of the film", func() bool {
+		_, frames, _ := filmBeside(t, home, first)
+		return frames > 0
+	})
+	check.Must(t, server.cmd.Process.Kill())
+	server.exitCode(t)
+	busy.exitCode(t)
+	if _, frames, _ := filmBeside(t, home, first); frames == 0 {
+		t.Error("nothing is left of the film")
 	}
 }
