@@ -11,9 +11,12 @@ export GOFLAGS ?= -trimpath
 # How test binaries are made: "make lint" vets, and nobody debugs them. Both would cost a minute.
 QUICK := -vet=off -ldflags=-w
 
+# SQLite is translated C: the race detector would quadruple what it takes, to look for races that are not ours.
+RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
+
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -54,7 +57,10 @@ test-peers: chromium ## the tests against programs of others, which npm installs
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
-	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test $(QUICK) $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
+	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test $(QUICK) $(TESTFLAGS) $(RACE) -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
+
+race-compile: ## compile what "make race" runs
+	@CGO_ENABLED=1 $(GO) list $(RACE) -test -deps -export $(or $(PACKAGES),$$(scripts/concurrent)) >/dev/null
 
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
