@@ -135,7 +135,9 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 	if !t.reads && (t.kind != "" || o.section == "") {
 		r.observe(ctx, page, &o)
 	}
-	if o.view == nil && ctx.Err() == nil {
+	if o.view != nil {
+		r.unseen = nil
+	} else if ctx.Err() == nil {
 		o.view = r.captureForPeople(ctx, page)
 	}
 	return o, agent.ContextError(ctx, nil)
@@ -168,8 +170,23 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restore
 	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }
 
-// captureForPeople takes the picture that people see after a step; nil if there is none to be had.
+// viewShare bounds what pictures for people may take of a task's time, to one part in so many: a machine that is busy
+// has better things to do.
+const viewShare = 20
+
+// captureForPeople takes the picture that people see after a step; nil if there is none to be had. It is put off where
+// the last ones took too much time, at most until the answer.
 func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image {
+	begun := r.agent.now()
+	if begun.Before(r.viewDue) {
+		r.unseen = p
+		return nil
+	}
+	r.unseen = nil
+	defer func() {
+		ended := r.agent.now()
+		r.viewDue = ended.Add(viewShare * ended.Sub(begun))
+	}()
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	shot, err := p.Screenshot(ctx, "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"clank/internal/untrusted"
 	"clank/llm"
@@ -43,6 +44,9 @@ type run struct {
 	closed       bool   // the model closed the browser
 	remark       string // what the model said beside its newest calls
 	lastRead     string // what the task has read last: a text or links, for people
+
+	viewDue time.Time     // when the next picture for people may be taken
+	unseen  sessions.Page // that people have no picture of since the newest step; nil if they have one
 }
 
 // work returns the loop: ask, act, record, check what is left.
@@ -205,8 +209,14 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	r.n++
 	v := &r.state.view
+	var view *llm.Image
+	if r.unseen != nil && !r.closed {
+		r.viewDue = time.Time{}
+		view = r.captureForPeople(ctx, r.unseen)
+	}
 	err := r.emit(ctx, sessions.Step{
-		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
+		View: view,
+		N:    r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
 		Text: r.fullAnswer(end.Text), Images: r.state.album.Chosen(r.shown), Failed: end.Failed, Limit: end.Limit,
 		Closed: r.closed, URL: v.url, Title: v.title,
 	})

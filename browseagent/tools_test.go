@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"clank/llm"
 	"clank/sessions"
@@ -192,6 +194,33 @@ func TestEveryActShowsPeopleAPicture(t *testing.T) {
 	if n := b.page(t).pictures; n != 3 {
 		t.Errorf("took %d pictures, want one for each act", n)
 	}
+}
+
+func TestPicturesTakeLittleOfATasksTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hover := call("hover", `{"ref":"e3"}`)
+		thinking := func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			time.Sleep(10 * time.Second)
+			return hover(ctx, req)
+		}
+		b := newBench(call("open", `{"url":"http://shop.test/"}`), hover, thinking, hover, say("ok"))
+		b.agent.Now = nil
+		withPage(b, &page{shot: func(int) ([]byte, error) {
+			time.Sleep(100 * time.Millisecond)
+			return []byte("page"), nil
+		}})
+		_, steps := b.answer(t)
+		var seen []bool
+		for _, s := range acts(steps) {
+			seen = append(seen, s.View != nil)
+		}
+		if want := []bool{true, false, true, false}; !slices.Equal(seen, want) {
+			t.Errorf("acts with a picture: %v, want %v", seen, want)
+		}
+		if last := steps[len(steps)-1]; last.View == nil {
+			t.Error("the answer does not show the page as the last act left it")
+		}
+	})
 }
 
 func TestTheModelSeesItsScreenshots(t *testing.T) {
