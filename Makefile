@@ -16,7 +16,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -109,6 +109,11 @@ bench-dashboard: ## how soon the dashboard of fifty servers answers, and tells t
 	@$(GO) test ./dashboard -count=1 -timeout 3h -run '^TestTheDashboardOfFiftyServers$$' -v -dashboard.minutes $(or $(MINUTES),2) \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
+bench-load: chromium build ## 1 to 64 people who browse at once, through all front ends, beside rod and playwright (PEOPLE=1,4,8 SECONDS=10)
+	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestLoad$$' -v -program $(abspath $(BIN)) -load.peers $(abspath .cache/peers) \
+		-load.people '$(or $(PEOPLE),1,4,8,16,32,64)' -load.for $(or $(SECONDS),10)s \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} END {exit bad}'
+
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
 		| awk '/^(---|FAIL|panic)/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^overhead: / {print}'
@@ -153,7 +158,7 @@ corpus: chromium ## every task of the corpus through every backend
 
 other-half: chromium speech ## what "make test" leaves out: most tasks of the corpus, attacks and views, rooms, calls and places
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./cmd/clank ./browsermgr ./computeruse ./internal/server ./internal/test/corpus ./internal/test/hostile ./internal/test/injection \
-		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|NothingIsLostWhileTheProgramIsReplaced|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget|AMonthOnManyServersMixesNothingUp|TheRangeReportsAHole)$$' -other
+		-run '^Test(OneClankInManyRooms|OneServerForPeopleAndPrograms|Chaos|Load|ACallOnDiscord|Wheel|NoByteThatLeavesTellsAPassword|APasswordInATaskIsKeptAndToldNowhere|RunsAreShown.*|PagesReachTheShop.*|ThePersonAtAnMCPClientIsAsked|TheFirstAnswerToAnMCPClientsQuestionCounts|NothingThatAPageLeavesCrossesPlaces|EveryRuntimeWorksAFormAndACanvas|WhatAVendorWarnsOf.*|NothingIsDoneAfterAStop|NothingIsLostWhileTheProgramIsReplaced|ATaskGoesOnAfterARestart.*|APasswordIsNowhereAfterwards|TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget|AMonthOnManyServersMixesNothingUp|TheRangeReportsAHole)$$' -other
 
 names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree, on the corpus and the widgets
 	@CLANK_PEERS=1 $(GO) test ./browsermgr/page ./internal/test/widgets -count=1 -timeout 30m -run '^TestNames' -v \

@@ -79,7 +79,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := func(loop int) string { return strconv.Itoa(loop) + " of " + task }
 	if done > 0 && done%stepsOfLoop == 0 {
 		if !bytes.Contains(body, []byte("saved "+name(done/stepsOfLoop-1))) {
-			m.Figures.Fail(fmt.Errorf("%s: after %d steps the page does not say that it saved: %.1500s", task, done, body[max(0, len(body)-30000):]))
+			last := body[bytes.LastIndex(body, results):]
+			m.Figures.Fail(fmt.Errorf("%s: after %d steps the page does not say that it saved: %.1000s", task, done, last))
 		}
 		m.Figures.Loop(person)
 	}

@@ -22,15 +22,15 @@ async function rounds(n, act, before) {
   return ms;
 }
 
-const snapshot = () => page.ariaSnapshot({ mode: 'ai', timeout: 120_000 });
+const snapshot = (of = page) => of.ariaSnapshot({ mode: 'ai', timeout: 120_000 });
 
-async function refOf(role, name) {
-  const text = await snapshot();
+async function refOf(role, name, of = page) {
+  const text = await snapshot(of);
   const line = text.split('\n').find(l => l.includes(`- ${role} "${name}"`));
   return /\[ref=(\w+)\]/.exec(line)[1];
 }
 
-const at = ref => page.locator('aria-ref=' + ref);
+const at = (ref, of = page) => of.locator('aria-ref=' + ref);
 
 const ops = {
   goto: async ({ url }) => { await page.goto(url); return []; },
@@ -74,15 +74,35 @@ const ops = {
   }),
   navigate: async ({ n, url }) => rounds(n, i => page.goto(url + '?' + i)),
   screenshot: async ({ n }) => rounds(n, () => page.screenshot({ scale: 'device' })),
-  snapshot: async ({ n }) => rounds(n, snapshot),
-  first: async ({ n, url }) => rounds(n, snapshot, i => page.goto(url + '?' + i)),
-  text: snapshot,
+  snapshot: async ({ n }) => rounds(n, () => snapshot()),
+  first: async ({ n, url }) => rounds(n, () => snapshot(), i => page.goto(url + '?' + i)),
+  text: () => snapshot(),
   loop: async ({ n, url }) => rounds(n, async i => {
     await page.goto(url + '?' + i);
     await at(await refOf('textbox', 'Name')).fill('Ada');
     await at(await refOf('button', 'Save')).click();
     await snapshot();
   }),
+  // loops has n tabs do the loop side by side for so many milliseconds, and answers how often they did it.
+  loops: async ({ n, url, ms }) => {
+    const tabs = await Promise.all(Array.from({ length: n }, () => context.newPage()));
+    const until = performance.now() + ms;
+    let done = 0;
+    await Promise.all(tabs.map(async (tab, k) => {
+      for (let i = 0; ; i++) {
+        await tab.goto(`${url}?playwright-${k}-${i}`);
+        const text = await snapshot(tab);
+        const ref = line => at(/\[ref=(\w+)\]/.exec(text.slice(text.indexOf(line)))[1], tab);
+        await ref('textbox "Name"').fill('Ada ' + i);
+        await ref('button "Save"').click();
+        if (!(await snapshot(tab)).includes('saved Ada ' + i)) throw new Error('the page does not say that it saved');
+        if (performance.now() > until) return;
+        done++;
+      }
+    }));
+    await Promise.all(tabs.map(tab => tab.close()));
+    return done;
+  },
   tabsSeen: async () => context.pages().map(p => p.url()),
   // screencast shows a page at the port that it answers with: server-sent events, each a JPEG in base64.
   screencast: async ({ url }) => {
