@@ -269,6 +269,7 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 func (w *Window) withRefusals(
 	ctx context.Context, tab *page.Tab, do func() (page.Result, []files.Download, error),
 ) (notes []string, err error) {
+	defer func() { err = w.explainGone(tab, err) }()
 	if w.manager.Gate == nil {
 		res, got, err := do()
 		return ResultNotes(res, got), err

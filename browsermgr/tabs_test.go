@@ -82,6 +82,31 @@ func TestTabsOfSessionsAreSwept(t *testing.T) {
 	}
 }
 
+func TestOfManyTabsAtOnceEachIsThereOrItsLimitIsNamed(t *testing.T) {
+	const most, all = 3, 24 // more say no more, and take their time
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) {
+			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: most, Interval: 50 * time.Millisecond}
+		})
+	})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	url := site(t) + "/"
+	var wg sync.WaitGroup
+	for range all {
+		wg.Go(func() {
+			_, err := w.Act(t.Context(), "tabNew", map[string]any{"url": url})
+			if err != nil && !strings.Contains(err.Error(), "no more than 3 tabs") {
+				t.Errorf("a tab is not opened, and the limit is not named: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	eventually(t, "as many tabs as a session may have", func() bool {
+		_, _, lines := state(t, w)
+		return len(lines) <= most+1 // the current one stays, too
+	})
+}
+
 func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})

@@ -194,3 +194,16 @@ func TabLine(tab *page.Tab) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// explainGone adds to the error of a tab that is closed why nobody who works it closed it, if that is so.
+func (w *Window) explainGone(tab *page.Tab, err error) error {
+	if !errors.Is(err, page.ErrTabGone) {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why := w.tabs.swept[tab.ID()]; why != "" {
+		return fmt.Errorf("%w (%s)", err, why)
+	}
+	return err
+}
