@@ -23,7 +23,6 @@ import (
 
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
-	"clank/sessions"
 )
 
 // chaosGone is what people read of processes that end, crash or hang.
@@ -100,10 +99,11 @@ func (c *chaos) clockFaults() []chaosFault {
 				c.moveClocks(hours * time.Hour)
 				var now browseOutcome
 				check.Must(c.t, json.Unmarshal([]byte(c.command(c.browseArgs("--json", "open "+c.site.URL+"/")...)), &now))
-				var list []sessions.Session
-				check.Must(c.t, json.Unmarshal([]byte(c.command("sessions", "--json")), &list))
-				at := slices.IndexFunc(list, func(s sessions.Session) bool { return s.ID == now.SessionID })
-				if by := list[at].LastUsed.Sub(before.Add(time.Since(before))); (by - hours*time.Hour).Abs() > patience {
+				server, err := requireServer(envFromList(c.t, c.environ), "it knows when its task was")
+				check.Must(c.t, err)
+				task, err := server.Task(c.t.Context(), now.TaskID)
+				check.Must(c.t, err)
+				if by := task.Task.Ended.Sub(before.Add(time.Since(before))); (by - hours*time.Hour).Abs() > patience {
 					c.t.Errorf("the clock has jumped by %v", by)
 				}
 			},
