@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/sessions"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,7 +39,7 @@ type drainFixture struct {
 
 func newDrainFixture(t *testing.T) *drainFixture {
 	t.Helper()
-	d, err := discordtest.Start(discordtest.Config{})
+	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	f := &drainFixture{Server: d, t: t, asked: make(chan struct{}, 100), answer: make(chan struct{})}
@@ -45,7 +48,9 @@ func newDrainFixture(t *testing.T) *drainFixture {
 	d.AddMember(guild, f.bot.User)
 	f.room = d.CreateChannel(guild, "general")
 	f.home, f.environ = newTestHome(t)
-	f.environ = append(f.environ, "DISCORD_TOKEN="+f.bot.Token, "CLANK_DISCORD_API="+d.URL)
+	trust := filepath.Join(t.TempDir(), "voice.pem")
+	check.Must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
+	f.environ = append(f.environ, "DISCORD_TOKEN="+f.bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
 	f.site = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/quick" {
 			serveFerry(w, r)
@@ -215,5 +220,21 @@ func TestWhatWasAskedElsewhereGoesOnAfterTheStartOrSaysHow(t *testing.T) {
 	}
 	if cut != len(elsewhereAsked) {
 		t.Errorf("%d records say that the restart has stopped their task, want %d", cut, len(elsewhereAsked))
+	}
+}
+
+func TestTheProgramLeavesItsCallsThoughItsSessionStaysOpen(t *testing.T) {
+	t.Parallel()
+	f := newDrainFixture(t)
+	p := f.start("0")
+	home := discordtest.Guild{ID: f.room.GuildID}
+	f.JoinVoice(f.CreateVoiceChannel(home, "lounge"), f.ada)
+	it, err := f.SlashCommand(f.room, f.ada, "clank join", nil)
+	check.Must(t, err)
+	f.says(it, "I am in")
+	p.interrupt(t)
+	p.exitCode(t)
+	if err := f.Wait(testDeadline(t), "clank to leave", func() bool { return f.VoiceStates(home)[f.bot.ID].ChannelID == nil }); err != nil {
+		t.Error(err)
 	}
 }

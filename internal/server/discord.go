@@ -301,6 +301,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 	if err == nil {
 		a.Web.bot.Store(b)
 		a.onClose(b.Close)
+		a.onClose(a.CallService.Close) // before the bot goes: its session stays open, and with it the places in voice channels
 		if err := b.CommandError(); err != nil {
 			return "connected as " + b.UserName() + ", but without its commands: " + err.Error(), false
 		}
