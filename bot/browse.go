@@ -165,6 +165,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}
 	defer b.discardFiles(files)
 	p := b.startProgress(ctx, where, work.ID, handle)
+	defer p.stop() // also after a panic
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
 		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.untyped,

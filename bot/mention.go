@@ -106,6 +106,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 func (b *Bot) converse(ctx context.Context, where *workMessage, id string, handle *cancel.Handle, turn assistant.Turn, quote bool) {
 	turn.CanAsk = true
 	p := b.startProgress(ctx, where, id, handle)
+	defer p.stop() // also after a panic
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
 	defer b.forgetOpen(ctx, id)

@@ -43,7 +43,9 @@ func (s *progressByWork) add(p *progress) {
 func (s *progressByWork) remove(p *progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.by, p.work)
+	if s.by[p.work] == p {
+		delete(s.by, p.work)
+	}
 }
 
 // refresh has what is shown in a channel or a server shown anew: it is gone, so another place must be found.

@@ -211,6 +211,7 @@ func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t
 		return
 	}
 	p := b.startProgress(ctx, where, work, handle)
+	defer p.stop() // also after a panic
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
 		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD,

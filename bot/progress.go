@@ -64,7 +64,7 @@ func (p *progress) start(ctx context.Context) {
 	}()
 }
 
-// stop ends the watch. An edit that is on the wire is waited for, so that what
+// stop ends the watch; more than once does no harm. An edit that is on the wire is waited for, so that what
 // is shown next is not overtaken.
 func (p *progress) stop() {
 	p.shown.remove(p)

@@ -89,14 +89,12 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 var shared *browsermgr.Manager
 
 func TestMain(m *testing.M) {
-	code := external.Run(m)
-	if shared != nil {
-		if err := errors.Join(shared.Close(context.Background()), os.RemoveAll(shared.Home)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
+	os.Exit(external.Run(m, func() error {
+		if shared == nil {
+			return nil
 		}
-	}
-	os.Exit(code)
+		return errors.Join(shared.Close(context.Background()), os.RemoveAll(shared.Home))
+	}))
 }
 
 // sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and

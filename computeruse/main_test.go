@@ -18,18 +18,14 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
 	"clank/computeruse"
+	"clank/internal/test/check"
 	"clank/internal/test/computerusetest"
 	"clank/llm"
 	"clank/sessions"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := real.close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(check.Main(m, real.close))
 }
 
 // real is the browser of all tests here that need a real one, and the site that it shows. Both start with the first of

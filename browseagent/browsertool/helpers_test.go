@@ -132,7 +132,7 @@ var png = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
 func TestMain(m *testing.M) {
 	address := os.Getenv("CLANK_TEST_CONTROL")
 	if address == "" {
-		os.Exit(m.Run())
+		os.Exit(check.Main(m))
 	}
 	s := &browsertool.MCPServer{Tool: tool(address, os.Getenv("CLANK_TEST_MEDIA")), Browser: &agent{}, Version: "test"}
 	if err := s.ServePipes(context.Background(), os.Stdin, os.Stdout); err != nil {

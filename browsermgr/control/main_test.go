@@ -61,7 +61,6 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer shared.Close(ctx)
 	for _, name := range []string{"asleep", "elsewhere"} {
 		if _, err := shared.CreateProfile(ctx, browsermgr.CreateProfileOptions{Name: name}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -69,12 +68,12 @@ func runTests(m *testing.M) int {
 		}
 	}
 	pages := newSite()
-	defer func() {
+	site = pages.URL
+	code := check.Main(m, func() error {
 		pages.CloseClientConnections() // some pages are answered only when who asked has gone
 		pages.Close()
-	}()
-	site = pages.URL
-	code := m.Run()
+		return shared.Close(ctx)
+	})
 	if *binary != "" {
 		fmt.Fprintf(os.Stdout, "conformance: %d passed, %d failed\n", contractPassed, contractFailed)
 	}

@@ -44,8 +44,7 @@ func withBrowser(m *testing.M) (code int, err error) {
 	if err := shared.Open(context.Background()); err != nil {
 		return 1, err
 	}
-	code = m.Run()
-	return code, shared.Close(context.Background())
+	return check.Main(m, func() error { return shared.Close(context.Background()) }), nil
 }
 
 // windows are the windows of the shared browser.

@@ -28,9 +28,7 @@ import (
 var closing sync.WaitGroup
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	closing.Wait()
-	os.Exit(code)
+	os.Exit(check.Main(m, func() error { closing.Wait(); return nil }))
 }
 
 // town is a guild with two voice channels, a bot that is signed in, and its joiner.

@@ -25,6 +25,9 @@ const (
 	malformed = policy.RuleMalformed
 )
 
+// label63 is as long as a part of a name may be.
+var label63 = strings.Repeat("x", 63)
+
 // spellings is the table of addresses: every way that is known to lead past a check which reads them with less care.
 var spellings = slices.Concat(
 	// Plain ones, one of each entry of the registries, and the neighbours of the entries.
@@ -61,6 +64,11 @@ var spellings = slices.Concat(
 	spelled(private, "192.168.0.1", "0300.0250.0.1"),
 	spelled(ok, "-1", "-1"),                   // a name
 	spelled(ok, "127.0.0.1e0", "127.0.0.1e0"), // a name
+	// Names of the greatest length, and longer ones.
+	spelled(ok, "az.example", "az.example"),
+	spelled(ok, label63+".example", label63+".example"),
+	spelled(ok, label63+"."+label63+"."+label63+"."+label63[2:], label63+"."+label63+"."+label63+"."+label63[2:]),
+	spelled(malformed, "", label63+"x.example", label63+"."+label63+"."+label63+"."+label63[1:]),
 	// Letters and dots that become digits and dots.
 	spelled(private, "127.0.0.1", "%31%32%37.0.0.1", "127%2e0%2e0%2e1", "%30%78%37%66.1",
 		"%32%31%33%30%37%30%36%34%33%33", "127.0.0.1%2e", "１２７.０.０.１", "１２７．０．０．１", "127。0。0。1", "127｡0｡0｡1",
@@ -68,7 +76,7 @@ var spellings = slices.Concat(
 		"12\u200b7.0.0.1", "127.0.0.1\u2060", "127.0.0.1\ufeff", "%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1",
 		"127%E3%80%820%E3%80%820%E3%80%821"),
 	spelled(malformed, "", "127.0.0.1%00", "127.0.0.1%00.example.com", "127.0.0.1%20", "127.0.0.1%2f.example.com",
-		"127.0.0.1%23.example.com", "127.0.0.1%3a80", "127.0.0.1%", "%2531.0.0.1", // decoded once only
+		"127.0.0.1%23.example.com", "127.0.0.1%3a80", "127.0.0.1%", "127.0.0.1%3", "%2531.0.0.1", // decoded once only
 		"㉑㉚.0.0.1", "%ff.0.0.1", // the first is 2130.0.0.1
 		"١٢٧.٠.٠.١"), // Arabic digits are not mapped; the name breaks the rules of direction
 	spelled(metadata, "169.254.169.254", "①⑥⑨.②⑤④.①⑥⑨.②⑤④"),

@@ -28,18 +28,18 @@ type Shared struct {
 	idleTab string // target of a tab that a test has left, see [Shared.Page]
 }
 
-// Run runs the tests and then ends the browser. It returns the exit code for [os.Exit].
-func (s *Shared) Run(m *testing.M) int {
-	defer s.stop()
-	return m.Run()
+// Run runs the tests, then end, and ends the browser, as [check.Main] does.
+func (s *Shared) Run(m *testing.M, end ...func() error) int {
+	return check.Main(m, append(end, s.stop)...)
 }
 
-func (s *Shared) stop() {
+func (s *Shared) stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process != nil {
 		_ = s.process.Stop(context.Background())
 	}
+	return nil
 }
 
 // Process returns the browser. A launch that failed is not tried again.

@@ -3,13 +3,45 @@ package check
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
 )
+
+// Main runs the tests of a package, then end, and fails if a goroutine stays. It returns the exit code for [os.Exit].
+func Main(m *testing.M, end ...func() error) int {
+	code := m.Run()
+	for _, f := range end {
+		if err := f(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if code != 0 {
+		return code // what failed may have left something
+	}
+	http.DefaultClient.CloseIdleConnections() // they are kept on purpose
+	err := goleak.Find()
+	for until := time.Now().Add(leakPatience); err != nil && time.Now().Before(until); {
+		err = goleak.Find() // which waits by itself
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the tests left goroutines behind:", err)
+		return 1
+	}
+	return 0
+}
+
+// leakPatience is how long goroutines have to see that they are to end, on a busy machine.
+const leakPatience = 20 * time.Second
 
 // Must ends the test if there is an error.
 func Must(tb testing.TB, err error) {

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -148,6 +151,34 @@ func TestLibrariesStayInTheirPlace(t *testing.T) {
 	}
 }
 
+func TestPackagesThatStartGoroutinesLookForLeaks(t *testing.T) {
+	starts := regexp.MustCompile(`(?m)^\s*go (func\b|[\w.]+\()|\b\w+\.Go\(func`)
+	looks := regexp.MustCompile(`\bcheck\.Main\(m|\.Run\(m[,)]`)
+	for _, p := range packages(t) {
+		if within(p.name, "internal/test") || !anyFile(t, p.Dir, p.GoFiles, starts) {
+			continue
+		}
+		if !anyFile(t, p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles), looks) {
+			t.Errorf("%s starts goroutines; its tests do not look for those that stay: have a TestMain call check.Main", p.name)
+		}
+	}
+}
+
+// anyFile reports whether something in one of the files is as pattern says.
+func anyFile(t *testing.T, dir string, names []string, pattern *regexp.Regexp) bool {
+	t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pattern.Match(text) {
+			return true
+		}
+	}
+	return false
+}
+
 // folder returns the top-level folder of a package; each package of internal counts as one.
 func folder(name string) string {
 	parts := strings.Split(name, "/")
@@ -162,13 +193,14 @@ func within(path, root string) bool { return path == root || strings.HasPrefix(p
 
 // pkg is a package as go list describes it. ours are its imports of this module, without the module's name.
 type pkg struct {
-	ImportPath, name                   string
+	ImportPath, Dir, name              string
 	Imports, TestImports, XTestImports []string
+	GoFiles, TestGoFiles, XTestGoFiles []string
 	ours                               []string
 }
 
 var listed = sync.OnceValues(func() ([]pkg, error) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "clank/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "clank/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
