@@ -99,6 +99,11 @@ func TestAMemberAsksAsThemselves(t *testing.T) {
 		}
 	}
 
+	idle := func() {
+		t.Helper()
+		eventually(t, "no task is left", func() bool { return len(r.scopes.Scopes()) == 0 })
+	}
+	idle()
 	held, session := r.hold(from)
 	stop := func(who change, path, body string) []string {
 		t.Helper()
@@ -117,6 +122,7 @@ func TestAMemberAsksAsThemselves(t *testing.T) {
 	if got := stop(owner, "/api/tasks", `{"prompt":"stop","place":"g1/c1"}`); len(got) != 1 || got[0] != held {
 		t.Errorf("stopped %v, want %s", got, held)
 	}
+	idle()
 	held, _ = r.hold(from)
 	if got := stop(owner, "/api/tasks/"+held+"/say", `{"text":"stop"}`); len(got) != 1 || got[0] != held {
 		t.Errorf("stopped %v, want %s", got, held)
