@@ -189,7 +189,7 @@ func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
 		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.tool.Kinds(), ", "))
 	}
-	if !c.tool.evaluates() && runsScript(c.act, 0) {
+	if !c.tool.settings().EvaluateEnabled() && runsScript(c.act, 0) {
 		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")
 	}
 	answer, err := c.post(ctx, "/act", c.act)

@@ -337,7 +337,7 @@ func TestAnArchiveHasTheLatestExchangesThatFit(t *testing.T) {
 func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
 	a := newAPI(t)
 	s := a.session()
-	s.Tool.EvaluateEnabled = func() bool { return false }
+	s.Tool.Settings = scriptsRun{enabled: false}
 	for _, tt := range []struct{ in, want string }{
 		{`[]`, "not a JSON object"},
 		{`{"action":`, "not a JSON object"},
@@ -449,7 +449,7 @@ func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
 
 func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 	for _, evaluates := range []bool{true, false} {
-		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
+		d := (&browsertool.Tool{Settings: scriptsRun{enabled: evaluates}}).Definition()
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(d.Schema)))
 		if err != nil {
 			t.Fatalf("%s: %v", d.Schema, err)
@@ -478,7 +478,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 
 func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
 	for _, evaluates := range []bool{true, false} {
-		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
+		d := (&browsertool.Tool{Settings: scriptsRun{enabled: evaluates}}).Definition()
 		var s struct {
 			Properties map[string]struct{ Enum []string } `json:"properties"`
 		}

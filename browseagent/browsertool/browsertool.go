@@ -21,23 +21,43 @@ type ControlAPI interface {
 type Tool struct {
 	Targets Targets
 
-	// EvaluateEnabled says whether scripts of the model may run; nil means they may. While it is false the tool refuses
-	// them, whatever the control API would do.
-	EvaluateEnabled func() bool
-
-	// ApprovalWait is how much longer a call may take because people are asked about what it sets off; nil means not at
-	// all. Who they are is said with the context, see [WithAskID].
-	ApprovalWait func() time.Duration
-
-	// SnapshotMode is the mode of snapshots that name none: "efficient", or "" (nil) for full ones.
-	SnapshotMode func() string
+	// Settings are asked for each call; nil means [DefaultSettings].
+	Settings Settings
 
 	// Records offers cookies, HTTP archives and traces, too. People are asked before the model gets them.
 	Records bool
 }
 
-// evaluates reports whether scripts may run.
-func (t *Tool) evaluates() bool { return t.EvaluateEnabled == nil || t.EvaluateEnabled() }
+// Settings are what people may set of calls.
+type Settings interface {
+	// EvaluateEnabled reports whether scripts of the model may run. If not the tool refuses them, whatever the control API
+	// would do.
+	EvaluateEnabled() bool
+	// ApprovalWait returns how much longer a call may take because people are asked about what it sets off. Who they are is
+	// said with the context, see [WithAskID].
+	ApprovalWait() time.Duration
+	// SnapshotMode returns the mode of snapshots that name none: "efficient", or "" for full ones.
+	SnapshotMode() string
+}
+
+// DefaultSettings run scripts, wait for nobody and take full snapshots. Embed it to set some of these.
+type DefaultSettings struct{}
+
+// EvaluateEnabled implements [Settings].
+func (DefaultSettings) EvaluateEnabled() bool { return true }
+
+// ApprovalWait implements [Settings].
+func (DefaultSettings) ApprovalWait() time.Duration { return 0 }
+
+// SnapshotMode implements [Settings].
+func (DefaultSettings) SnapshotMode() string { return "" }
+
+func (t *Tool) settings() Settings {
+	if t.Settings == nil {
+		return DefaultSettings{}
+	}
+	return t.Settings
+}
 
 // Result holds the outcome of a call.
 type Result struct {

@@ -313,3 +313,12 @@ func images(r *mcp.CallToolResult) (n int) {
 	}
 	return n
 }
+
+// scriptsRun are [browsertool.Settings] by which scripts run or not.
+type scriptsRun struct {
+	browsertool.DefaultSettings
+
+	enabled bool
+}
+
+func (s scriptsRun) EvaluateEnabled() bool { return s.enabled }

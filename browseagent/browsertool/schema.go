@@ -40,7 +40,7 @@ func (t *Tool) Kinds() []string {
 	var offered []string
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
-		if spec.Kind != actiontable.KindEvaluate || t.evaluates() {
+		if spec.Kind != actiontable.KindEvaluate || t.settings().EvaluateEnabled() {
 			offered = append(offered, kind)
 		}
 	}
@@ -74,7 +74,7 @@ func (t *Tool) params() []actiontable.Param {
 	}
 	for _, p := range actiontable.Union(actiontable.API, t.Kinds()) {
 		named := func(q actiontable.Param) bool { return q.Name == p.Name }
-		if p.Name == "fn" && !t.evaluates() || slices.ContainsFunc(list, named) || slices.ContainsFunc(otherParams, named) {
+		if p.Name == "fn" && !t.settings().EvaluateEnabled() || slices.ContainsFunc(list, named) || slices.ContainsFunc(otherParams, named) {
 			continue
 		}
 		list = append(list, p)

@@ -78,8 +78,8 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 	}
 	c := &toolCall{session: s, tool: tool, guest: guest, target: target, in: in, act: act, profile: in.str("profile")}
 	within := callTimeout(name, in, act) + target.Slack
-	if tool.ApprovalWait != nil && HasAskID(ctx) {
-		within += tool.ApprovalWait()
+	if HasAskID(ctx) {
+		within += tool.settings().ApprovalWait()
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -29,7 +29,7 @@ func (c *toolCall) snapshotQuery() url.Values {
 	if format == formatAria {
 		return q
 	}
-	if mode := c.tool.SnapshotMode; q.Get("mode") == "" && mode != nil && mode() == modeEfficient {
+	if q.Get("mode") == "" && c.tool.settings().SnapshotMode() == modeEfficient {
 		q.Set("mode", modeEfficient)
 	}
 	switch {

@@ -53,9 +53,7 @@ func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 		Targets: browsertool.Targets{
 			Host: b.HostTarget, AllowHostControl: s.BrowserTool.AllowHost, NodeMode: s.BrowserTool.NodeMode, Node: s.BrowserTool.Node,
 		},
-		EvaluateEnabled: func() bool { return b.Settings().Browser.EvaluateEnabled },
-		SnapshotMode:    func() string { return b.Settings().Browser.SnapshotMode },
-		ApprovalWait:    func() time.Duration { return maxQuestionsPerCall * b.Settings().Approval.Wait },
+		Settings: browserSettings{b.Settings},
 	}
 	if err := b.addRemoteTargets(t, s); err != nil {
 		return nil, err

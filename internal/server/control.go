@@ -69,7 +69,8 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	return s, nil
 }
 
-// browserSettings are what people may set of requests to browsers. It implements [control.Settings].
+// browserSettings are what people may set of requests to browsers. It implements [control.Settings] and
+// [browsertool.Settings].
 type browserSettings struct{ current func() settings.Settings }
 
 // EvaluateEnabled implements [control.Settings].
@@ -77,6 +78,11 @@ func (s browserSettings) EvaluateEnabled() bool { return s.current().Browser.Eva
 
 // ActionTimeout implements [control.Settings].
 func (s browserSettings) ActionTimeout() time.Duration { return s.current().Browser.ActionTimeout }
+
+// ApprovalWait implements [browsertool.Settings].
+func (s browserSettings) ApprovalWait() time.Duration {
+	return maxQuestionsPerCall * s.current().Approval.Wait
+}
 
 // SnapshotMode implements [control.Settings].
 func (s browserSettings) SnapshotMode() string { return s.current().Browser.SnapshotMode }
