@@ -16,7 +16,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual mutation cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -77,6 +77,9 @@ fmt: ## format the code
 
 fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 	@TESTFLAGS="$(QUICK) $(TESTFLAGS)" scripts/fuzz "$(or $(FUZZTIME),5s)"
+
+mutation: ## change the code of core packages in small ways and tell which changes their tests miss (PACKAGES="./cancel …")
+	@scripts/mutation $(PACKAGES)
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord, with a line for what people can do there
 	@$(GO) test ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
