@@ -181,7 +181,7 @@ func (r loadRow) fairness() float64 {
 	return least
 }
 
-// measure counts for a while what the people who are there do, who have idle megabytes less between them when they are not.
+// measure counts for a while what the people do who are there. idle is what clank takes without them, in MB.
 func (l *loadFixture) measure(d time.Duration, idle float64) loadRow {
 	l.figures.Take()
 	l.toldPosition.Store(0)

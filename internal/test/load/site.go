@@ -8,7 +8,7 @@ import (
 	"regexp"
 )
 
-// Form is the page that everybody works: they open it with an address of their own, type a name into it, press the
+// form is the page that everybody works: they open it with an address of their own, type a name into it, press the
 // button, and read that it was saved.
 const form = `<!doctype html><meta charset="utf-8"><title>Register</title><link rel="icon" href="data:,"><h1>Register</h1>
 <nav><a href="/form">Home</a> <a href="/about">About</a></nav>
