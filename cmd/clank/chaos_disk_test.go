@@ -167,9 +167,14 @@ func (c *chaos) files() {
 		path   string
 		starts bool
 	}{
-		{"clank.db", false}, {"tokens.json", false}, {"vault.json", true}, {"browser/profiles.json", true},
-		{"server.json", true}, {"control.json", true},
-		{"browser/clank/user-data/Default/Preferences", true}, {"browser/clank/user-data/Local State", true},
+		{"clank.db", false},
+		{"tokens.json", false},
+		{"vault.json", true},
+		{"browser/profiles.json", true},
+		{"server.json", true},
+		{"control.json", true},
+		{"browser/clank/user-data/Default/Preferences", true},
+		{"browser/clank/user-data/Local State", true},
 	} {
 		name := "damaged " + file.path
 		if !isChosen(name) {

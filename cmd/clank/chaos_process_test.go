@@ -91,19 +91,19 @@ func (c *chaos) clockFaults() []chaosFault {
 		return nil
 	}
 	var all []chaosFault
-	for _, hours := range []time.Duration{30, -30} {
+	for _, jump := range []time.Duration{30 * time.Hour, -30 * time.Hour} {
 		all = append(all, chaosFault{
-			name: fmt.Sprintf("clock jumps by %d hours", hours),
+			name: fmt.Sprintf("clock jumps by %.0f hours", jump.Hours()),
 			do: func() {
 				before := time.Now() // spans of time are measured by another clock
-				c.moveClocks(hours * time.Hour)
+				c.moveClocks(jump)
 				var now browseOutcome
 				check.Must(c.t, json.Unmarshal([]byte(c.command(c.browseArgs("--json", "open "+c.site.URL+"/")...)), &now))
 				server, err := requireServer(envFromList(c.t, c.environ), "it knows when its task was")
 				check.Must(c.t, err)
 				task, err := server.Task(c.t.Context(), now.TaskID)
 				check.Must(c.t, err)
-				if by := task.Task.Ended.Sub(before.Add(time.Since(before))); (by - hours*time.Hour).Abs() > patience {
+				if by := task.Task.Ended.Sub(before.Add(time.Since(before))); (by - jump).Abs() > patience {
 					c.t.Errorf("the clock has jumped by %v", by)
 				}
 			},
