@@ -145,7 +145,7 @@ type Bot struct {
 	OpenTimeout   time.Duration // to connect: 30 s
 	EditInterval  time.Duration // between two edits of a message: 1.2 s
 	TokenLife     time.Duration // how long the answer to a command is edited: 14 min of Discord's 15
-	AnswerTime    time.Duration // how soon Discord wants an interaction answered: 3 s; then the person reads that it failed
+	AnswerTime    time.Duration // how old an interaction may be that is answered as such: 2 s of the 3 that Discord waits
 	MaxConcurrent int           // pieces of work at once: 64
 	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
 

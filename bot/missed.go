@@ -102,10 +102,10 @@ func (b *Bot) dispatchMissed(base context.Context, kind string, data json.RawMes
 	}
 }
 
-// isLate reports whether Discord takes no answer to i any more.
+// isLate reports whether Discord takes no answer to i any more, or would not by the time that it comes: it waits three seconds.
 func (b *Bot) isLate(i *discordgo.Interaction) bool {
 	at, err := discordgo.SnowflakeTimestamp(i.ID)
-	return err == nil && time.Since(at) > cmp.Or(b.AnswerTime, 3*time.Second)
+	return err == nil && time.Since(at) > cmp.Or(b.AnswerTime, 2*time.Second)
 }
 
 // isStopInteraction reports whether i asks for a stop.
