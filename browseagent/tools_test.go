@@ -200,13 +200,13 @@ func TestPicturesTakeLittleOfATasksTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hover := call("hover", `{"ref":"e3"}`)
 		thinking := func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second)
 			return hover(ctx, req)
 		}
 		b := newBench(call("open", `{"url":"http://shop.test/"}`), hover, thinking, hover, say("ok"))
 		b.agent.Now = nil
 		withPage(b, &page{shot: func(int) ([]byte, error) {
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 			return []byte("page"), nil
 		}})
 		_, steps := b.answer(t)

@@ -177,7 +177,7 @@ func (v visitor) actor(o sessions.Origin) cancel.Actor {
 // originAt returns v as one who says something about what was asked for from o.
 func (s *Server) originAt(ctx context.Context, v visitor, o sessions.Origin) (sessions.Origin, error) {
 	mine := o.Private && v.asked(o)
-	if v.role == RoleOperator && !(mine && o.Kind == sessions.FromDiscord) {
+	if v.role == RoleOperator && (!mine || o.Kind != sessions.FromDiscord) {
 		if o.Private { // one operator is not another then
 			return v.privately(operator()), nil
 		}

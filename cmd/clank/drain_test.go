@@ -127,11 +127,13 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 // elsewhereAsked is a task that somebody has asked for elsewhere than in Discord, by what they see when it is cut off.
 var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string) (afterwards func()){
 	"the page's task goes on": func(t *testing.T, f *drainFixture, task string) func() {
+		t.Helper()
 		started, err := f.page(t).Start(t.Context(), api.TaskRequest{Prompt: task})
 		check.Must(t, err)
 		return func() { f.awaitAnswer(t, started.SessionID) }
 	},
 	"the terminal is told how to go on": func(t *testing.T, f *drainFixture, task string) func() {
+		t.Helper()
 		p := startProgram(t, f.home, f.environ, "browse", "--json", task)
 		return func() {
 			if code := p.exitCode(t); code == exitDone || !strings.Contains(p.stderr.text(), "--session") {
@@ -140,6 +142,7 @@ var elsewhereAsked = map[string]func(t *testing.T, f *drainFixture, task string)
 		}
 	},
 	"a program at MCP is told how to go on": func(t *testing.T, f *drainFixture, task string) func() {
+		t.Helper()
 		s := mcpClient(t, f.environ, nil)
 		said := make(chan string, 1)
 		go func() {

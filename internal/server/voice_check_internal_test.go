@@ -83,7 +83,8 @@ func TestTheCheckOfVoiceTriesWhatIsSetUp(t *testing.T) {
 		},
 		"silence": {soundServer{mute: true, heard: "hello"}, nil, "Speech", false, []string{"sound"}},
 		"nothing listens": {
-			soundServer{}, func(v *settings.Voice) { v.Transcription.URL = "http://127.0.0.1:1/v1" }, "Understanding", false,
+			soundServer{},
+			func(v *settings.Voice) { v.Transcription.URL = "http://127.0.0.1:1/v1" }, "Understanding", false,
 			[]string{"127.0.0.1:1"},
 		},
 		"no key to understand": {
@@ -93,12 +94,14 @@ func TestTheCheckOfVoiceTriesWhatIsSetUp(t *testing.T) {
 			soundServer{heard: "test"}, func(v *settings.Voice) { v.Speech.URL = "" }, "Speech", false, []string{"SPEECH_API_KEY"},
 		},
 		"speech is off": {
-			soundServer{heard: "test"}, func(v *settings.Voice) { v.Speech.Engine = settings.SpeechOff }, "Speech", true,
+			soundServer{heard: "test"},
+			func(v *settings.Voice) { v.Speech.Engine = settings.SpeechOff }, "Speech", true,
 			[]string{"written"},
 		},
 		"calls are off": {soundServer{}, func(v *settings.Voice) { v.Enabled = false }, "Calls", false, []string{"switch them on"}},
 		"no key of a realtime model": {
-			soundServer{}, func(v *settings.Voice) { v.Engine = settings.VoiceEngineRealtime }, "Realtime model", false,
+			soundServer{},
+			func(v *settings.Voice) { v.Engine = settings.VoiceEngineRealtime }, "Realtime model", false,
 			[]string{"OPENAI_API_KEY"},
 		},
 	} {
