@@ -16,7 +16,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual mutation cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: chaos release reproducible manual mutation cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load soak bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -115,6 +115,10 @@ bench-dashboard: ## how soon the dashboard of fifty servers answers, and tells t
 bench-load: chromium build ## 1 to 64 people who browse at once, through all front ends, beside rod and playwright (PEOPLE=1,4,8 SECONDS=10)
 	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestLoad$$' -v -program $(abspath $(BIN)) -load.peers $(abspath .cache/peers) \
 		-load.people '$(or $(PEOPLE),1,4,8,16,32,64)' -load.for $(or $(SECONDS),10)s \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} END {exit bad}'
+
+soak: chromium build ## people who browse for long at 60 % of what clank can do: whether it takes ever more (MINUTES=30)
+	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 0 -run '^TestSoak$$' -v -program $(abspath $(BIN)) -soak.minutes $(or $(MINUTES),30) \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} END {exit bad}'
 
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)

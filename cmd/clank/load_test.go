@@ -59,6 +59,8 @@ type loadFixture struct {
 var loadSettings = map[string]string{
 	keyModel: scriptedModel, keyPerHour: "600", "interaction.tasks.maxPerHourPerGuild": "6000",
 	"interaction.sessions.maxConcurrentSessions": "100", "interaction.tasks.maxAtOnce": "16", "interaction.tasks.maxAtOncePerGuild": "16", "interaction.tasks.maxAtOncePerUser": "16",
+	"agentStack.runtimeConfig.budget.user": "1000000000000 tokens", "agentStack.runtimeConfig.budget.day": "1000000000000 tokens",
+	"agentStack.runtimeConfig.budget.guild": "1000000000000 tokens",
 }
 
 func newLoadFixture(t *testing.T) *loadFixture {
