@@ -114,7 +114,7 @@ bench-dashboard: ## how soon the dashboard of fifty servers answers, and tells t
 
 bench-load: chromium build ## 1 to 64 people who browse at once, through all front ends, beside rod and playwright (PEOPLE=1,4,8 SECONDS=10)
 	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestLoad$$' -v -program $(abspath $(BIN)) -load.peers $(abspath .cache/peers) \
-		-load.people '$(or $(PEOPLE),1,4,8,16,32,64)' -load.for $(or $(SECONDS),10)s \
+		-load.people '$(if $(PEOPLE),$(PEOPLE),1,4,8,16,32,64)' -load.for $(or $(SECONDS),10)s \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} END {exit bad}'
 
 soak: chromium build ## people who browse for long at 60 % of what clank can do: whether it takes ever more (MINUTES=30)
