@@ -31,9 +31,9 @@ func (s *Server) noAssistant(v visitor) string {
 	case s.Assistant != nil && s.Settings.Current().AssistantModel != "":
 		return ""
 	case v.role < RoleOperator:
-		return "The operator of this clank has not chosen a model to talk with."
+		return "The operator of this clank has not chosen a conversation model."
 	}
-	return "No model to talk with is chosen."
+	return "No conversation model is chosen."
 }
 
 // talk answers what somebody says to the assistant, for as long as they stay: a stream of "text" as the model writes it,
