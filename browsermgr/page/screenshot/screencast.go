@@ -40,6 +40,7 @@ type screencast struct {
 	session        int  // what Chromium calls the present start
 	latestTaken    bool // by a viewer
 	lastReceived   time.Time
+	burst          int           // frames that came one soon after the other
 	changed        chan struct{} // closed and replaced with each frame, and at the end
 }
 
@@ -54,8 +55,12 @@ func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *scre
 const droppedPause = 50 * time.Millisecond
 
 // staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab
-// came back from a crash.
+// came back from a crash, or the last frame is missing.
 const staleAfter = time.Second
+
+// framesInFlight is how many frames Chromium sends without having one acknowledged. What the page draws meanwhile it
+// drops, and does not send later: of a page that stands still from then on the last frame would be missing.
+const framesInFlight = 3
 
 // addViewer adds v. It returns false if the cast is about to end.
 func (c *screencast) addViewer(v *Viewer) bool {
@@ -137,8 +142,12 @@ func (c *screencast) restart() {
 // receive takes a frame. It runs on the reading goroutine; what it costs to read the frame is left to run.
 func (c *screencast) receive(ev cdp.Event) {
 	c.mu.Lock()
+	if time.Since(c.lastReceived) > staleAfter {
+		c.burst = 0
+	}
 	c.inbox = ev.Params
 	c.unacknowledged++
+	c.burst++
 	c.mu.Unlock()
 	c.signalWake()
 }
@@ -185,7 +194,7 @@ func (c *screencast) run(ctx context.Context) {
 		case <-tick.C:
 			c.tab.Wake() // a page that is watched is not frozen
 			was := crashed
-			if crashed = c.tab.Err() != nil; was && !crashed {
+			if crashed = c.tab.Err() != nil; was && !crashed || c.lastMayBeMissing() {
 				c.restart()
 			}
 		case <-c.wake:
@@ -204,6 +213,17 @@ func (c *screencast) run(ctx context.Context) {
 	}
 }
 
+// lastMayBeMissing reports whether enough frames came that Chromium may have dropped one, and none since. It says so once.
+func (c *screencast) lastMayBeMissing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.burst < framesInFlight || time.Since(c.lastReceived) < staleAfter {
+		return false
+	}
+	c.burst = 0
+	return true
+}
+
 func (c *screencast) takeRestart() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +236,7 @@ func (c *screencast) takeRestart() bool {
 func (c *screencast) start(ctx context.Context, webp *bool) error {
 	c.mu.Lock()
 	o := c.mergedOptions()
-	c.inbox, c.unacknowledged = nil, 0
+	c.inbox, c.unacknowledged, c.burst = nil, 0, 0
 	c.mu.Unlock()
 	req := proto.PageStartScreencast{Format: proto.PageStartScreencastFormatJpeg, Quality: &o.Quality}
 	if o.MaxWidth > 0 {

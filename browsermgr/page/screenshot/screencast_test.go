@@ -148,6 +148,21 @@ func TestASlowViewerHoldsUpNobodyAndGetsTheLatest(t *testing.T) {
 	}
 }
 
+// TestTheLastFrameIsShownThoughManyCameBeforeIt tests what Chromium drops: it sends three frames without an answer.
+func TestTheLastFrameIsShownThoughManyCameBeforeIt(t *testing.T) {
+	tab, casts, _ := live(t, `<body style="background:#00ff00">`)
+	v := watch(t, casts, tab, screenshot.WatchOptions{FPS: 1, MaxWidth: 300})
+	until(t, v, "#00ff00")
+	browsertest.JS(t, tab, `new Promise(done => {
+		let n = 0;
+		(function flash() {
+			document.body.style.background = ++n < 30 ? (n % 2 ? '#0000ff' : '#00ff00') : '#ff0000';
+			n < 30 ? requestAnimationFrame(flash) : done(1);
+		})();
+	})`)
+	until(t, v, "#ff0000")
+}
+
 func TestNobodyTakingFramesSlowsTheCastDown(t *testing.T) {
 	tab, casts, sent := live(t, `<body><div id=d style="width:90px;height:90px;background:#888"></div>
 		<script>let n = 0; (function move() { d.style.marginLeft = (n += 3) % 500 + 'px'; requestAnimationFrame(move); })()</script>`)
