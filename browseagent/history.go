@@ -11,10 +11,15 @@ import (
 
 // history is the conversation of a session, bounded by [history.trim].
 type history struct {
-	entries []entry
-	dropped bool // the oldest entries were dropped
-	foreign bool // not all that was asked for was typed by a person
+	entries   []entry
+	condensed bool // of earlier tasks there is only what was asked and answered
+	dropped   bool // the oldest entries were dropped
+	foreign   bool // not all that was asked for was typed by a person
 }
+
+// wholeTasks is how many tasks are kept with their steps: the present one and the one before, which it may refer to. A
+// session may last for weeks, and each call pays for all that is kept.
+const wholeTasks = 2
 
 // entry is one message and what may be left out of it when it is old. Messages of the same role may follow each other;
 // [history.messages] joins them.
@@ -43,6 +48,7 @@ const omittedImage = "(the picture is left out)"
 func (h *history) addPrompt(text string, typed bool) {
 	h.foreign = h.foreign || !typed
 	h.entries = append(h.entries, entry{Message: llm.UserText(text), Prompt: true})
+	h.condense(wholeTasks)
 }
 
 func (h *history) addUserText(text string) {
@@ -141,11 +147,22 @@ func (h *history) messages(caps llm.Caps) []llm.Message {
 		}
 		ms = append(ms, m)
 	}
-	if h.dropped && len(ms) > 0 {
-		note := llm.Part{Text: "(The earlier part of this conversation is left out.)"}
-		ms[0].Parts = slices.Insert(ms[0].Parts, 0, note)
+	if note := h.omissions(); note != "" && len(ms) > 0 {
+		ms[0].Parts = slices.Insert(ms[0].Parts, 0, llm.Part{Text: note})
 	}
 	return ms
+}
+
+// omissions tells the model what it does not see of the conversation.
+func (h *history) omissions() string {
+	switch {
+	case h.dropped:
+		return "(The earlier part of this conversation is left out.)"
+	case h.condensed:
+		return "(Of earlier tasks only what was asked and answered is left, not what was done for it.)"
+	default:
+		return ""
+	}
 }
 
 // messageForCaps returns a copy of m without pictures that the model cannot see. What it can see in messages but not in
@@ -171,7 +188,8 @@ func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 }
 
 // trim keeps the newest keep page states and pictures in full, and the whole below limit characters as far as the
-// newest exchange allows. It reports whether a whole page state remains, to which later changes can refer.
+// newest exchange allows: earlier tasks go first, then what the present one has shown longest ago. It reports whether a
+// whole page state remains, to which later changes can refer.
 func (h *history) trim(keep, limit int) bool {
 	states, pictures := 0, 0
 	for i := len(h.entries) - 1; i >= 0; i-- {
@@ -191,7 +209,7 @@ func (h *history) trim(keep, limit int) bool {
 			}
 		}
 	}
-	for h.size() > limit && (h.shortenOldest() || h.dropOldest()) {
+	for h.size() > limit && (h.condense(1) || h.dropTask() || h.shortenOldest() || h.dropExchange()) {
 	}
 	return h.shortenOrphans()
 }
@@ -222,9 +240,16 @@ func (h *history) shorten(i, b int) {
 	e.Bulk = slices.Delete(e.Bulk, b, b+1)
 }
 
-// shortenOldest leaves out the oldest bulk before the last entry.
+// shortenOldest leaves out the oldest bulk before the last entry and before the newest whole page state.
 func (h *history) shortenOldest() bool {
-	for i := range len(h.entries) - 1 {
+	end := len(h.entries) - 1
+	for i, e := range slices.Backward(h.entries) {
+		if slices.ContainsFunc(e.Bulk, func(b longResult) bool { return b.Section == sectionPage }) {
+			end = min(i, end)
+			break
+		}
+	}
+	for i := range end {
 		if len(h.entries[i].Bulk) > 0 {
 			h.shorten(i, 0)
 			return true
@@ -233,18 +258,55 @@ func (h *history) shortenOldest() bool {
 	return false
 }
 
-// dropOldest drops the oldest task, or of a single task its oldest exchange: a reply and the answers to its calls. The
-// last exchange stays.
-func (h *history) dropOldest() bool {
-	from, to := 0, h.indexAfter(0, func(e entry) bool { return e.Prompt })
+// condense reduces all but the newest n tasks to what was asked for and answered, and reports whether that changed
+// anything.
+func (h *history) condense(n int) bool {
+	var begins []int
+	for i, e := range h.entries {
+		if e.Prompt {
+			begins = append(begins, i)
+		}
+	}
+	if len(begins) <= n {
+		return false
+	}
+	rest := begins[len(begins)-n]
+	kept := make([]entry, 0, len(h.entries))
+	for i, begin := range begins[:len(begins)-n] {
+		task := h.entries[begin:begins[i+1]]
+		answer := task[len(task)-1]
+		if answer.Role != llm.RoleAssistant { // it was interrupted
+			answer = entry{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "(This ended before there was an answer.)"}}}}
+		}
+		kept = append(kept, task[0], answer)
+	}
+	changed := len(kept) < rest
+	h.condensed = h.condensed || changed
+	h.entries = append(kept, h.entries[rest:]...)
+	return changed
+}
+
+// dropTask drops the oldest task, unless it is the only one.
+func (h *history) dropTask() bool {
+	next := h.indexAfter(0, func(e entry) bool { return e.Prompt })
+	if next < 0 {
+		return false
+	}
+	h.entries = slices.Delete(h.entries, 0, next)
+	h.dropped = true
+	return true
+}
+
+// dropExchange drops the oldest exchange of a task: a reply and the answers to its calls. The last exchange stays.
+func (h *history) dropExchange() bool {
+	reply := func(e entry) bool { return e.Role == llm.RoleAssistant }
+	from := h.indexAfter(0, reply)
+	if from < 0 {
+		return false
+	}
+	to := h.indexAfter(from, reply)
 	if to < 0 {
-		reply := func(e entry) bool { return e.Role == llm.RoleAssistant }
-		if from = h.indexAfter(0, reply); from < 0 {
-			return false
-		}
-		if to = h.indexAfter(from, reply); to < 0 {
-			return false
-		}
+		return false
 	}
 	h.entries = slices.Delete(h.entries, from, to)
 	h.dropped = true
@@ -292,15 +354,18 @@ const memoryVersion = 1
 
 // storedHistory is how a conversation is stored: without pictures, opaque parts of the vendors kept.
 type storedHistory struct {
-	Version int     `json:"version"`
-	Dropped bool    `json:"dropped,omitempty"`
-	Typed   bool    `json:"typed,omitempty"` // a person typed all that was asked for
-	Entries []entry `json:"entries"`
+	Version   int     `json:"version"`
+	Condensed bool    `json:"condensed,omitempty"`
+	Dropped   bool    `json:"dropped,omitempty"`
+	Typed     bool    `json:"typed,omitempty"` // a person typed all that was asked for
+	Entries   []entry `json:"entries"`
 }
 
 // marshal returns the conversation as it is stored.
 func (h *history) marshal() (json.RawMessage, error) {
-	m := storedHistory{Version: memoryVersion, Dropped: h.dropped, Typed: !h.foreign, Entries: make([]entry, 0, len(h.entries))}
+	m := storedHistory{
+		Version: memoryVersion, Condensed: h.condensed, Dropped: h.dropped, Typed: !h.foreign, Entries: make([]entry, 0, len(h.entries)),
+	}
 	for _, e := range h.entries {
 		e.Parts = slices.Clone(e.Parts)
 		for i, p := range e.Parts {
@@ -342,7 +407,7 @@ func parseHistory(raw json.RawMessage) (history, error) {
 			return history{}, fmt.Errorf("read the stored conversation: entry %d: %w", i, err)
 		}
 	}
-	h := history{entries: m.Entries, dropped: m.Dropped, foreign: !m.Typed}
+	h := history{entries: m.Entries, condensed: m.Condensed, dropped: m.Dropped, foreign: !m.Typed}
 	h.answerOpenCalls("interrupted: the program ended")
 	return h, nil
 }

@@ -125,7 +125,11 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	if !r.caps.Literal { // which names files as the person does
 		prompt = agent.TaskText(r.task)
 	}
-	r.state.history.addPrompt(prompt, r.task.Typed)
+	h := &r.state.history
+	h.addPrompt(prompt, r.task.Typed)
+	if h.size() > r.set.HistoryChars/2 { // room for this task: what it builds on must not go while it works
+		h.condense(1)
+	}
 	return nil
 }
 

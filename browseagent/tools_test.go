@@ -501,6 +501,61 @@ func TestTheWholeConversationIsBounded(t *testing.T) {
 	}
 }
 
+func TestOfEarlierTasksRemainsWhatWasAskedAndAnswered(t *testing.T) {
+	b := newBench()
+	withPage(b, &page{})
+	for i := range 4 {
+		b.task.Prompt = fmt.Sprintf("task %d", i)
+		if i == 1 { // an interrupted one has no answer
+			b.script(call("open", `{"url":"http://shop.test/"}`), func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, errors.New("no answer") })
+			if _, err := b.run(t.Context()); err == nil {
+				t.Fatal("the task has an answer, want an error")
+			}
+			continue
+		}
+		b.script(call("open", `{"url":"http://shop.test/"}`), say(fmt.Sprintf("answer %d", i)))
+		b.answer(t)
+	}
+	ms := b.model.asked(t, 0).Messages
+	checkAnswered(t, ms)
+	var got []string
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil:
+				got = append(got, "call")
+			case p.Result != nil:
+				got = append(got, "result")
+			default:
+				got = append(got, p.Text)
+			}
+		}
+	}
+	want := []string{
+		"(Of earlier tasks only what was asked and answered is left, not what was done for it.)",
+		"task 0", "answer 0", "task 1", "(This ended before there was an answer.)", "task 2", "call", "result", "answer 2", "task 3",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the fourth task begins with\n%q, want\n%q", got, want)
+	}
+}
+
+func TestALongConversationKeepsThePageThatIsWorked(t *testing.T) {
+	b := newBench()
+	b.settings.HistoryChars = 4000
+	withPage(b, &page{})
+	for i := range 6 {
+		b.task.Prompt = fmt.Sprintf("task %d: %s", i, strings.Repeat("please ", 60))
+		b.script(call("open", `{"url":"http://shop.test/"}`), call("extract", `{}`), call("hover", `{"ref":"e3"}`), say(strings.Repeat("an answer ", 60)))
+		b.answer(t)
+		for n, r := range b.model.requests[1:] {
+			if !slices.ContainsFunc(results(r.Messages), func(r llm.ToolResult) bool { return strings.Contains(r.Text, "\npage:\n") }) {
+				t.Errorf("task %d: after %d calls the model does not see the page", i, n+1)
+			}
+		}
+	}
+}
+
 func TestNobodyHasNoID(t *testing.T) {
 	b := newBench(say("ok"))
 	b.task.Origin = sessions.Origin{}
