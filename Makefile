@@ -53,7 +53,7 @@ test: chromium speech ## run the tests, without those of other-half (PACKAGES=./
 	@$(GO) test $(QUICK) $(TESTFLAGS) -p 4 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
-	CLANK_PEERS=1 $(GO) test -count=1 ./bot ./browseagent/browsertool ./internal/activity ./internal/test/callpeers ./internal/test/llmtest ./voice/discord/dave
+	CLANK_PEERS=1 $(GO) test -count=1 ./bot ./browseagent/browsertool ./browsermgr ./internal/activity ./internal/test/callpeers ./internal/test/llmtest ./voice/discord/dave
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)

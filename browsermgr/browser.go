@@ -38,6 +38,8 @@ type browser struct {
 	headlessSource string
 	graphics       atomic.Pointer[profile.Graphics] // nil until it is known
 
+	keepPages sync.Once // takePages, before it ends
+
 	uses *UseCounter   // ends when it is being ended on purpose
 	gone chan struct{} // closed when nothing of it is left
 	err  error         // why it is gone; set before gone is closed
@@ -171,12 +173,16 @@ func (b *browser) windowCount() int {
 	return len(b.windows)
 }
 
+// windowList returns the windows that have tabs here.
+func (b *browser) windowList() []*Window {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Keys(b.windows))
+}
+
 // hasWorkingWindows reports whether a window that does not rest has tabs here.
 func (b *browser) hasWorkingWindows() bool {
-	b.mu.Lock()
-	list := slices.Collect(maps.Keys(b.windows))
-	b.mu.Unlock()
-	return slices.ContainsFunc(list, func(w *Window) bool {
+	return slices.ContainsFunc(b.windowList(), func(w *Window) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return !w.resting || w.hands != nil
@@ -204,7 +210,7 @@ func (b *browser) run() {
 			}
 			b.handleEvent(ev)
 		case <-idle:
-			if !b.hasUnownedPages() && b.uses.TryEnd(b.manager.IdleAfter) {
+			if !b.hasUnownedPages() && b.uses.IsIdle(b.manager.IdleAfter) && !b.losesPages() && b.uses.TryEnd(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
 		case <-sweep.C:
@@ -253,6 +259,9 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 // shutDown closes the connection, waits for the process and tells why it is gone.
 func (b *browser) shutDown() {
 	crashed := b.uses.TryEnd(0)
+	if !crashed {
+		b.keepPages.Do(b.takePages)
+	}
 	if !crashed && b.resolved.Mode != profile.ModeLaunched {
 		b.undoOverrides()
 	}
@@ -338,6 +347,7 @@ var errStopped = errors.New("the browser was stopped")
 
 // stop ends the browser and returns when nothing of it is left.
 func (b *browser) stop(ctx context.Context) error {
+	b.keepPages.Do(b.takePages)
 	b.uses.TryEnd(0)
 	if b.process != nil {
 		if err := b.process.Stop(ctx); err != nil {

@@ -162,6 +162,13 @@ func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	return true
 }
 
+// IsIdle reports whether the browser is not being ended, is not in use and was not used for so long.
+func (u *UseCounter) IsIdle(idle time.Duration) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.ended && u.count == 0 && time.Since(u.last) >= idle
+}
+
 // LastUse returns when the last operation ended.
 func (u *UseCounter) LastUse() time.Time {
 	u.mu.Lock()

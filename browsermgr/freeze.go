@@ -33,13 +33,7 @@ func (b *browser) freezeUnused(after time.Duration) {
 
 // unusedTabs returns the tabs of windows that neither a task nor a person works.
 func (b *browser) unusedTabs() (list []*page.Tab) {
-	b.mu.Lock()
-	windows := make([]*Window, 0, len(b.windows))
-	for w := range b.windows {
-		windows = append(windows, w)
-	}
-	b.mu.Unlock()
-	for _, w := range windows {
+	for _, w := range b.windowList() {
 		w.mu.Lock()
 		if w.browser == b && !w.working && w.hands == nil {
 			list = append(list, w.tabs.All()...)

@@ -257,12 +257,26 @@ func (m *Manager) untilClosed(ctx context.Context) (derived context.Context, rel
 	}
 }
 
-// Lookup returns the window of a key if there is one. It starts and opens nothing.
+// Lookup returns the window of a key if there is one that is not parked. It starts and opens nothing.
 func (m *Manager) Lookup(key string) (*Window, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w, ok := m.windows[key]
-	return w, ok
+	if !ok || w.isAway() {
+		return nil, false
+	}
+	return w, true
+}
+
+// CloseWindow closes the window of a key, be it parked or not. An unknown key is no error.
+func (m *Manager) CloseWindow(ctx context.Context, key string) error {
+	m.mu.Lock()
+	w, ok := m.windows[key]
+	m.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return w.Close(ctx)
 }
 
 // BrowserStatus describes one profile's browser.

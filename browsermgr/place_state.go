@@ -105,6 +105,7 @@ func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
 func (p *profileState) removeState(ctx context.Context) (TrashResult, error) {
 	dir := p.manager.userDataDir(p.name)
 	removed := TrashResult{From: filepath.Dir(dir)}
+	p.manager.forgetParked(p.name)
 	if err := chrome.Reap(ctx, dir); err != nil {
 		return removed, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

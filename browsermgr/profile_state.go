@@ -21,6 +21,7 @@ func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult
 	if _, err := p.stopWithTurn(ctx); err != nil {
 		return moved, err
 	}
+	p.manager.forgetParked(p.name)
 	if p.manager.isPacked(p.name) { // in the trash it would lie in the clear, or where nobody looks for it
 		return p.removeState(ctx)
 	}

@@ -29,8 +29,10 @@ type Window struct {
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
 	tabs      windowTabs
-	hadTab    bool   // it had a tab once
-	hands     *Hands // of the person who works it; nil for nobody
+	hadTab    bool          // it had a tab once
+	hands     *Hands        // of the person who works it; nil for nobody
+	parked    *parkedWindow // what its tabs held that are not open; nil for nothing
+	away      bool          // it was parked, and nobody has used it since
 
 	typed typedSecrets
 }
@@ -61,7 +63,7 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, closed, headed := w.browser, w.closed, w.headed
-	w.resting = w.resting && w.hands != nil
+	w.resting, w.away = w.resting && w.hands != nil, false
 	w.mu.Unlock()
 	if closed {
 		return tabLease{}, false, errWindowClosed
@@ -119,10 +121,12 @@ func (w *Window) switchBrowser(b *browser) {
 	w.tabs.Clear()
 }
 
-// reopen opens a tab at the window's last address.
+// reopen opens the tabs that the window had, with what they held as far as that was kept, or else one at its last
+// address.
 func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
 	w.mu.Lock()
-	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.tabs.LastURL(), w.hadTab
+	contextID, ephemeral, url, again, kept := w.contextID, w.ephemeral, w.tabs.LastURL(), w.hadTab, w.parked
+	w.parked = nil
 	w.mu.Unlock()
 	if ephemeral && contextID == "" {
 		if contextID, err = b.conn.NewContext(ctx, ""); err != nil {
@@ -131,6 +135,10 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 		w.mu.Lock()
 		w.contextID = contextID
 		w.mu.Unlock()
+	}
+	if kept != nil && len(kept.pages) > 0 {
+		tab, err = w.reopenParked(ctx, b, kept)
+		return tab, true, err
 	}
 	if tab, err = w.openTab(ctx, b); err != nil {
 		return nil, false, err
@@ -229,7 +237,7 @@ func (w *Window) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	w.mu.Lock()
-	w.closed = true
+	w.closed, w.parked = true, nil
 	w.mu.Unlock()
 	if err := acquireTurn(ctx, w.readyTurn); err != nil { // whoever is opening a tab comes to know that it is closed
 		return fmt.Errorf("close window: %w", err)

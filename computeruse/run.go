@@ -107,6 +107,11 @@ func (a *Agent) Close(ctx context.Context, sessionID string) error {
 	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }
 
+// Park implements [sessions.Parker].
+func (a *Agent) Park(ctx context.Context, sessionID string, must bool) (parked bool, err error) {
+	return a.cache.Park(ctx, sessionID, must, a.Browser)
+}
+
 func (a *Agent) settings() Settings {
 	if a.Settings == nil {
 		return Settings{}.withDefaults()

@@ -18,6 +18,8 @@ import (
 type liveSession struct {
 	Session
 	mayHoldPage bool          // the backend may hold a page for it
+	mustPark    bool          // whatever is lost; while it is being parked
+	keptOpen    time.Time     // when parking it would have lost something
 	busy        chan struct{} // not nil: it is worked at, or being closed; closed when it is free again
 	tasks       []*queuedTask // in line or running
 	pins        int           // calls that hold it; not forgotten meanwhile
@@ -86,16 +88,17 @@ func (m *Manager) parkIdle() {
 	defer m.mu.Unlock()
 	now := m.Now()
 	for _, l := range m.live {
-		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle {
-			m.park(l)
+		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle && now.Sub(l.keptOpen) >= idle {
+			m.park(l, false)
 		}
 	}
 	m.dispatch()
 }
 
-// park has a session parked, which must be free. The lock is held.
-func (m *Manager) park(l *liveSession) {
+// park has a session parked, which must be free; one of which something would be lost only if it must. The lock is held.
+func (m *Manager) park(l *liveSession, must bool) {
 	l.claim()
+	l.mustPark = must
 	m.parking++
 	m.toPark = append(m.toPark, l)
 	select {
@@ -110,7 +113,9 @@ func (m *Manager) startParking(ctx context.Context) {
 	defer m.mu.Unlock()
 	for _, l := range m.toPark {
 		m.background.Go(func() {
-			m.closePage(ctx, l, SessionParked)
+			if m.parkPage(ctx, l) {
+				m.closePage(ctx, l, SessionParked)
+			}
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.parking--
@@ -120,17 +125,68 @@ func (m *Manager) startParking(ctx context.Context) {
 	m.toPark = nil
 }
 
-// makeRoom parks the idle session that was used longest ago. The lock is held.
+// makeRoom parks the idle session that was used longest ago, if possible one of which nothing is lost. The lock is held.
 func (m *Manager) makeRoom() {
 	var oldest *liveSession
 	for _, l := range m.live {
-		if l.parkable() && (oldest == nil || l.idleSince().Before(oldest.idleSince())) {
+		if l.parkable() && (oldest == nil || l.goesBefore(oldest)) {
 			oldest = l
 		}
 	}
 	if oldest != nil {
-		m.park(oldest)
+		m.park(oldest, true)
 	}
+}
+
+// goesBefore reports whether a session is parked before another, where one has to be.
+func (l *liveSession) goesBefore(other *liveSession) bool {
+	if kept := l.keptOpen.After(l.idleSince()); kept != other.keptOpen.After(other.idleSince()) {
+		return !kept
+	}
+	return l.idleSince().Before(other.idleSince())
+}
+
+// parkPage parks the page of a session that the caller has occupied. If something of it would be lost, the page stays
+// open and the session is free again: it returns false.
+func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
+	m.mu.Lock()
+	id, worked, must := l.ID, slices.Sorted(maps.Keys(l.usedRuntimes)), l.mustPark
+	m.mu.Unlock()
+	for _, runtime := range worked {
+		p, ok := m.Backends[runtime].(Parker)
+		if !ok {
+			continue // its page is closed
+		}
+		parked, err := parkBackend(ctx, p, id, must)
+		if err != nil {
+			m.Logger.Warn("parking a session's page failed", "session", id, "runtime", runtime, "err", err)
+		}
+		m.mu.Lock()
+		if !parked && err == nil {
+			l.keptOpen = m.Now()
+			l.release()
+			m.dispatch()
+			m.mu.Unlock()
+			return false
+		}
+		if parked {
+			delete(l.usedRuntimes, runtime) // or closing would lose what was kept
+		}
+		m.mu.Unlock()
+	}
+	return true
+}
+
+// parkBackend parks a session's page, with a deadline, and turns a panic into an error.
+func parkBackend(ctx context.Context, p Parker, id string, must bool) (parked bool, err error) {
+	ctx, done := context.WithTimeout(ctx, closeWait)
+	defer done()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the backend crashed: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return p.Park(ctx, id, must)
 }
 
 // closeWhenFree waits until the session is free and then closes its page.
@@ -155,6 +211,9 @@ func (m *Manager) closePage(ctx context.Context, l *liveSession, state SessionSt
 	m.mu.Lock()
 	id, worked := l.ID, slices.Sorted(maps.Keys(l.usedRuntimes))
 	m.mu.Unlock()
+	if state == SessionClosed { // it may have been parked
+		worked = slices.Sorted(maps.Keys(m.Backends))
+	}
 	for _, runtime := range worked {
 		if err := closeBackend(ctx, m.Backends[runtime], id); err != nil {
 			m.Logger.Warn("closing a session's page failed", "session", id, "runtime", runtime, "err", err)

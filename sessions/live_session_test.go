@@ -48,6 +48,56 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 	})
 }
 
+// parker is a backend whose pages lose something when they are parked, if keeps says so.
+type parker struct {
+	*sessionstest.Backend
+
+	keeps  map[string]bool
+	parked []string
+}
+
+func (p *parker) Park(_ context.Context, id string, must bool) (bool, error) {
+	if p.keeps[id] && !must {
+		return false, nil
+	}
+	p.parked = append(p.parked, id)
+	return true, nil
+}
+
+func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
+	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute, Sessions: 2}, func(t *testing.T, r *rig) {
+		t.Helper()
+		p := &parker{Backend: r.backend, keeps: map[string]bool{}}
+		r.Backends["script"] = p
+		first := r.run(ask("ada", "p")).SessionID
+		p.keeps[first] = true
+		pass(time.Second)
+		second := r.run(ask("bob", "p")).SessionID
+		pass(time.Hour)
+		r.wantState(first, sessions.SessionIdle)
+		r.wantState(second, sessions.SessionParked)
+		third := r.run(ask("cy", "p")).SessionID
+		r.wantState(first, sessions.SessionIdle)
+		fourth := r.run(ask("dee", "p")).SessionID // the third may be parked without a loss
+		synctest.Wait()
+		r.wantState(first, sessions.SessionIdle)
+		r.wantState(third, sessions.SessionParked)
+		p.keeps[fourth] = true
+		pass(time.Hour)
+		r.run(ask("eve", "p"))
+		synctest.Wait()
+		r.wantState(first, sessions.SessionParked)
+		r.wantState(fourth, sessions.SessionIdle)
+		if got := r.backend.Closed(); len(got) != 0 {
+			t.Errorf("closed %v, which loses what was kept", got)
+		}
+		must(t, r.CloseSession(t.Context(), first, ada))
+		if got, want := r.backend.Closed(), []string{first}; !slices.Equal(got, want) || !slices.Equal(p.parked, []string{second, third, first}) {
+			t.Errorf("closed %v, want %v; parked %v", got, want, p.parked)
+		}
+	})
+}
+
 func TestARunningSessionIsNotParked(t *testing.T) {
 	withHolding(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig, free func()) {
 		t.Helper()

@@ -150,6 +150,13 @@ type Backend interface {
 	Close(ctx context.Context, sessionID string) error
 }
 
+// Parker is a [Backend], or a [Browser], that can put the page of a session away without losing what it holds.
+type Parker interface {
+	// Park closes the page and keeps what it holds, as long as the program runs, for when it is opened again. Where
+	// something would be lost it does nothing and returns false, unless it must.
+	Park(ctx context.Context, sessionID string, must bool) (parked bool, err error)
+}
+
 // SessionState tells what a session does now.
 type SessionState string
 

@@ -41,11 +41,20 @@ func (w WindowBrowser) Rest(key string) {
 // Close implements [sessions.Browser].
 func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	w.OnClose(key)
+	return w.Manager.CloseWindow(ctx, key)
+}
+
+// Park implements [sessions.Parker].
+func (w WindowBrowser) Park(ctx context.Context, key string, must bool) (bool, error) {
 	win, ok := w.Manager.Lookup(key)
 	if !ok {
-		return nil
+		return true, nil
 	}
-	return win.Close(ctx)
+	parked, err := win.Park(ctx, must)
+	if parked {
+		w.OnClose(key)
+	}
+	return parked, err
 }
 
 // agentModel returns the model that drives the browser. The Manager has routed the task, so it is named.

@@ -91,6 +91,29 @@ func (k *SessionCache[S]) Drop(session string) {
 	delete(k.kept, session)
 }
 
+// Park has the browser of a session parked, in which no task runs, and then drops what is kept of it. A browser that
+// cannot park pages closes them.
+func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, browser sessions.Browser) (parked bool, err error) {
+	parker, ok := browser.(sessions.Parker)
+	if !ok {
+		return true, k.Close(ctx, session, browser.Close)
+	}
+	k.mu.Lock()
+	h := k.kept[session]
+	k.mu.Unlock()
+	if h != nil {
+		h.PageMu.Lock()
+		defer h.PageMu.Unlock()
+	}
+	if parked, err = parker.Park(ctx, session, must); err != nil {
+		err = fmt.Errorf("park the page of session %s: %w", session, err)
+	}
+	if parked {
+		k.Drop(session)
+	}
+	return parked, err
+}
+
 // Close drops what is kept of a session, ends the task that still runs in it, and has its browser closed.
 func (k *SessionCache[S]) Close(ctx context.Context, session string, browser func(context.Context, string) error) error {
 	k.mu.Lock()

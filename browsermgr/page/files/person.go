@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -119,4 +120,12 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 	c.copyDirs = append(c.copyDirs, dir)
 	c.dropCopies(maxKeptCopies)
 	return paths, nil
+}
+
+// Downloading reports whether a download of the tab is under way.
+func (d *Transfers) Downloading(tab *page.Tab) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[tab]
+	return c != nil && slices.ContainsFunc(c.downloads, func(item *downloadItem) bool { return !item.ended })
 }

@@ -1,0 +1,303 @@
+package browsermgr
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/files"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+//go:embed parked.js
+var parkedScript string
+
+// How long it may take to see what a page holds, to give that to another, and that one's frames and fields to be there.
+const (
+	takeLimit  = 5 * time.Second
+	giveLimit  = 15 * time.Second
+	fieldLimit = 2 * time.Second
+)
+
+// maxParkedPage is how much of a page is kept, in bytes.
+const maxParkedPage = 1 << 20
+
+// parkedPage is what a page held that was closed: all that can be given to it when it is opened again. It is in memory
+// only.
+type parkedPage struct {
+	url     string
+	history []historyEntry
+	at      int           // of the history: what was shown
+	frames  []parkedFrame // the main frame first
+}
+
+// parkedFrame is what parked.js takes of a document and those that it reaches.
+type parkedFrame struct {
+	URL      string            `json:"url"`
+	Fields   []json.RawMessage `json:"fields"`
+	Scrolled []json.RawMessage `json:"scrolled"`
+	Storage  map[string]string `json:"storage"`
+	State    *string           `json:"state"` // of its entry in the history, as JSON
+	Unsaved  []string          `json:"unsaved"`
+}
+
+func (p *parkedPage) size() int {
+	n := len(p.url)
+	for _, e := range p.history {
+		n += len(e.url) + len(e.title)
+	}
+	for _, f := range p.frames {
+		for _, part := range slices.Concat(f.Fields, f.Scrolled) {
+			n += len(part)
+		}
+		for key, value := range f.Storage {
+			n += len(key) + len(value)
+		}
+	}
+	return n
+}
+
+// takePage sees what a page holds, without having it go on if it is frozen. unsaved says what of it would be lost; ""
+// if nothing would.
+func (w *Window) takePage(ctx context.Context, b *browser, tab *page.Tab) (p parkedPage, unsaved string) {
+	ctx, cancel := context.WithTimeout(ctx, takeLimit)
+	defer cancel()
+	p = parkedPage{url: tab.URL()}
+	if tab.Err() != nil || p.url == "" || p.url == "about:blank" {
+		return p, ""
+	}
+	var posted bool
+	var err error
+	if p.history, p.at, posted, err = readHistory(ctx, tab); err != nil {
+		return parkedPage{url: p.url}, "it does not answer"
+	}
+	if posted {
+		unsaved = "a form led to it"
+	}
+	if transfers := b.transfers(); transfers != nil && transfers.Downloading(tab) {
+		unsaved = cmp.Or(unsaved, "it downloads")
+	}
+	if len(tab.Dialogs().Pending) > 0 { // the page stands still
+		return p, "it shows a dialog"
+	}
+	for _, f := range tab.Frames() {
+		got, err := frame.CallFunction[parkedFrame](ctx, f, parkedScript, nil, map[string]any{})
+		if err != nil && f != tab.MainFrame() {
+			continue // it went away
+		}
+		if err != nil {
+			return p, "it does not answer"
+		}
+		unsaved = cmp.Or(unsaved, strings.Join(got.Unsaved, ", "))
+		p.frames = append(p.frames, got)
+	}
+	if secret, err := w.holdsSecret(ctx, b, tab); secret || err != nil {
+		for i := range p.frames {
+			p.frames[i].Fields = nil
+		}
+		unsaved = cmp.Or(unsaved, "it holds a secret")
+	}
+	if talks(ctx, tab) {
+		unsaved = cmp.Or(unsaved, "it is in a call")
+	}
+	if p.size() > maxParkedPage {
+		p.frames = nil
+		unsaved = cmp.Or(unsaved, "it holds too much")
+	}
+	return p, unsaved
+}
+
+// holdsSecret reports whether the page shows what the vault filled in, or what a person typed who worked the window.
+func (w *Window) holdsSecret(ctx context.Context, b *browser, tab *page.Tab) (bool, error) {
+	if b.manager.Secrets != nil {
+		if held, err := b.manager.Secrets.Holds(ctx, tab); held || err != nil {
+			return held, err
+		}
+	}
+	return w.typed.fields.Holds(ctx, tab)
+}
+
+// talks reports whether a script of the page has a WebRTC connection.
+func talks(ctx context.Context, tab *page.Tab) bool {
+	const connected = `function () { return this.some((c) => ["connecting", "connected"].includes(c.connectionState)); }`
+	for _, f := range tab.ProcessRoots() {
+		const group = "clank-parked"
+		defer f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: group})
+		kind, err := cdp.Ask[proto.RuntimeEvaluateResult](ctx, f.Session, proto.RuntimeEvaluate{
+			Expression: "globalThis.RTCPeerConnection?.prototype", ObjectGroup: group, Silent: true,
+		})
+		if err != nil || kind.Result == nil || kind.Result.ObjectID == "" {
+			continue
+		}
+		all, err := cdp.Ask[proto.RuntimeQueryObjectsResult](ctx, f.Session, proto.RuntimeQueryObjects{
+			PrototypeObjectID: kind.Result.ObjectID, ObjectGroup: group,
+		})
+		if err != nil || all.Objects == nil {
+			continue
+		}
+		var res frame.EvaluateResult[bool]
+		err = f.Begin(proto.RuntimeCallFunctionOn{
+			ObjectID: all.Objects.ObjectID, FunctionDeclaration: connected, ReturnByValue: true, Silent: true,
+		}).Wait(ctx, &res)
+		if err == nil && res.Result.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// givePage opens a parked page in a new tab and gives it what it held. The outcome is told with the next action.
+func (w *Window) givePage(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) {
+	if p.url == "" || p.url == "about:blank" {
+		return
+	}
+	notes, missing, err := w.loadParked(ctx, b, tab, p)
+	text := "opened the page again as it was: " + p.url
+	switch {
+	case err != nil:
+		text = fmt.Sprintf("could not open the last page again: %v", err)
+	case p.frames == nil:
+		text = fmt.Sprintf("opened the page again: %s; what was typed there is lost", p.url)
+	case len(missing) > 0:
+		text = fmt.Sprintf("opened the page again: %s; what was typed there is back, but for %s", p.url, strings.Join(missing, ", "))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tabs.AddNotes(append([]string{text}, notes...)...)
+}
+
+// loadParked brings a new tab to where a parked page was, and that to the state it was in. missing names the fields that
+// are not there or do not take what they held.
+func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) (notes, missing []string, err error) {
+	if len(p.history) == 0 {
+		notes, err = w.navigate(ctx, b, tab, p.url)
+		return notes, nil, err
+	}
+	s, err := openSession(ctx, tab)
+	opened := err == nil
+	if opened {
+		defer s.branch.Close()
+		err = s.prepare(ctx, p)
+	}
+	if err != nil { // what was prepared may be shown at the same address
+		b.manager.Logger.Debug("a page is opened again without its history", "tab", tab.ID(), "error", err)
+		if opened {
+			_ = s.intercept(ctx, nil) // or the session is over
+		}
+		if _, err := tab.Navigate(ctx, "about:blank"); err != nil {
+			return nil, nil, err
+		}
+		notes, err = w.navigate(ctx, b, tab, p.url)
+	} else {
+		notes, err = w.withRefusals(ctx, tab, func() (res page.Result, got []files.Download, err error) {
+			res, err = b.navigate(tab, p.url, func() (page.Result, error) { return tab.Reload(ctx) })
+			return res, nil, err
+		})
+	}
+	if err != nil || !opened {
+		return notes, nil, err
+	}
+	err = tab.RunExclusive(ctx, giveLimit, func(ctx context.Context) error {
+		// Fields that send their form when they change must not do so now.
+		err := s.intercept(ctx, func(requestID, frameID string) (string, any) {
+			if frameID == tab.TargetID() {
+				return "Fetch.failRequest", map[string]string{"requestId": requestID, "errorReason": "Aborted"}
+			}
+			return "Fetch.continueRequest", map[string]string{"requestId": requestID}
+		})
+		missing = giveFrames(ctx, tab, p.frames)
+		return err
+	})
+	if err != nil {
+		b.manager.Logger.Debug("a page is not as it was", "tab", tab.ID(), "error", err)
+	}
+	return notes, missing, nil
+}
+
+// prepare makes the tab's history, and what the page finds when it loads: the storage of its tab and the state of its
+// entry.
+func (s *pageSession) prepare(ctx context.Context, p parkedPage) error {
+	ctx, cancel := context.WithTimeout(ctx, giveLimit)
+	defer cancel()
+	if err := s.makeHistory(ctx, p.history, p.at); err != nil {
+		return err
+	}
+	if len(p.frames) > 0 {
+		set := "(({ storage, state }) => { Object.assign(sessionStorage, storage); if (state) history.replaceState(JSON.parse(state), ''); })"
+		main, err := json.Marshal(p.frames[0])
+		if err != nil {
+			return err
+		}
+		if err := s.do(ctx, proto.RuntimeEvaluate{Expression: set + "(" + string(main) + ")"}, nil); err != nil {
+			return err
+		}
+	}
+	return s.intercept(ctx, nil)
+}
+
+// giveFrames gives the frames of a page what those of an earlier one held.
+func giveFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (missing []string) {
+	until := time.Now().Add(fieldLimit)
+	used := map[*frame.Frame]bool{}
+	for i, want := range saved {
+		if len(want.Fields)+len(want.Scrolled) == 0 {
+			continue
+		}
+		found := false
+		for !found {
+			for _, f := range tab.Frames() {
+				if used[f] || (i == 0) != (f == tab.MainFrame()) {
+					continue
+				}
+				got, err := frame.CallFunction[struct {
+					Elsewhere bool
+					Missing   []string
+				}](ctx, f, parkedScript, nil, map[string]any{"saved": want, "limit": fieldLimit.Milliseconds()})
+				if found = err == nil && !got.Elsewhere; found {
+					used[f] = true
+					for _, name := range got.Missing {
+						missing = append(missing, strconv.Quote(name))
+					}
+					break
+				}
+			}
+			if found || time.Now().After(until) || !pause(ctx) {
+				break
+			}
+		}
+		if !found && len(want.Fields) > 0 {
+			missing = append(missing, namesOf(want.Fields)...)
+		}
+	}
+	return missing
+}
+
+// pause waits a moment for what Chromium does not tell of. It returns false if ctx is over.
+func pause(ctx context.Context) bool {
+	select {
+	case <-time.After(20 * time.Millisecond):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func namesOf(fields []json.RawMessage) (names []string) {
+	for _, data := range fields {
+		var f struct{ Name string }
+		if json.Unmarshal(data, &f) == nil {
+			names = append(names, strconv.Quote(f.Name))
+		}
+	}
+	return names
+}
