@@ -419,8 +419,8 @@ func TestRefOfOddNames(t *testing.T) {
 	text, err := json.Marshal(names)
 	check.Must(t, err)
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
-	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
+	tab := openTab(t, srv.URL)
 	for mode, opts := range map[string]page.SnapshotOptions{
 		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria},
 		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"},
@@ -430,13 +430,13 @@ func TestRefOfOddNames(t *testing.T) {
 			if opts.Frame != "" {
 				path = "/outer"
 			}
-			tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + path})
+			browsertest.Navigate(t, tab, srv.URL+path)
 			snapshot(t, tab, page.SnapshotOptions{})
 			clickAll(t, tab, snapshot(t, tab, opts).Refs(), len(names))
 		})
 	}
 	t.Run("tree", func(t *testing.T) {
-		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+		browsertest.Navigate(t, tab, srv.URL)
 		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
 		check.Must(t, err)
 		var refs []page.Ref
