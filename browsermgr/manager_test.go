@@ -48,7 +48,7 @@ func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 
 func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
 	base, signs := signallingSite(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	ref := refOf(t, w, "Press me")
@@ -82,7 +82,7 @@ func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
 
 func TestABrowserThatHangsIsReplaced(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	check.Must(t, check.Suspend(m.Status()[0].PID))
@@ -95,7 +95,7 @@ func TestABrowserThatHangsIsReplaced(t *testing.T) {
 
 func TestWindowIsRestoredAfterACrash(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "tabNew", nil)
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})

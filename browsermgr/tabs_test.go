@@ -83,7 +83,7 @@ func TestTabsOfSessionsAreSwept(t *testing.T) {
 }
 
 func TestOfManyTabsAtOnceEachIsThereOrItsLimitIsNamed(t *testing.T) {
-	const most, all = 3, 24 // more say no more, and take their time
+	const most, all = 3, 12 // more say no more, and take their time
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) {
 			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: most, Interval: 50 * time.Millisecond}
