@@ -20,7 +20,7 @@ import (
 
 var (
 	wholeCorpus = flag.Bool("whole", false, "every task by every backend, not only its share")
-	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each ninth, and clicks in all views")
+	otherHalf   = flag.Bool("other", false, "every task by its two backends, not only each eighteenth, and clicks in all views")
 )
 
 // openTestBrowser opens a browser for all windows of a test.
@@ -68,7 +68,7 @@ func runBackendTasks(t *testing.T, m *browsermgr.Manager, b corpus.Backend) (did
 			t.Logf("%s is not for this backend: %s", task.Name, why)
 			continue
 		}
-		if !*wholeCorpus && (!b.InPart(i, task) || i%9 > 0 && !*otherHalf) {
+		if !*wholeCorpus && (!b.InPart(i, task) || i%18 > 0 && !*otherHalf) {
 			continue
 		}
 		of++
