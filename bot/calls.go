@@ -247,7 +247,7 @@ func (b *Bot) answerCall(
 		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 		from := b.asModerator(b.completeOrigin(ctx, originOf(i, who)), who, who.bits)
 		from.Locale = b.localeOf(i, who, private)
-		b.editAnswer(ctx, i, b.callCommand(ctx, from, do))
+		b.editAnswer(ctx, i, private, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
 		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
@@ -266,12 +266,19 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(con
 	return text
 }
 
-// editAnswer sends the answer to a command whose response was deferred.
-func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text string) {
+// editAnswer sends the answer to an interaction whose response was deferred, in private or not. If Discord takes none
+// any more, it becomes a message.
+func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, private bool, text string, files ...discord.File) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
-	if _, err := b.rest.EditResponse(ctx, i, discord.OutgoingMessage{Content: discord.SplitMessage(text, discord.MaxMessageLength)[0]}); err != nil {
-		b.logger().Warn("command not answered", "error", err)
+	who, _ := personOf(i)
+	where := b.commandMessage(i, who, private || isAway(i))
+	answer := messageContent{files: files}
+	if parts := discord.SplitMessage(text, discord.MaxMessageLength); len(parts) > 0 {
+		answer.content = parts[0]
+	}
+	if err := where.show(ctx, answer, true); err != nil {
+		b.logger().Error("command not answered", "channel", i.ChannelID, "user", who.id, "error", err)
 	}
 }
 

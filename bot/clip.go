@@ -20,20 +20,17 @@ func (b *Bot) clipCommand(ctx context.Context, i *discordgo.Interaction, from se
 		why = b.Host.Disabled(ctx, from)
 	}
 	if why != "" {
-		b.editAnswer(ctx, i, loc.Sentence(why))
+		b.editAnswer(ctx, i, false, loc.Sentence(why))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	data, err := b.Pages.Clip(ctx, from, maxUpload)
 	if err != nil {
-		b.editAnswer(ctx, i, sentence(loc, err.Error(), 1000))
+		b.editAnswer(ctx, i, false, sentence(loc, err.Error(), 1000))
 		return
 	}
-	m := discord.OutgoingMessage{Files: []discord.File{{Name: "clip.webm", MediaType: "video/webm", Data: data}}}
-	if _, err := b.rest.EditResponse(ctx, i, m); err != nil {
-		b.logger().Warn("command not answered", "error", err)
-	}
+	b.editAnswer(ctx, i, false, "", discord.File{Name: "clip.webm", MediaType: "video/webm", Data: data})
 }
 
 // clipSubcommand returns the subcommand, if there are recordings.

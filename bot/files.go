@@ -222,7 +222,7 @@ func (b *Bot) giveFiles(ctx context.Context, i *discordgo.Interaction, id string
 	b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, discord.OutgoingMessage{Private: true})
 	t, refusal := b.taskFor(ctx, i, id, who)
 	if refusal != "" {
-		b.editAnswer(ctx, i, refusal)
+		b.editAnswer(ctx, i, true, refusal)
 		return
 	}
 	where := b.commandMessage(i, who, true)

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -256,7 +257,7 @@ func (b *Bot) openScriptForm(ctx context.Context, i *discordgo.Interaction, id s
 
 func (b *Bot) openForm(ctx context.Context, i *discordgo.Interaction, f discord.Form) {
 	if err := b.rest.OpenForm(ctx, i, f); err != nil {
-		b.logger().Warn("form not opened", "form", f.ID, "error", err)
+		b.tellUnanswered(ctx, i, discord.OutgoingMessage{Private: true}, fmt.Errorf("open form %s: %w", f.ID, err))
 	}
 }
 
@@ -302,15 +303,15 @@ func (b *Bot) showPicture(ctx context.Context, i *discordgo.Interaction, id stri
 		refusal = who.locale.T(unknownCommandText)
 	}
 	if refusal != "" {
-		b.editAnswer(ctx, i, refusal)
+		b.editAnswer(ctx, i, true, refusal)
 		return
 	}
 	picture, err := b.Pages.Screenshot(ctx, id)
 	if err != nil {
-		b.editAnswer(ctx, i, sentence(who.locale, err.Error(), 500))
+		b.editAnswer(ctx, i, true, sentence(who.locale, err.Error(), 500))
 		return
 	}
-	b.editWithFile(ctx, i, "", pictureFile("page", picture))
+	b.editAnswer(ctx, i, true, "", pictureFile("page", picture))
 }
 
 // closeSession ends a session.
@@ -327,7 +328,7 @@ func (b *Bot) closeSession(ctx context.Context, i *discordgo.Interaction, id str
 			text = sentence(who.locale, err.Error(), 500)
 		}
 	}
-	b.editAnswer(ctx, i, text)
+	b.editAnswer(ctx, i, true, text)
 }
 
 // makeScript gives a person the steps of a task as a script.
@@ -340,28 +341,21 @@ func (b *Bot) makeScript(ctx context.Context, i *discordgo.Interaction, id, name
 		refusal = who.locale.T(unknownCommandText)
 	}
 	if refusal != "" {
-		b.editAnswer(ctx, i, refusal)
+		b.editAnswer(ctx, i, true, refusal)
 		return
 	}
 	name = strings.ToLower(strings.Join(strings.Fields(name), "-"))
 	script, saved, err := b.Pages.Script(ctx, b.completeOrigin(ctx, originOf(i, who)), id, name)
 	if err != nil {
-		b.editAnswer(ctx, i, sentence(who.locale, err.Error(), 1000))
+		b.editAnswer(ctx, i, true, sentence(who.locale, err.Error(), 1000))
 		return
 	}
 	text := who.locale.T("This is the script. An operator of this clank can save it, so that it is run without a model.")
 	if saved {
 		text = who.locale.T("Saved. With the model plain:steps, the task `run %s` does it again.", name)
 	}
-	b.editWithFile(ctx, i, text, discord.File{Name: name + ".txt", MediaType: "text/plain; charset=utf-8", Data: []byte(script)})
-}
-
-// editWithFile sends the answer to an interaction whose response was deferred.
-func (b *Bot) editWithFile(ctx context.Context, i *discordgo.Interaction, text string, f discord.File) {
-	m := discord.OutgoingMessage{Content: text, Files: []discord.File{f}}
-	if _, err := b.rest.EditResponse(ctx, i, m); err != nil {
-		b.logger().Warn("interaction not answered", "error", err)
-	}
+	file := discord.File{Name: name + ".txt", MediaType: "text/plain; charset=utf-8", Data: []byte(script)}
+	b.editAnswer(ctx, i, true, text, file)
 }
 
 const (

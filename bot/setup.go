@@ -136,13 +136,10 @@ func setupError(loc i18n.Locale, err error) string {
 
 func (b *Bot) openSetupForm(ctx context.Context, i *discordgo.Interaction, f settings.Field, st settings.GuildState, loc i18n.Locale) {
 	value, _ := f.Get(st.Settings).(string)
-	err := b.rest.OpenForm(ctx, i, discord.Form{
+	b.openForm(ctx, i, discord.Form{
 		ID: setupPrefix + f.Key, Title: loc.Text(f.Label),
 		Fields: []discord.FormField{{ID: f.Key, Label: loc.Text(f.Label), Hint: "2 USD, 1000000 tokens", Value: value, Max: f.MaxLen, Optional: true}},
 	})
-	if err != nil {
-		b.logger().Warn("form not opened", "error", err)
-	}
 }
 
 // setupMessage shows the settings of a server, with a menu or a button for each that its managers may set.

@@ -229,17 +229,27 @@ func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who pe
 }
 
 // respond answers an interaction that is not work, in private where the bot is no member. If Discord takes no answer any
-// more, the text of one is written as a message.
+// more, it becomes a message. What is deferred is left to [Bot.editAnswer].
 func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m discord.OutgoingMessage) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
 	m.Private = m.Private || isAway(i)
 	err := b.rest.Respond(ctx, i, kind, m)
-	if err != nil {
-		b.logger().Warn("interaction not answered", "error", err)
+	switch {
+	case err == nil:
+	case kind == discordgo.InteractionResponseDeferredChannelMessageWithSource, kind == discordgo.InteractionResponseDeferredMessageUpdate:
+		b.logger().Warn("interaction not acknowledged", "channel", i.ChannelID, "error", err)
+	default:
+		b.tellUnanswered(ctx, i, m, err)
 	}
-	if who, ok := personOf(i); ok && m.Content != "" && discord.IsCode(err, discord.CodeUnknownInteraction) {
-		b.tellLate(ctx, i, who, m.Private, m.Content)
+}
+
+// tellUnanswered says in a message what an interaction was to be answered with, if err is that Discord has forgotten it.
+// Of lists and forms, which need an interaction, the person is asked to try again.
+func (b *Bot) tellUnanswered(ctx context.Context, i *discordgo.Interaction, m discord.OutgoingMessage, err error) {
+	b.logger().Warn("interaction not answered", "channel", i.ChannelID, "error", err)
+	if who, ok := personOf(i); ok && discord.IsCode(err, discord.CodeUnknownInteraction) {
+		b.tellLate(ctx, i, who, m.Private, cmp.Or(m.Content, who.locale.T(busyText)))
 	}
 }
 

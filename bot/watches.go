@@ -44,7 +44,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		default:
 			text = b.watchCommand(ctx, from, sub.Options)
 		}
-		b.editAnswer(ctx, i, text)
+		b.editAnswer(ctx, i, true, text)
 	}, func(ctx context.Context) {
 		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: who.locale.T(busyText), Private: true})
 	})
