@@ -285,7 +285,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 }
 
 func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
-	m := manager(t, nil)
+	m := sharedManager(t)
 	p := findProfile(t, m, "")
 	check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	pid := *status(t, p).PID
