@@ -82,7 +82,7 @@ mutation: ## change the code of core packages in small ways and tell which chang
 	@scripts/mutation $(PACKAGES)
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord, with a line for what people can do there
-	@$(GO) test ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
+	@$(GO) test $(QUICK) ./cmd/clank -count=1 -run '^Test(TheFirstTry|FromNothingThroughTheSetUpPage)$$' -v -program $(abspath $(BIN)) \
 		| awk '/^ *--- |_test.go:[0-9]+: |^(ok|FAIL|panic)/ {print} /^(FAIL|panic)/ {bad=1} END {exit bad}'
 
 manual: chromium build ## what README.md and the pages in docs show, done as it stands there
@@ -204,7 +204,7 @@ trust: chromium build ## attacks of pages, members, models and other accounts on
 			END {print last, acts; exit bad || !last}'
 
 conformance: chromium build ## the control API's contract against the running binary
-	@mkdir -p .cache && $(GO) test -c -o .cache/contract ./browsermgr/control
+	@mkdir -p .cache && $(GO) test $(QUICK) -c -o .cache/contract ./browsermgr/control
 	@.cache/contract -test.run '^TestContract$$' -test.timeout 20m -control.bin $(BIN)
 
 clean: ## remove what was built
