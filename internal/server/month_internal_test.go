@@ -396,7 +396,7 @@ func (m *month) spend(ctx context.Context, s sessions.Session, task sessions.Tas
 }
 
 func TestAMonthOnManyServersMixesNothingUp(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() { // make other-half runs it, whole
 		t.Skip("a month takes seconds, and a minute with the race detector")
 	}
 	t.Parallel()

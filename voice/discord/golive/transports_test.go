@@ -70,9 +70,6 @@ func (w walled) Select(ctx context.Context, r conn.Ready) (string, any, error) {
 }
 
 func TestAServerThatDoesNotAnswerOverUDPIsReachedOverWebRTC(t *testing.T) {
-	if testing.Short() {
-		t.Skip("asking over UDP takes some seconds to fail; what follows is tested with fakes")
-	}
 	t.Parallel()
 	w := newCity(t)
 	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
