@@ -75,8 +75,8 @@ vulncheck: ## known vulnerabilities in what the code calls
 fmt: ## format the code
 	$(GOLANGCI) fmt ./...
 
-fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
-	@TESTFLAGS="$(QUICK) $(TESTFLAGS)" scripts/fuzz "$(or $(FUZZTIME),5s)"
+fuzz: ## fuzz each target for a short time (FUZZTIME=5s, THIRD=1: a third of the packages, another each day)
+	@THIRD="$(THIRD)" TESTFLAGS="$(QUICK) $(TESTFLAGS)" scripts/fuzz "$(or $(FUZZTIME),5s)"
 
 mutation: ## change the code of core packages in small ways and tell which changes their tests miss (PACKAGES="./cancel …")
 	@scripts/mutation $(PACKAGES)
