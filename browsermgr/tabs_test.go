@@ -220,56 +220,49 @@ func tempDir(t *testing.T) string {
 	return temp
 }
 
-func TestRestartsLeaveNothingBehind(t *testing.T) {
-	temp := tempDir(t)
-	m := manager(t, nil)
-	p := findProfile(t, m, "")
-	restart := func() {
-		t.Helper()
-		check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
-		if !stop(t, p) {
-			t.Fatal("it did not run")
-		}
-	}
-	restart()
-	before := holds(t, temp, m.Home)
-	for range rounds(t, "CLANK_LEAK_RESTARTS", 1) {
-		restart()
-	}
-	after := before
-	defer func() { t.Logf("before %+v, after %+v", before, after) }()
-	eventually(t, "nothing more is held than before", func() bool {
-		after = holds(t, temp, m.Home)
-		return after.within(before)
-	})
-}
-
-func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
+func TestClosedTabsAndRestartsLeaveNothingBehind(t *testing.T) {
 	base := site(t)
 	temp := tempDir(t)
 	m := manager(t, nil)
-	u := use(t, findProfile(t, m, ""))
-	cycle := func() {
+	p := findProfile(t, m, "")
+	leavesNothing := func(t *testing.T, limit held, rounds int, do func()) {
 		t.Helper()
-		tab := open(t, u, base+"/")
-		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
-			t.Fatal(err)
+		for range rounds {
+			do()
 		}
-		check.Must(t, tab.Close(t.Context()))
+		after := limit
+		defer func() { t.Logf("allowed %+v, after %+v", limit, after) }()
+		eventually(t, "nothing more is held than before", func() bool {
+			after = holds(t, temp, m.Home)
+			return after.within(limit)
+		})
 	}
-	for range 3 {
-		cycle()
+	t.Run("tabs", func(t *testing.T) {
+		u := use(t, p)
+		cycle := func() {
+			tab := open(t, u, base+"/")
+			if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
+				t.Fatal(err)
+			}
+			check.Must(t, tab.Close(t.Context()))
+		}
+		for range 3 {
+			cycle()
+		}
+		limit := holds(t, temp, m.Home)
+		limit.descriptors, limit.goroutines, limit.processes = limit.descriptors+4, limit.goroutines+8, limit.processes+2 // kept-alive connections of the site, spare renderers
+		leavesNothing(t, limit, rounds(t, "CLANK_LEAK_CYCLES", 5), cycle)
+	})
+	if !stop(t, p) {
+		t.Fatal("it did not run")
 	}
-	before := holds(t, temp, m.Home)
-	before.descriptors, before.goroutines, before.processes = before.descriptors+4, before.goroutines+8, before.processes+2 // kept-alive connections of the site, spare renderers
-	for range rounds(t, "CLANK_LEAK_CYCLES", 5) {
-		cycle()
-	}
-	after := before
-	defer func() { t.Logf("allowed %+v, after %+v", before, after) }()
-	eventually(t, "nothing more is held than before", func() bool {
-		after = holds(t, temp, m.Home)
-		return after.within(before)
+	t.Run("restarts", func(t *testing.T) {
+		leavesNothing(t, holds(t, temp, m.Home), rounds(t, "CLANK_LEAK_RESTARTS", 1), func() {
+			check.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
+			if !stop(t, p) {
+				t.Fatal("it did not run")
+			}
+		})
 	})
 }
 
