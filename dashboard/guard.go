@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 // maxBody bounds what can be sent, in bytes.
@@ -21,7 +21,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		access.SetPageHeaders(h, contentPolicy)
+		pageorigin.SetPageHeaders(h, contentPolicy)
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		if why := s.hostProblem(r); why != "" {
@@ -29,7 +29,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			if access.IsCrossSite(r, false) {
+			if pageorigin.IsCrossSite(r, false) {
 				writeError(w, http.StatusForbidden, "this came from another site and was refused")
 				return
 			}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 // peerOf returns the address at the other end of a connection, which nobody can choose.
@@ -43,13 +43,13 @@ func isLocal(r *http.Request) bool {
 			return false
 		}
 	}
-	return peerOf(r).IsLoopback() && access.IsKnownHost(r)
+	return peerOf(r).IsLoopback() && pageorigin.IsKnownHost(r)
 }
 
 // hostProblem says why the page does not answer under the name that a request is made under: it is not its own, or a
 // proxy of ours has not had it by https. It is empty for loopback names, whatever the port: a tunnel may have another.
 func (s *Server) hostProblem(r *http.Request) string {
-	if access.IsKnownHost(r) {
+	if pageorigin.IsKnownHost(r) {
 		return ""
 	}
 	name, _, err := net.SplitHostPort(r.Host)
@@ -69,7 +69,7 @@ func (s *Server) hostProblem(r *http.Request) string {
 
 // address returns where the page is for whoever has asked for it, without a slash at its end.
 func address(r *http.Request) string {
-	if access.IsKnownHost(r) {
+	if pageorigin.IsKnownHost(r) {
 		return "http://" + r.Host
 	}
 	return "https://" + r.Host // see hostProblem

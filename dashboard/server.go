@@ -17,6 +17,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/budget"
+	"clank/internal/pageorigin"
 	"clank/internal/recording"
 	"clank/internal/settings"
 	"clank/internal/telemetry"
@@ -160,7 +161,7 @@ func (s *Server) checkAddr() error {
 	if err != nil {
 		return fmt.Errorf("address of the page %q: it must be host:port, such as %s", s.Addr, DefaultAddr)
 	}
-	if !access.IsLoopback(host) {
+	if !pageorigin.IsLoopback(host) {
 		return fmt.Errorf("address of the page %q can be reached from other machines: use %s", s.Addr, DefaultAddr)
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/pageorigin"
 	"clank/internal/untrusted"
-	"clank/sessions/access"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -44,7 +44,7 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 		return errors.New("serve MCP over HTTP: it would be open to everybody without tokens")
 	}
 	host, _, err := net.SplitHostPort(h.Addr)
-	if err != nil || !access.IsLoopback(host) {
+	if err != nil || !pageorigin.IsLoopback(host) {
 		return fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr)
 	}
 	if h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr); err != nil {
@@ -89,7 +89,7 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		switch {
-		case !access.IsKnownHost(r), access.IsCrossSite(r, true): // also where it only reads: MCP asks for it
+		case !pageorigin.IsKnownHost(r), pageorigin.IsCrossSite(r, true): // also where it only reads: MCP asks for it
 			http.Error(w, "Forbidden", http.StatusForbidden)
 		case !strings.EqualFold(scheme, "Bearer") || !h.Valid(strings.TrimSpace(token)):
 			w.Header().Set("WWW-Authenticate", "Bearer")

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 // DefaultAddr is where the control API listens unless told otherwise.
@@ -86,7 +86,7 @@ func (s *Server) Open(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("open control server: %w", err)
-	case !access.IsLoopback(host):
+	case !pageorigin.IsLoopback(host):
 		return fmt.Errorf("open control server on %s: it listens on loopback addresses only, such as %s", s.Addr, DefaultAddr)
 	case s.Secrets.Empty() && !s.Insecure:
 		return errors.New("open control server: it has no secret; give it a token or a password")
@@ -228,7 +228,7 @@ func presentedSecret(r *http.Request) string {
 // name here.
 func RequireLocalHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !access.IsKnownHost(r) {
+		if !pageorigin.IsKnownHost(r) {
 			writeRefusal(w, http.StatusForbidden, "Forbidden: the control API answers under loopback names only, such as 127.0.0.1")
 			return
 		}
@@ -237,12 +237,12 @@ func RequireLocalHost(next http.Handler) http.Handler {
 }
 
 // RefuseCrossSite refuses requests that may change something and that a page from elsewhere has made, see
-// [access.IsCrossSite].
+// [pageorigin.IsCrossSite].
 func RefuseCrossSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
-			if access.IsCrossSite(r, true) {
+			if pageorigin.IsCrossSite(r, true) {
 				writeRefusal(w, http.StatusForbidden, "Forbidden")
 				return
 			}

@@ -17,7 +17,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
@@ -87,7 +87,7 @@ func (s *DevToolsServer) handler() http.Handler {
 			given = r.URL.Query().Get("token")
 		}
 		switch {
-		case !access.IsKnownHost(r), r.Header.Get("Origin") != "", r.Header.Get("Sec-Fetch-Site") != "":
+		case !pageorigin.IsKnownHost(r), r.Header.Get("Origin") != "", r.Header.Get("Sec-Fetch-Site") != "":
 			http.Error(w, "this is for programs of this machine, not for web pages: ask for 127.0.0.1, without an Origin", http.StatusForbidden)
 		case given == "" || !s.token(given):
 			w.Header().Set("WWW-Authenticate", "Bearer")

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"clank/browsermgr/fault"
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 // Endpoint names where a browser's DevTools are. The zero value is none.
@@ -128,7 +128,7 @@ func httpScheme(scheme string) string {
 }
 
 func isLoopbackHost(host string) bool {
-	return access.IsLoopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	return pageorigin.IsLoopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // isLocalToBrowser reports whether a host, as a browser names it, means "wherever I run".

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
-	"clank/browsermgr/profile"
 )
 
 // printBrowserStatus prints how a profile and its browser are, without what is not known.
-func printBrowserStatus(p *outputPrinter, s profile.Status) {
+func printBrowserStatus(p *outputPrinter, s client.ProfileStatus) {
 	line := func(name, value string) {
 		if value != "" {
 			p.Line("%s: %s", name, cleanLine(value))
@@ -45,7 +44,7 @@ func printBrowserStatus(p *outputPrinter, s profile.Status) {
 
 // profileList is the answer to a question for the profiles.
 type profileList struct {
-	Profiles   []profile.Info
+	Profiles   []client.Profile
 	MaxRunning int
 }
 

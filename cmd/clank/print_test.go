@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
@@ -15,15 +16,21 @@ import (
 	"clank/internal/test/check"
 	"clank/sessions"
 	"clank/sessions/approval"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// fillValue puts text into every string within v, and one entry into each list.
+// fillValue puts text into every string within v, a number into each number, and one entry into each list.
 func fillValue(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Int:
+		v.SetInt(7)
+	case reflect.Uint64:
+		v.SetUint(7)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fillValue(v.Elem(), text)
@@ -61,7 +68,7 @@ func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
 	nowhere := filledValue[client.TabList](hostile)
 	nowhere.Tabs[0].URL = ""
 	for name, print := range map[string]func(p *outputPrinter){
-		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[profile.Status](hostile)) },
+		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[client.ProfileStatus](hostile)) },
 		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[profileList](hostile)) },
 		"report":       func(p *outputPrinter) { printReport(p, filledValue[client.Report](hostile)) },
 		"tabs":         func(p *outputPrinter) { printTabs(p, filledValue[client.TabList](hostile)) },
@@ -219,5 +226,21 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 	<-followed
 	if err := p.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheClientReadsProfilesAsTheServerWritesThem(t *testing.T) {
+	t.Run("status", readsAll[client.ProfileStatus, profile.Status])
+	t.Run("list", readsAll[client.Profile, profile.Info])
+}
+
+// readsAll checks that every field of the client's type is read from what the server's type is written as.
+func readsAll[Read, Written any](t *testing.T) {
+	data, err := json.Marshal(filledValue[Written]("x"))
+	check.Must(t, err)
+	var got Read
+	check.Must(t, json.Unmarshal(data, &got))
+	if diff := cmp.Diff(filledValue[Read]("x"), got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"clank/internal/liveview/assets"
+	"clank/internal/pageorigin"
 	"clank/sessions"
-	"clank/sessions/access"
 
 	"github.com/coder/websocket"
 )
@@ -53,7 +53,7 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("GET "+at+"live", s.withVisitor(s.handleLive))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		access.SetPageHeaders(w.Header(), policy)
+		pageorigin.SetPageHeaders(w.Header(), policy)
 		mux.ServeHTTP(w, r)
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"clank/internal/pageorigin"
 	"clank/llm"
-	"clank/sessions/access"
 )
 
 // AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models.
@@ -75,7 +75,7 @@ func (m AudioModel) ledgerName() string {
 // isLocal reports whether m runs on this machine, where nobody charges for it.
 func (m AudioModel) isLocal() bool {
 	u, err := url.Parse(m.URL)
-	return err == nil && access.IsLoopback(u.Hostname())
+	return err == nil && pageorigin.IsLoopback(u.Hostname())
 }
 
 // priced puts a list price on u. The price of another's server is not known, whatever its models are called.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/pageorigin"
 	"clank/sessions"
 	"clank/sessions/access"
 	"clank/sessions/agent"
@@ -102,7 +103,7 @@ var filePolicy = func() string {
 // ServeHTTP serves the page of a link, and the file if the page asks for it.
 func (l *FileLinks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	access.SetPageHeaders(h, filePolicy)
+	pageorigin.SetPageHeaders(h, filePolicy)
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	f, ok := l.find(strings.TrimPrefix(r.URL.Path, fileLinkPrefix))
 	switch {

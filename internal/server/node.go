@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
+	"clank/internal/pageorigin"
 	"clank/internal/settings"
-	"clank/sessions/access"
 )
 
 // minNodeToken is how long a node's token is at least, in bytes: nothing counts the tries.
@@ -35,7 +35,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		return "", fmt.Errorf("lend browsers on %s: %w", f.NodeAddr, err)
 	case !token.IsSet():
 		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know", f.NodeAddr)
-	case !secure && !access.IsLoopback(host):
+	case !secure && !pageorigin.IsLoopback(host):
 		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a loopback address behind a tunnel", f.NodeAddr)
 	case len(token.Reveal()) < minNodeToken:
 		return "", fmt.Errorf("lend browsers on %s: CLANK_NODE_TOKEN is short enough to be guessed: use %d characters or more, such as openssl rand -hex 32 writes", f.NodeAddr, minNodeToken)

@@ -13,8 +13,8 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
 	"clank/dashboard/api"
+	"clank/internal/pageorigin"
 	"clank/internal/settings"
-	"clank/sessions/access"
 	"clank/sessions/approval"
 )
 
@@ -168,7 +168,7 @@ var weaknessChecks = []struct {
 		func(in Installation) string {
 			public := plainHost(in.Settings.Share.PublicURL) != ""
 			host, _, err := net.SplitHostPort(in.ViewerAddr) // an error while nothing listens
-			open := err == nil && !access.IsLoopback(host)
+			open := err == nil && !pageorigin.IsLoopback(host)
 			return when(public || open, "Shared browsers are shown without encryption")
 		},
 		"whoever is on the way sees the pages, and the link",
@@ -375,7 +375,7 @@ func (in Installation) plainServers() []string {
 // plainHost returns the host of an address at which another machine is spoken to without encryption; "" if it is none.
 func plainHost(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "ws" || access.IsLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "ws" || pageorigin.IsLoopback(u.Hostname()) {
 		return ""
 	}
 	return u.Host

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 
 	"golang.org/x/net/idna"
 )
@@ -66,7 +66,7 @@ func asciiHost(host string) (string, error) {
 }
 
 func isLoopbackHost(host string) bool {
-	return access.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
+	return pageorigin.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
 // DisplayOrigins returns origins for people.

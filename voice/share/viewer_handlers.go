@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 	"clank/videosource"
 	"clank/voice/webrtc"
 )
@@ -291,7 +291,7 @@ func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
 		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		access.SetPageHeaders(h, policy)
+		pageorigin.SetPageHeaders(h, policy)
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		next.ServeHTTP(w, r)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page/action/actiontable"
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 // MaxAnswer is the most bytes of one answer that are read.
@@ -60,7 +60,7 @@ func New(cfg Config) (*Client, error) {
 		IdleConnTimeout:        time.Minute,
 		DisableCompression:     true,
 	}
-	if !access.IsLoopback(base.Hostname()) {
+	if !pageorigin.IsLoopback(base.Hostname()) {
 		transport.Proxy = http.ProxyFromEnvironment
 	}
 	return &Client{
@@ -171,7 +171,9 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 }
 
 // sendsSecret reports whether the secret may go to this server.
-func (c *Client) sendsSecret() bool { return c.secret.AnyHost || access.IsLoopback(c.base.Hostname()) }
+func (c *Client) sendsSecret() bool {
+	return c.secret.AnyHost || pageorigin.IsLoopback(c.base.Hostname())
+}
 
 // explain adds the way out to a refusal that comes from a secret which was kept back, missing or wrong.
 func (c *Client) explain(err *Error) error {

@@ -12,7 +12,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// These types hold what commands print of the answers.
+// These types hold what commands print of the answers. Those of the packages that answer would bring the browser's side,
+// CDP with it, into every start of a command.
 
 // Tab is one tab of a browser.
 type Tab struct {
@@ -30,6 +31,48 @@ type Tab struct {
 type TabList struct {
 	Running bool  `json:"running"`
 	Tabs    []Tab `json:"tabs"`
+}
+
+// ProfileStatus is how a profile and its browser are. What is nil, empty or 0 is not known.
+type ProfileStatus struct {
+	Profile                string  `json:"profile"`
+	Driver                 string  `json:"driver"`
+	Transport              string  `json:"transport"`
+	Running                bool    `json:"running"`
+	PID                    *int    `json:"pid"`
+	CDPPort                *int    `json:"cdpPort"`
+	CDPURL                 *string `json:"cdpUrl"`
+	ChosenBrowser          *string `json:"chosenBrowser"`
+	DetectedBrowser        *string `json:"detectedBrowser"`
+	DetectedExecutablePath *string `json:"detectedExecutablePath"`
+	DetectError            *string `json:"detectError"`
+	UserDataDir            *string `json:"userDataDir"`
+	Color                  string  `json:"color"`
+	Headless               bool    `json:"headless"`
+	HeadlessSource         string  `json:"headlessSource"`
+	MemoryMB               int     `json:"memoryMb,omitempty"` // of all its processes together
+	Guard                  struct {
+		Mode     string `json:"mode"`
+		Refusals uint64 `json:"refusals"`
+		Note     string `json:"note,omitempty"`
+	} `json:"guard"`
+}
+
+// Profile is one line of the list of profiles.
+type Profile struct {
+	Name              string  `json:"name"`
+	Transport         string  `json:"transport"`
+	CDPPort           *int    `json:"cdpPort"`
+	CDPURL            *string `json:"cdpUrl"`
+	Color             string  `json:"color"`
+	Running           bool    `json:"running"`
+	Listening         bool    `json:"listening,omitempty"` // its DevTools can be reached at that port or address now
+	TabCount          int     `json:"tabCount"`
+	IsDefault         bool    `json:"isDefault"`
+	IsRemote          bool    `json:"isRemote"`
+	MemoryMB          int     `json:"memoryMb,omitempty"` // of a browser that the server started
+	MissingFromConfig bool    `json:"missingFromConfig,omitempty"`
+	ReconcileReason   *string `json:"reconcileReason"` // why it runs otherwise than it is set up
 }
 
 // Report is the outcome of a doctor's visit.

@@ -22,8 +22,8 @@ var layers = []struct {
 	never []string // do not import these; empty: anything of ours
 	but   []string // except these
 }{
-	{rule: "the leaves import nothing of ours", from: []string{"cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile"}, but: []string{"llm"}},
-	{rule: "the vocabulary knows the leaves only", from: []string{"sessions"}, but: []string{"sessions", "cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile"}},
+	{rule: "the leaves import nothing of ours", from: []string{"cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile", "internal/pageorigin"}, but: []string{"llm"}},
+	{rule: "the vocabulary knows the leaves only", from: []string{"sessions"}, but: []string{"sessions", "cancel", "llm", "videosource", "internal/untrusted", "internal/i18n", "internal/atomicfile", "internal/pageorigin"}},
 	{rule: "engines do not know front ends", from: []string{"browsermgr", "llm", "voice"}, never: []string{"bot", "dashboard", "cmd", "internal/server"}},
 	{rule: "backends do not know front ends", from: []string{"browseagent", "computeruse"}, never: []string{"bot", "dashboard", "cmd", "internal/server"}},
 	{rule: "backends do not know engines", from: []string{"browseagent", "computeruse"}, never: []string{"browsermgr", "voice"}, but: []string{"browsermgr/page/action/actiontable"}},
@@ -32,6 +32,7 @@ var layers = []struct {
 	{rule: "browsers and calls do not know each other", from: []string{"browsermgr"}, never: []string{"voice"}},
 	{rule: "browsers and calls do not know each other", from: []string{"voice"}, never: []string{"browsermgr"}},
 	{rule: "only the command starts the server", from: []string{"bot", "browseagent", "browsermgr", "cancel", "computeruse", "dashboard", "llm", "sessions", "videosource", "voice"}, never: []string{"internal/server"}},
+	{rule: "a command's start has none of the browser's side", from: []string{"browsermgr/control/client"}, but: []string{"browsermgr/page/action/actiontable", "internal/atomicfile", "internal/pageorigin", "internal/untrusted"}},
 	{rule: "the egress policy stands alone", from: []string{"browsermgr/egress/policy"}},
 }
 

@@ -1,4 +1,4 @@
-package access_test
+package pageorigin_test
 
 import (
 	"net"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"clank/sessions/access"
+	"clank/internal/pageorigin"
 )
 
 func TestOnlyLoopbackNamesAreThisMachine(t *testing.T) {
@@ -15,7 +15,7 @@ func TestOnlyLoopbackNamesAreThisMachine(t *testing.T) {
 		"": false, ".": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "::ffff:10.0.0.1": false, "::1%eth0": false, "[::1]": false,
 		"localhost.evil.example": false, "127.0.0.1.evil.example": false, "evil.localhost": false, "2130706433": false, "0x7f.1": false, "127.1": false,
 	} {
-		if got := access.IsLoopback(host); got != want {
+		if got := pageorigin.IsLoopback(host); got != want {
 			t.Errorf("%q: got %t, want %t", host, got, want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestAReboundNameIsNotKnown(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/", nil)
 		r.Host = host
-		if got := access.IsKnownHost(r); got != want {
+		if got := pageorigin.IsKnownHost(r); got != want {
 			t.Errorf("%q: got %t, want %t", host, got, want)
 		}
 	}
@@ -78,10 +78,10 @@ func TestPagesOfOtherSitesAreToldFromOursAndFromPrograms(t *testing.T) {
 		for i := 0; i < len(c.headers); i += 2 {
 			r.Header.Add(c.headers[i], c.headers[i+1])
 		}
-		if got := access.IsCrossSite(r, false); got != c.strict {
+		if got := pageorigin.IsCrossSite(r, false); got != c.strict {
 			t.Errorf("%s: got %t, want %t", name, got, c.strict)
 		}
-		if got := access.IsCrossSite(r, true); got != c.local {
+		if got := pageorigin.IsCrossSite(r, true); got != c.local {
 			t.Errorf("%s, where this machine is trusted: got %t, want %t", name, got, c.local)
 		}
 	}
@@ -95,7 +95,7 @@ func FuzzIsKnownHost(f *testing.F) {
 	f.Fuzz(func(t *testing.T, host string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = host
-		if !access.IsKnownHost(r) {
+		if !pageorigin.IsKnownHost(r) {
 			return
 		}
 		low := strings.ToLower(host)
