@@ -65,9 +65,9 @@ race-compile: ## compile what "make race" runs
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
 
-cross: ## compile and vet the program and its tests for each system of a release (the first time takes many minutes)
-	@for t in linux/amd64 linux/arm64 darwin/arm64 darwin/amd64 windows/amd64; do \
-		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
+cross: ## compile and vet the program and its tests for each system of a release (TARGETS="windows/amd64 …" PACKAGES=./...; the first time takes many minutes)
+	@for t in $(or $(TARGETS),linux/amd64 linux/arm64 darwin/arm64 darwin/amd64 windows/amd64); do \
+		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet $(or $(PACKAGES),./...) || exit 1; done
 
 vulncheck: ## known vulnerabilities in what the code calls
 	@scripts/vulncheck || [ $$? -eq 75 ] # 75: it says that nothing is known
