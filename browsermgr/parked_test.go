@@ -101,11 +101,13 @@ const allHeld = `"Ada|two\nlines|2026-11-24|true,false|l|Chad|a,c|there|late|sha
 func TestAParkedPageComesBackAsItWas(t *testing.T) {
 	for name, away := range map[string]func(t *testing.T, m *browsermgr.Manager, w *browsermgr.Window){
 		"parked": func(t *testing.T, m *browsermgr.Manager, w *browsermgr.Window) {
+			t.Helper()
 			if !park(t, m, w, false) {
 				t.Fatal("the page stays open")
 			}
 		},
 		"its browser was stopped": func(t *testing.T, m *browsermgr.Manager, w *browsermgr.Window) {
+			t.Helper()
 			w.Rest()
 			p, err := m.FindProfile("")
 			check.Must(t, err)
