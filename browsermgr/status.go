@@ -293,12 +293,33 @@ func (u *Lease) Navigate(tab *page.Tab, url string, do func() (page.Result, erro
 }
 
 func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
-	since := time.Now()
+	since, restarted := time.Now(), b.networkRestarted()
 	res, err := do()
-	if why := b.explainUnreached(tab, url, since, res, err); why != nil {
+	why := b.explainUnreached(tab, url, since, res, err)
+	if failure, ok := errors.AsType[*address.NetError](err); ok && failure.Code == "ERR_ABORTED" {
+		select {
+		case <-restarted:
+			why = fmt.Errorf("%w: try again", errNetworkLost)
+		case <-time.After(networkLossGrace):
+		}
+	}
+	if why != nil {
 		err = fmt.Errorf("navigate %s: %w", url, why)
 	}
 	return res, err
+}
+
+var errNetworkLost = errors.New("the browser's network process ended and was started again, so what was loading is lost")
+
+// networkLossGrace is how much later the browser may say that its network process has ended than that a load has.
+const networkLossGrace = 500 * time.Millisecond
+
+// networkRestarted is [chrome.Process.NetworkRestarted]; nil, which blocks, for a browser that somebody else started.
+func (b *browser) networkRestarted() <-chan struct{} {
+	if b.process == nil {
+		return nil
+	}
+	return b.process.NetworkRestarted()
 }
 
 // explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason is not

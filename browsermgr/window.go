@@ -27,7 +27,10 @@ type Window struct {
 	working   bool     // a task works it
 	resting   bool     // its last task has ended, and nobody has used it since
 	browser   *browser // where the tabs are; nil before the first use
-	contextID string   // of an ephemeral window, in browser
+
+	networkRestarted <-chan struct{} // of browser, since the last action
+
+	contextID string // of an ephemeral window, in browser
 	tabs      windowTabs
 	hadTab    bool          // it had a tab once
 	hands     *Hands        // of the person who works it; nil for nobody
@@ -117,7 +120,7 @@ func (w *Window) switchBrowser(b *browser) {
 	if w.browser != nil {
 		w.tabs.BrowserGone()
 	}
-	w.browser, w.contextID = b, ""
+	w.browser, w.contextID, w.networkRestarted = b, "", b.networkRestarted()
 	w.tabs.Clear()
 }
 

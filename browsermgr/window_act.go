@@ -241,7 +241,14 @@ func (w *Window) isOnlyTab(tab *page.Tab) bool {
 func (w *Window) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.tabs.TakeNotes()
+	notes := w.tabs.TakeNotes()
+	select {
+	case <-w.networkRestarted:
+		w.networkRestarted = w.browser.networkRestarted()
+		notes = append(notes, errNetworkLost.Error()+": look at the page before you try again")
+	default:
+	}
+	return notes
 }
 
 // explain makes the failure of an operation one that a person can act upon.

@@ -301,8 +301,9 @@ func (p *Process) awaitEndpoint(ctx context.Context) (string, error) {
 	}
 }
 
-// handleStderrLine looks at a line of stderr for the DevTools address.
+// handleStderrLine looks at a line of stderr for the DevTools address and for the end of the network process.
 func (p *Process) handleStderrLine(line string) {
+	p.network.handleLine(line)
 	url, ok := endpointInLine(line)
 	refused := listenError(line)
 	if !ok && refused == nil {

@@ -47,6 +47,8 @@ type Process struct {
 	logger *slog.Logger
 	stderr stderrTail
 
+	network networkRestarts
+
 	lines   sync.Once   // the first address or refusal that stderr named
 	address chan string // capacity 1
 	refused chan error  // capacity 1
