@@ -147,7 +147,8 @@ func (p *stepPerson) loop(ctx context.Context, name string) error {
 		}
 	}
 	var field, button string
-	for _, step := range []func() error{
+	kinds := [...]string{"navigate", "snapshot", "type", "click", "snapshot"}
+	for i, step := range []func() error{
 		func() error { return p.door.navigate(ctx, p.site+"/form?"+url.QueryEscape(name)) },
 		read(&shown),
 		func() (err error) {
@@ -163,7 +164,7 @@ func (p *stepPerson) loop(ctx context.Context, name string) error {
 		if err := step(); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		p.figures.Step(time.Since(begin))
+		p.figures.Step(kinds[i], time.Since(begin))
 	}
 	if !strings.Contains(saved, "saved "+name) {
 		return fmt.Errorf("%s: the page does not say that it saved %q: %s", p.name, name, saved)

@@ -270,6 +270,10 @@ func TestLoad(t *testing.T) {
 		l.floors(&r, *loadFor)
 		rows = append(rows, r)
 		t.Log(r)
+		for _, kind := range slices.Sorted(maps.Keys(r.counted.StepsOf)) {
+			took := r.counted.StepsOf[kind]
+			t.Logf("load: step=%s count=%d p50_ms=%d p95_ms=%d", kind, len(took), load.Percentile(took, 50).Milliseconds(), load.Percentile(took, 95).Milliseconds())
+		}
 		for _, err := range r.counted.Errors[:min(len(r.counted.Errors), 5)] {
 			t.Error(err)
 		}

@@ -10,7 +10,7 @@ import (
 type Figures struct {
 	mu     sync.Mutex
 	loops  map[string]int // by person
-	steps  []time.Duration
+	steps  map[string][]time.Duration // by what they did
 	queued []time.Duration
 	errors []error
 }
@@ -19,14 +19,18 @@ type Figures struct {
 type Snapshot struct {
 	Loops         map[string]int
 	Steps, Queued []time.Duration // sorted
+	StepsOf       map[string][]time.Duration
 	Errors        []error
 }
 
-// Step notes how long a step took that a person or a model waited for.
-func (f *Figures) Step(took time.Duration) {
+// Step notes how long a step of some kind took that a person or a model waited for.
+func (f *Figures) Step(kind string, took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.steps = append(f.steps, took)
+	if f.steps == nil {
+		f.steps = map[string][]time.Duration{}
+	}
+	f.steps[kind] = append(f.steps[kind], took)
 }
 
 // Loop notes that somebody has once more worked the form to its end.
@@ -57,8 +61,12 @@ func (f *Figures) Fail(err error) {
 func (f *Figures) Take() Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Snapshot{f.loops, f.steps, f.queued, f.errors}
+	s := Snapshot{Loops: f.loops, StepsOf: f.steps, Queued: f.queued, Errors: f.errors}
 	f.loops, f.steps, f.queued, f.errors = nil, nil, nil, nil
+	for _, took := range s.StepsOf {
+		slices.Sort(took)
+		s.Steps = append(s.Steps, took...)
+	}
 	slices.Sort(s.Steps)
 	slices.Sort(s.Queued)
 	return s

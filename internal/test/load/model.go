@@ -45,6 +45,9 @@ var (
 	results = []byte(`"role":"tool"`)
 )
 
+// stepKinds are the steps of a loop, in which a model also gets the answer.
+var stepKinds = [stepsOfLoop]string{"open+read", "type+read", "click+read"}
+
 // stepsOfLoop is how many tools are called in one loop: open, which shows the page, type, and click, which shows what it changed.
 const stepsOfLoop = 3
 
@@ -65,7 +68,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	done := bytes.Count(body, results)
 	m.mu.Lock()
 	if last, under := m.answered[task]; under && done > 0 {
-		m.Figures.Step(arrived.Sub(last))
+		m.Figures.Step(stepKinds[(done-1)%stepsOfLoop], arrived.Sub(last))
 	}
 	m.mu.Unlock()
 	defer func() {
