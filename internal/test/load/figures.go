@@ -9,7 +9,7 @@ import (
 // Figures count what people have done. They are safe for concurrent use.
 type Figures struct {
 	mu     sync.Mutex
-	loops  map[string]int // by person
+	loops  map[string]int             // by person
 	steps  map[string][]time.Duration // by what they did
 	queued []time.Duration
 	errors []error
