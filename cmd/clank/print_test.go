@@ -236,6 +236,7 @@ func TestTheClientReadsProfilesAsTheServerWritesThem(t *testing.T) {
 
 // readsAll checks that every field of the client's type is read from what the server's type is written as.
 func readsAll[Read, Written any](t *testing.T) {
+	t.Helper()
 	data, err := json.Marshal(filledValue[Written]("x"))
 	check.Must(t, err)
 	var got Read
