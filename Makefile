@@ -16,7 +16,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: chaos release reproducible manual mutation cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load soak bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
+.PHONY: windows chaos release reproducible manual mutation cross deploy discord-faults discord-pictures run build man test test-peers race race-compile lint vulncheck fmt fuzz smoke bench bench-baseline bench-compare bench-stop bench-load soak bench-overhead bench-dashboard voice-loop share-loop live pages wheel endurance corpus other-half widgets names bench-peers conformance range isolation trust chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -68,6 +68,13 @@ lint: ## run the linters, go vet's checks among them
 cross: ## compile and vet the program and its tests for each system of a release (TARGETS="windows/amd64 …" PACKAGES=./...; the first time takes many minutes)
 	@for t in $(or $(TARGETS),linux/amd64 linux/arm64 darwin/arm64 darwin/amd64 windows/amd64); do \
 		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet $(or $(PACKAGES),./...) || exit 1; done
+
+# Debian 13 has a Wine that is new enough; 8, of Debian 12, lacks what Go needs.
+WINE ?= wine
+windows: ## run tests of files, locks, pipes, the vault, settings and the network as on Windows, with Wine 9 or newer (WINE=wine)
+	@command -v $(WINE) >/dev/null || { echo "make windows: there is no $(WINE): apt-get install --no-install-recommends wine wine64"; exit 1; }
+	@GOOS=windows GOARCH=amd64 WINEDEBUG=-all $(GO) test $(QUICK) -count=1 -timeout 3m -exec $(WINE) \
+		./browsermgr/address ./browsermgr/cdp ./internal/atomicfile ./internal/hardening ./internal/settings ./internal/vault
 
 vulncheck: ## known vulnerabilities in what the code calls
 	@scripts/vulncheck || [ $$? -eq 75 ] # 75: it says that nothing is known

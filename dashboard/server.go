@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 	"time"
 
 	"clank/browsermgr"
+	webaddress "clank/browsermgr/address"
 	"clank/browsermgr/egress"
 	"clank/cancel"
 	"clank/dashboard/api"
@@ -169,7 +169,7 @@ func (s *Server) checkAddr() error {
 
 // explain says why the address could not be had, and by whom it is taken.
 func (s *Server) explain(ctx context.Context, err error) error {
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	if !webaddress.Taken(err) {
 		return fmt.Errorf("open the page on %s: %w", s.Addr, err)
 	}
 	ctx, done := context.WithTimeout(ctx, 2*time.Second)

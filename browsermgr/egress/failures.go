@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"clank/browsermgr/address"
@@ -127,13 +126,13 @@ func netErrorCode(err error) string {
 		return "ERR_NAME_NOT_RESOLVED"
 	case errors.As(err, &dns):
 		return "ERR_NAME_RESOLUTION_FAILED"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case address.Refused(err):
 		return "ERR_CONNECTION_REFUSED"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case address.Broken(err):
 		return "ERR_CONNECTION_RESET"
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case address.Unreachable(err):
 		return "ERR_ADDRESS_UNREACHABLE"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), address.TimedOut(err):
 		return "ERR_TIMED_OUT"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "ERR_EMPTY_RESPONSE"

@@ -29,8 +29,7 @@ func openTerminal() (io.ReadCloser, error) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil, errNoTerminal
 	}
-	// Unlike the standard input it can be closed while it is read from.
-	return os.OpenFile("/dev/tty", os.O_RDONLY, 0)
+	return openConsole()
 }
 
 // answerFunc answers the question with that id.

@@ -27,7 +27,7 @@ type progressPrinter struct {
 // newProgressPrinter tells it on out, which may be a terminal.
 func newProgressPrinter(out io.Writer) *progressPrinter {
 	p := &progressPrinter{Out: out}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) && allowEscapes(f) {
 		p.Width = 80
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {
 			p.Width = width

@@ -57,7 +57,7 @@ var (
 	// keyFiles open what is encrypted in the home.
 	keyFiles = []string{"vault.key", "browser.key"}
 	// runFiles belong to the process that runs.
-	runFiles = []string{"server.json", "control.json", "DevToolsActivePort", discordSessionsFile, unfinishedFile}
+	runFiles = []string{ownerFileName, "clank.holder", "server.json", "control.json", "DevToolsActivePort", discordSessionsFile, unfinishedFile}
 )
 
 // Backup writes what the home holds to a new file: a tar archive, compressed with gzip, and encrypted in the format of

@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"syscall"
 	"time"
 
 	"clank/bot/discord"
+	"clank/browsermgr/address"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice"
@@ -47,7 +47,7 @@ func (x *CallService) openSharing(ctx context.Context) error {
 func (x *CallService) serveViewer(ctx context.Context) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", x.ViewerAddr)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if address.Taken(err) {
 		x.Logger.Warn("address of the viewer's page is taken; using another", "address", x.ViewerAddr, "error", err)
 		ln, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	}

@@ -3,15 +3,14 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"clank/browsermgr/address"
 	"clank/browsermgr/control"
 	"clank/browsermgr/control/client"
 	"clank/internal/settings"
@@ -41,7 +40,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	}
 	s.Addr = cmp.Or(s.Addr, controlAddress(a.getenv))
 	err = s.Open(ctx)
-	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
+	if addr == "" && address.Taken(err) {
 		a.logger.Warn("the port of the control API is taken: it listens on another", "address", s.Addr)
 		s.Addr = "127.0.0.1:0"
 		err = s.Open(ctx)

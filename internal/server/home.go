@@ -74,7 +74,11 @@ func (h *Home) Path(elem ...string) string {
 }
 
 // lockFileName is the file in the home whose lock the owner holds.
-const lockFileName = "clank.lock"
+// Windows keeps others from reading that: there a second file says who it is.
+const (
+	lockFileName  = "clank.lock"
+	ownerFileName = "clank.owner"
+)
 
 // ErrHomeClaimed says that another process owns the home.
 var ErrHomeClaimed = errors.New("another clank uses this home")
@@ -83,7 +87,7 @@ var ErrHomeClaimed = errors.New("another clank uses this home")
 // from reading it, too.
 func (h *Home) ownerFile() string {
 	if runtime.GOOS == "windows" {
-		return h.Path("clank.owner")
+		return h.Path(ownerFileName)
 	}
 	return h.Path(lockFileName)
 }

@@ -97,7 +97,7 @@ func (h *Home) prepareRestore(replace bool) (full bool, err error) {
 	if errors.Is(err, ErrHomeClaimed) {
 		err = fmt.Errorf("%w: end it first", err)
 	}
-	full = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != lockFileName })
+	full = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != lockFileName && e.Name() != ownerFileName })
 	if err == nil && full && !replace {
 		err = fmt.Errorf("there is something in %s already: --replace puts it beside", h.Dir)
 	}

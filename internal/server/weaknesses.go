@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +97,8 @@ func whenAny(what string, list []string) string {
 
 // whenOpen returns that others can open something with that mode, if they can.
 func whenOpen(path string, mode os.FileMode) string {
-	return when(mode&0o077 != 0, fmt.Sprintf("Other accounts of this machine can open %s (%v)", path, mode))
+	open := mode&0o077 != 0 && runtime.GOOS != "windows" // which has no such bits
+	return when(open, fmt.Sprintf("Other accounts of this machine can open %s (%v)", path, mode))
 }
 
 func (in Installation) present(secret string) bool { return SecretPresent(in.Getenv, secret) }

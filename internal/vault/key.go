@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -154,7 +155,7 @@ func readKeys(path, hint string) ([]vaultKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key in %s: %w", path, err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // which has no such bits
 		return nil, fmt.Errorf("the key in %s can be read by others: chmod 600 it%s", path, hint)
 	}
 	data, err := os.ReadFile(path)

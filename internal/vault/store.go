@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"clank/internal/atomicfile"
@@ -107,7 +108,7 @@ func replaceFile(path string, data []byte) error {
 
 // syncFolder has the new key or entry be there after a power cut, too.
 func syncFolder(path string) error {
-	if err := beforeStep(stepSync, path); err != nil {
+	if err := beforeStep(stepSync, path); err != nil || runtime.GOOS == "windows" { // where a folder cannot be synced
 		return err
 	}
 	dir, err := os.Open(filepath.Dir(path))

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"clank/llm"
@@ -107,10 +106,10 @@ func describeNetwork(e *llm.Error, err error, at string) (transient bool) {
 		host x509.HostnameError
 	)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, refused):
 		e.Message, e.Hint = "nothing answers at "+at, "is the server running?"
 		return true
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, reset), errors.Is(err, closed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Message, e.Hint = at+" closed the connection without an answer", "ask again"
 		return true
 	case errors.As(err, &dns):
