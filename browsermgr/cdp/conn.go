@@ -236,7 +236,7 @@ func answerID(data []byte) (int, bool) {
 	if end < 0 {
 		return 0, false
 	}
-	id, err := strconv.Atoi(string(rest[:end]))
+	id, err := strconv.Atoi(string(bytes.TrimSpace(rest[:end])))
 	return id, err == nil
 }
 
