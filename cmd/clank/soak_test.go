@@ -102,7 +102,11 @@ func TestSoak(t *testing.T) {
 	}
 	leave()
 	errors += len(l.figures.Take().Errors)
-	t.Log(verdict(t, samples, errors))
+	line, grew := verdict(samples, errors)
+	for _, what := range grew {
+		t.Error(what)
+	}
+	t.Log(line)
 }
 
 // soak is people who do one thing after another, each beginning the next when it is due.
@@ -260,9 +264,9 @@ func (s soakSample) String() string {
 	return b.String()
 }
 
-// verdict compares the medians of the first and the last quarter: what Chromium takes goes up and down.
-func verdict(t *testing.T, samples []soakSample, errors int) string {
-	t.Helper()
+// verdict compares the medians of the first and the last quarter, as what Chromium takes goes up and down, and says what
+// grew.
+func verdict(samples []soakSample, errors int) (line string, grew []string) {
 	quarter := max(len(samples)/4, 1)
 	early, late := samples[:quarter], samples[len(samples)-quarter:]
 	median := func(of []soakSample, value func(soakSample) float64) float64 {
@@ -277,16 +281,43 @@ func verdict(t *testing.T, samples []soakSample, errors int) string {
 	visits := last.visits - first.visits
 	var b strings.Builder
 	fmt.Fprintf(&b, "soak: minutes=%d visits=%d errors=%d", *soakMinutes, visits, errors)
-	flat := errors == 0
 	for _, c := range soakColumns {
 		before, after := median(early, c.value), median(late, c.value)
 		fmt.Fprintf(&b, " %s=%.0f→%.0f", c.name, before, after)
 		if after > 1.1*before+c.some {
-			flat = false
-			t.Errorf("%s grew from %.0f to %.0f", c.name, before, after)
+			grew = append(grew, fmt.Sprintf("%s grew from %.0f to %.0f", c.name, before, after))
 		}
 	}
 	fmt.Fprintf(&b, " history_mb=%.1f→%.1f history_kb_per_visit=%.1f flat=%t",
-		first.history, last.history, 1000*(last.history-first.history)/float64(max(visits, 1)), flat)
-	return b.String()
+		first.history, last.history, 1000*(last.history-first.history)/float64(max(visits, 1)), errors == 0 && len(grew) == 0)
+	return b.String(), grew
+}
+
+func TestASoakIsFlatUnlessSomethingGrows(t *testing.T) {
+	steady := soakSample{heap: 50, rss: 200, browsers: 900, open: 100, goroutines: 200, threads: 50, processes: 20, profiles: 100}
+	for name, x := range map[string]struct {
+		leak   func(s *soakSample, minute float64)
+		errors int
+		grew   string
+	}{
+		"nothing":            {},
+		"an error":           {errors: 1},
+		"a single peak":      {leak: func(s *soakSample, m float64) { s.browsers += 900 * float64(int(m)/39) }},
+		"goroutines":         {leak: func(s *soakSample, m float64) { s.goroutines += 4 * m }, grew: "goroutines grew from 220 to 340"},
+		"descriptors":        {leak: func(s *soakSample, m float64) { s.open += 2 * m }, grew: "fds grew from 110 to 170"},
+		"a slice that grows": {leak: func(s *soakSample, m float64) { s.heap += m }, grew: "heap_mb grew from 55 to 85"},
+	} {
+		samples := make([]soakSample, 40)
+		for m := range samples {
+			samples[m] = steady
+			if x.leak != nil {
+				x.leak(&samples[m], float64(m))
+			}
+		}
+		line, grew := verdict(samples, x.errors)
+		flat := x.grew == "" && x.errors == 0
+		if strings.Join(grew, "; ") != x.grew || !strings.HasSuffix(line, fmt.Sprintf(" flat=%t", flat)) {
+			t.Errorf("%s: got %q and %s", name, grew, line)
+		}
+	}
 }
