@@ -5,12 +5,12 @@ package address
 import "syscall"
 
 const (
-	taken              = syscall.EADDRINUSE
-	refused            = syscall.ECONNREFUSED
-	reset              = syscall.ECONNRESET
-	aborted            = syscall.ECONNABORTED
-	closed             = syscall.EPIPE
-	hostUnreachable    = syscall.EHOSTUNREACH
-	networkUnreachable = syscall.ENETUNREACH
-	timedOut           = syscall.ETIMEDOUT
+	errTaken              = syscall.EADDRINUSE
+	errRefused            = syscall.ECONNREFUSED
+	errReset              = syscall.ECONNRESET
+	errAborted            = syscall.ECONNABORTED
+	errClosed             = syscall.EPIPE
+	errHostUnreachable    = syscall.EHOSTUNREACH
+	errNetworkUnreachable = syscall.ENETUNREACH
+	errTimedOut           = syscall.ETIMEDOUT
 )

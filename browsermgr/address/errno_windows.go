@@ -3,12 +3,12 @@ package address
 import "golang.org/x/sys/windows"
 
 const (
-	taken              = windows.WSAEADDRINUSE
-	refused            = windows.WSAECONNREFUSED
-	reset              = windows.WSAECONNRESET
-	aborted            = windows.WSAECONNABORTED
-	closed             = windows.WSAESHUTDOWN
-	hostUnreachable    = windows.WSAEHOSTUNREACH
-	networkUnreachable = windows.WSAENETUNREACH
-	timedOut           = windows.WSAETIMEDOUT
+	errTaken              = windows.WSAEADDRINUSE
+	errRefused            = windows.WSAECONNREFUSED
+	errReset              = windows.WSAECONNRESET
+	errAborted            = windows.WSAECONNABORTED
+	errClosed             = windows.WSAESHUTDOWN
+	errHostUnreachable    = windows.WSAEHOSTUNREACH
+	errNetworkUnreachable = windows.WSAENETUNREACH
+	errTimedOut           = windows.WSAETIMEDOUT
 )

@@ -106,10 +106,10 @@ func describeNetwork(e *llm.Error, err error, at string) (transient bool) {
 		host x509.HostnameError
 	)
 	switch {
-	case errors.Is(err, refused):
+	case errors.Is(err, errRefused):
 		e.Message, e.Hint = "nothing answers at "+at, "is the server running?"
 		return true
-	case errors.Is(err, reset), errors.Is(err, closed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, errReset), errors.Is(err, errClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Message, e.Hint = at+" closed the connection without an answer", "ask again"
 		return true
 	case errors.As(err, &dns):

@@ -5,7 +5,7 @@ package transport
 import "syscall"
 
 const (
-	refused = syscall.ECONNREFUSED
-	reset   = syscall.ECONNRESET
-	closed  = syscall.EPIPE
+	errRefused = syscall.ECONNREFUSED
+	errReset   = syscall.ECONNRESET
+	errClosed  = syscall.EPIPE
 )

@@ -3,7 +3,7 @@ package transport
 import "golang.org/x/sys/windows"
 
 const (
-	refused = windows.WSAECONNREFUSED
-	reset   = windows.WSAECONNRESET
-	closed  = windows.WSAECONNABORTED
+	errRefused = windows.WSAECONNREFUSED
+	errReset   = windows.WSAECONNRESET
+	errClosed  = windows.WSAECONNABORTED
 )
