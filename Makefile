@@ -11,8 +11,8 @@ export GOFLAGS ?= -trimpath
 # How test binaries are made: "make lint" vets, and nobody debugs them. Both would cost a minute.
 QUICK := -vet=off -ldflags=-w
 
-# SQLite is translated C: the race detector would quadruple what it takes, to look for races that are not ours.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
+# Libraries that compute in one goroutine: the race detector would quadruple what they take, to look for races that are not ours.
+RACE := -race $(foreach p,modernc.org/sqlite/lib golang.org/x/crypto/scrypt golang.org/x/crypto/pbkdf2 github.com/thesyncim/gopus/...,-gcflags=$(p)=-race=false)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
