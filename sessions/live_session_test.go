@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,12 +53,12 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 type parker struct {
 	*sessionstest.Backend
 
-	keeps  map[string]bool
+	keeps  sync.Map // ids of sessions
 	parked []string
 }
 
 func (p *parker) Park(_ context.Context, id string, must bool) (bool, error) {
-	if p.keeps[id] && !must {
+	if _, keeps := p.keeps.Load(id); keeps && !must {
 		return false, nil
 	}
 	p.parked = append(p.parked, id)
@@ -67,10 +68,10 @@ func (p *parker) Park(_ context.Context, id string, must bool) (bool, error) {
 func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute, Sessions: 2}, func(t *testing.T, r *rig) {
 		t.Helper()
-		p := &parker{Backend: r.backend, keeps: map[string]bool{}}
+		p := &parker{Backend: r.backend}
 		r.Backends["script"] = p
 		first := r.run(ask("ada", "p")).SessionID
-		p.keeps[first] = true
+		p.keeps.Store(first, true)
 		pass(time.Second)
 		second := r.run(ask("bob", "p")).SessionID
 		pass(time.Hour)
@@ -82,7 +83,7 @@ func TestASessionWhosePageWouldLoseSomethingIsParkedForRoomAlone(t *testing.T) {
 		synctest.Wait()
 		r.wantState(first, sessions.SessionIdle)
 		r.wantState(third, sessions.SessionParked)
-		p.keeps[fourth] = true
+		p.keeps.Store(fourth, true)
 		pass(time.Hour)
 		r.run(ask("eve", "p"))
 		synctest.Wait()

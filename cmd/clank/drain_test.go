@@ -68,6 +68,24 @@ func newDrainFixture(t *testing.T) *drainFixture {
 	return f
 }
 
+// awaitAsked waits until the page is asked for.
+func (f *drainFixture) awaitAsked() {
+	f.t.Helper()
+	select {
+	case <-f.asked:
+	case <-testDeadline(f.t).Done():
+		f.t.Fatalf("the page was not asked for; the room reads\n%s", strings.Join(f.texts(), "\n"))
+	}
+}
+
+// texts returns what the messages of the room say.
+func (f *drainFixture) texts() (all []string) {
+	for _, m := range f.Messages(f.room) {
+		all = append(all, m.Content)
+	}
+	return all
+}
+
 // start starts the program, which lets tasks finish for so long when it is ended.
 func (f *drainFixture) start(drain string) *runningProgram {
 	f.t.Helper()
@@ -100,7 +118,7 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	f := newDrainFixture(t)
 	p := f.start("600000")
 	first := f.browse("open " + f.site + ", read")
-	<-f.asked
+	f.awaitAsked()
 	p.interrupt(t)
 	awaitOutput(t, p.stderr, "tasks that may finish: 1")
 	later := f.browse("open " + f.site + "/quick?7, read")
@@ -114,12 +132,12 @@ func TestTasksFinishBeforeTheProgramEndsOrGoOnAfterItsStart(t *testing.T) {
 	p = f.start("0")
 	f.says(later, "The ferry number 7 leaves")
 	second := f.browse("open " + f.site + ", read")
-	<-f.asked
+	f.awaitAsked()
 	p.interrupt(t)
 	f.says(second, "goes on with this by itself")
 	p.exitCode(t)
 	f.start("0")
-	<-f.asked
+	f.awaitAsked()
 	close(f.answer)
 	f.says(second, "10:40")
 }
@@ -210,7 +228,7 @@ func TestWhatWasAskedElsewhereGoesOnAfterTheStartOrSaysHow(t *testing.T) {
 	for name, ask := range elsewhereAsked {
 		ends := ask(t, f, fmt.Sprintf("open %s/%d, read", f.site, len(afterwards)))
 		afterwards = append(afterwards, func() { t.Logf("%s", name); ends() })
-		<-f.asked
+		f.awaitAsked()
 	}
 	p.interrupt(t)
 	p.exitCode(t)

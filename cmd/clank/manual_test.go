@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -110,8 +111,11 @@ func newManual(t *testing.T) *manual {
 	check.Must(t, os.Symlink(filepath.Join(tools, "clank"), filepath.Join(m.dir, "bin/clank")))
 	token := discord.CreateBot("clank", "secret").Token
 	check.Must(t, os.WriteFile(filepath.Join(m.dir, "token"), []byte(token), 0o600))
+	caches, err := os.UserCacheDir()
+	check.Must(t, err)
 	addr, control, shop := unusedAddress(t), unusedAddress(t), unusedAddress(t)
 	m.environ = append(environ, "PATH="+tools+":"+os.Getenv("PATH"), "HOME="+filepath.Join(m.dir, "home"), "CLANK_VAULT_KEYRING=off",
+		"GOCACHE="+cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")), // a new one would compile pprof
 		"MANUAL_PROGRAM="+*builtProgram, "MANUAL_STATE="+filepath.Join(m.dir, "run"), "MANUAL_ROOT="+root,
 		"MANUAL_ADDR="+addr, "MANUAL_CONTROL="+control, "MANUAL_SHOP="+shop, "CLANK_DISCORD_API="+discord.URL,
 		"OPENAI_BASE_URL="+openAI.BaseURL(), "ANTHROPIC_BASE_URL="+claude.BaseURL(), "GEMINI_BASE_URL="+gemini.BaseURL(),

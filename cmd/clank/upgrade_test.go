@@ -160,12 +160,12 @@ func TestNothingIsLostWhileTheProgramIsReplaced(t *testing.T) {
 	})
 	long := f.browse("open " + f.site + ", read")
 	for range 3 {
-		<-f.asked
+		f.awaitAsked()
 		p.interrupt(t)
 		p.exitCode(t)
 		p = startServer(t, f.home, f.environ)
 	}
-	<-f.asked
+	f.awaitAsked()
 	close(quiet)
 	people.Wait()
 	close(f.answer)
@@ -200,14 +200,6 @@ func (f *upgradeFixture) begin() {
 	check.Must(f.t, err)
 	f.form, err = f.WaitAnswer(testDeadline(f.t), opened)
 	check.Must(f.t, err)
-}
-
-// texts returns what the messages of the room say.
-func (f *upgradeFixture) texts() (all []string) {
-	for _, m := range f.Messages(f.room) {
-		all = append(all, m.Content)
-	}
-	return all
 }
 
 // serveFerry answers with a page that tells the query.

@@ -72,10 +72,15 @@ export async function stream(path, heard, signal, asked = {}) {
   await readEvents(answer.body, ({ event, data }) => { if (data) heard(event, JSON.parse(data)); });
 }
 
+// Whoever signs out asks for no stream any more: it would be refused.
+let leaving = false;
+export const setLeaving = (is) => { leaving = is; };
+
 // follow reads a stream of events for as long as the page lives. After a break it goes on from where it was. heard is
 // given the name and the data of each event, online whether there is a connection.
 export async function follow(path, heard, online) {
   for (let last = ""; ; await new Promise((again) => setTimeout(again, 2000))) {
+    if (leaving) continue;
     try {
       const { body } = await request(path, { headers: last ? { "Last-Event-ID": last } : {} });
       online(true);
