@@ -259,11 +259,11 @@ func (h *history) shortenOldest() bool {
 }
 
 // condense reduces all but the newest n tasks to what was asked for and answered, and reports whether that changed
-// anything.
+// anything. What was interrupted belongs to the task after it, which may go on with it.
 func (h *history) condense(n int) bool {
 	var begins []int
 	for i, e := range h.entries {
-		if e.Prompt {
+		if e.Prompt && (i == 0 || h.entries[i-1].answers()) {
 			begins = append(begins, i)
 		}
 	}
@@ -272,18 +272,20 @@ func (h *history) condense(n int) bool {
 	}
 	rest := begins[len(begins)-n]
 	kept := make([]entry, 0, len(h.entries))
-	for i, begin := range begins[:len(begins)-n] {
-		task := h.entries[begin:begins[i+1]]
-		answer := task[len(task)-1]
-		if answer.Role != llm.RoleAssistant { // it was interrupted
-			answer = entry{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "(This ended before there was an answer.)"}}}}
+	for i, e := range h.entries[:rest] {
+		if e.Prompt || e.answers() && h.entries[i+1].Prompt {
+			kept = append(kept, e)
 		}
-		kept = append(kept, task[0], answer)
 	}
 	changed := len(kept) < rest
 	h.condensed = h.condensed || changed
 	h.entries = append(kept, h.entries[rest:]...)
 	return changed
+}
+
+// answers reports whether it is a reply without calls.
+func (e entry) answers() bool {
+	return e.Role == llm.RoleAssistant && !slices.ContainsFunc(e.Parts, func(p llm.Part) bool { return p.Call != nil })
 }
 
 // dropTask drops the oldest task, unless it is the only one.

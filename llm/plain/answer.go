@@ -26,12 +26,13 @@ func finalAnswer(c conversation, steps []step, done int, why string) string {
 	case done < len(steps):
 		add(unfinishedText(c, steps, done))
 	}
-	for _, r := range c.results {
+	results := slices.Concat(c.untold, c.results)
+	for _, r := range results {
 		if !r.failed && !r.look {
 			add(r.output(steps))
 		}
 	}
-	for _, r := range c.results {
+	for _, r := range results {
 		for _, n := range r.notes {
 			// People get the file itself, and may be elsewhere: where it lies on this machine is not for all to read.
 			if saved, _, ok := strings.Cut(n, " bytes) to "); ok && strings.HasPrefix(n, "downloaded ") {

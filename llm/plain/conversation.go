@@ -18,6 +18,7 @@ type conversation struct {
 	results     []result // of the calls made for the instruction, oldest first
 	rounds      []round  // all instructions, the newest last
 	done        int      // steps of the instruction that were done in earlier rounds
+	untold      []result // of earlier rounds of the instruction, which were interrupted before they were answered
 	lastCall    bool     // no tools are offered: the answer is due
 	newest      int      // highest number in the ids of this model's calls
 	failed      *result  // the call that went wrong, if one did
@@ -27,6 +28,7 @@ type conversation struct {
 type round struct {
 	instruction string
 	results     []result
+	answered    bool
 }
 
 // result is one answered call of this model.
@@ -51,6 +53,9 @@ func readConversation(req llm.Request) conversation {
 	calls := map[string]result{}
 	for i, m := range req.Messages {
 		answered := false
+		if n := len(c.rounds); n > 0 && m.Role == llm.RoleAssistant {
+			c.rounds[n-1].answered = !slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Call != nil })
+		}
 		for _, p := range m.Parts {
 			switch {
 			case p.Call != nil:

@@ -163,7 +163,11 @@ func (c conversation) resume(places places) conversation {
 	if !asksToContinue(c.instruction) {
 		return c
 	}
+	told := false
 	for i, r := range slices.Backward(c.rounds[:len(c.rounds)-1]) {
+		if told = told || r.answered; !told {
+			c.untold = slices.Concat(r.results, c.untold)
+		}
 		for _, res := range r.results {
 			if !res.look && !res.failed {
 				c.done = max(c.done, res.step+1)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -275,6 +276,34 @@ func TestWhatCouldNotBeDoneIsNoSuccess(t *testing.T) {
 		reply, err := newModel().Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText(said)}, Tools: tools}, nil)
 		if err != nil || reply.Stop != want {
 			t.Errorf("%q: stop = %q, %v, want %q", said, reply.Stop, err, want)
+		}
+	}
+}
+
+func TestWhatWasReadBeforeAnInterruptionIsTold(t *testing.T) {
+	call := func(id, tool string) llm.Message {
+		return llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: id, Name: tool, Input: []byte("{}")}}}}
+	}
+	result := func(id, text string) llm.Message {
+		return llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: id, Text: text}}}}
+	}
+	done := []llm.Message{
+		llm.UserText("open example.com, read"),
+		call("plain_1_step0", "browser_open"), result("plain_1_step0", wrap("ok", "url: http://example.com/")),
+		call("plain_2_step1", "browser_extract"), result("plain_2_step1", wrap("ok", "text:\nThe ferry leaves at 10:40")),
+	}
+	answer := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "The ferry leaves at 10:40"}}}
+	for name, c := range map[string]struct {
+		between []llm.Message
+		told    bool
+	}{
+		"interrupted":                   {nil, true},
+		"interrupted twice":             {[]llm.Message{llm.UserText("continue")}, true},
+		"answered, and gone on with it": {[]llm.Message{answer}, false},
+	} {
+		reply, err := newModel().Generate(t.Context(), llm.Request{Tools: tools, Messages: append(slices.Concat(done, c.between), llm.UserText("continue"))}, nil)
+		if err != nil || len(reply.Calls()) != 0 || strings.Contains(reply.Text(), "10:40") != c.told {
+			t.Errorf("%s: %+v, %v; want what was read: %v", name, reply, err, c.told)
 		}
 	}
 }
