@@ -163,10 +163,12 @@ func (c conversation) resume(places places) conversation {
 	if !asksToContinue(c.instruction) {
 		return c
 	}
+	var before []result
 	told := false
 	for i, r := range slices.Backward(c.rounds[:len(c.rounds)-1]) {
+		before = slices.Concat(r.results, before)
 		if told = told || r.answered; !told {
-			c.untold = slices.Concat(r.results, c.untold)
+			c.untold = before
 		}
 		for _, res := range r.results {
 			if !res.look && !res.failed {
@@ -177,6 +179,9 @@ func (c conversation) resume(places places) conversation {
 			continue
 		}
 		if steps, err := parseInstruction(r.instruction, places); err == nil && len(steps) > 0 {
+			if c.done >= len(steps) { // its answer may have reached nobody
+				c.untold = before
+			}
 			c.instruction, c.rounds = r.instruction, c.rounds[:i+1]
 			return c
 		}

@@ -293,15 +293,24 @@ func TestWhatWasReadBeforeAnInterruptionIsTold(t *testing.T) {
 		call("plain_2_step1", "browser_extract"), result("plain_2_step1", wrap("ok", "text:\nThe ferry leaves at 10:40")),
 	}
 	answer := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "The ferry leaves at 10:40"}}}
+	more := func(ms ...llm.Message) []llm.Message { // one more step is left to do
+		return append([]llm.Message{llm.UserText("open example.com, read, take a screenshot")}, ms...)
+	}
 	for name, c := range map[string]struct {
-		between []llm.Message
-		told    bool
+		said []llm.Message
+		told bool
 	}{
-		"interrupted":                   {nil, true},
-		"interrupted twice":             {[]llm.Message{llm.UserText("continue")}, true},
-		"answered, and gone on with it": {[]llm.Message{answer}, false},
+		"interrupted":              {done, true},
+		"interrupted twice":        {append(slices.Clone(done), llm.UserText("continue")), true},
+		"an answer may be unheard": {append(slices.Clone(done), answer), true},
+		"a part was answered":      {append(more(done[1:]...), answer), false},
+		"a part was interrupted":   {more(done[1:]...), true},
 	} {
-		reply, err := newModel().Generate(t.Context(), llm.Request{Tools: tools, Messages: append(slices.Concat(done, c.between), llm.UserText("continue"))}, nil)
+		messages := append(slices.Clone(c.said), llm.UserText("continue"))
+		if strings.HasPrefix(name, "a part") {
+			messages = append(messages, call("plain_3_step2", "browser_screenshot"), result("plain_3_step2", "ok"))
+		}
+		reply, err := newModel().Generate(t.Context(), llm.Request{Tools: tools, Messages: messages}, nil)
 		if err != nil || len(reply.Calls()) != 0 || strings.Contains(reply.Text(), "10:40") != c.told {
 			t.Errorf("%s: %+v, %v; want what was read: %v", name, reply, err, c.told)
 		}
