@@ -160,7 +160,7 @@ pages: chromium ## every page of the dashboard in each state, with axe and the k
 
 chaos: chromium ## breaks what clank works with at each stage of a task (ONLY=pattern; faults of disks and memory need root)
 	@$(GO) test $(QUICK) ./cmd/clank -count=1 -timeout 30m -run '^TestChaos$$' -v -chaos -chaos.only '$(ONLY)' \
-		| awk '/^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^chaos: /) last = $$0; else print} END {print last; exit bad || !last}'
+		| awk '/left goroutines behind/ {leak = bad = 1} leak {print; next} /^ *(---.*FAIL|FAIL|panic)/ {bad = 1; print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^chaos: /) last = $$0; else print} END {print last; exit bad || !last}'
 
 wheel: chromium ## a person logs in by hand while a task waits: how late input comes, and who learns what was typed
 	@$(GO) test ./cmd/clank -count=1 -timeout 5m -run '^TestWheel$$' -v -other \

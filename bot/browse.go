@@ -170,7 +170,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
 		MaxSteps: o.steps, MaxUSD: o.budget, Headed: o.headed, Files: files, Typed: !o.untyped,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
-	if rec.State == "" && errors.Is(err, sessions.ErrShuttingDown) && b.Messages != nil && len(files) == 0 && !o.headed {
+	if notTaken(ctx, rec, err) && b.Messages != nil && len(files) == 0 && !o.headed {
 		p.stop()
 		b.keepPaused(ctx, work.ID, where, &pausedTask{
 			Session: session, Prompt: prompt, Title: o.task, Origin: from, Runtime: o.runtime, Model: o.model, Profile: o.profile,
@@ -179,6 +179,15 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		return
 	}
 	b.concludeBrowse(ctx, work.ID, p, from, o.task, rec, err)
+}
+
+// notTaken reports whether a task was not begun because the program ends: the next run can do it.
+func notTaken(ctx context.Context, rec sessions.TaskRecord, err error) bool {
+	if rec.State != "" || err == nil {
+		return false
+	}
+	c := cancel.CauseOf(ctx, err)
+	return errors.Is(err, sessions.ErrShuttingDown) || c != nil && c.Reason == cancel.ShuttingDown
 }
 
 // concludeBrowse shows how a browse has ended, or that it goes on after a restart.

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"clank/bot/discord"
@@ -216,7 +215,7 @@ func (b *Bot) resumeTask(ctx context.Context, work string, where *workMessage, t
 		SessionID: t.Session, Prompt: t.Prompt, Origin: from, Runtime: t.Runtime, Model: t.Model, Profile: t.Profile,
 		MaxSteps: t.MaxSteps, MaxUSD: t.MaxUSD,
 	}, func(e sessions.Event) { p.handleEvent(1, t.Title, e) })
-	if rec.State == "" && errors.Is(err, sessions.ErrShuttingDown) { // it was not taken, and is kept for the next run
+	if notTaken(ctx, rec, err) { // it is kept for the next run
 		p.stop()
 		b.keepPaused(ctx, work, where, &t)
 		return
