@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -105,7 +106,10 @@ func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest
 		if err == nil && !v.mayRead(se.Origin) {
 			err = sessions.ErrNotFound
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, sessions.ErrNotFound):
+			return at, refuse(http.StatusNotFound, "there is no session %q, or it was forgotten; leave it out to start a new one", in.SessionID)
+		case err != nil:
 			return at, failed("find the session", err)
 		}
 		if at = se.Origin; !at.Private && (in.Private || at.Guild != "" && s.isPrivate(at.Guild)) {

@@ -425,6 +425,14 @@ func TestAClosedSessionCannotBeContinued(t *testing.T) {
 	}
 }
 
+func TestASessionThatIsNotThereIsNamed(t *testing.T) {
+	r := start(t)
+	got, body := r.ask("POST", "/api/tasks", `{"prompt":"brief","session_id":"nope"}`)
+	if got != http.StatusNotFound || !strings.Contains(body, `there is no session \"nope\"`) {
+		t.Errorf("got %d %s, want which session is not there", got, body)
+	}
+}
+
 func TestStoppingOneTaskLeavesTheOthers(t *testing.T) {
 	r := start(t)
 	one, two := r.startTask(`{"prompt":"hold one"}`), r.startTask(`{"prompt":"hold two"}`)
