@@ -15,10 +15,10 @@ import (
 	"clank/sessions"
 )
 
-// activityPerPage is how many tasks the page of activity shows at once.
+// activityPerPage is the number of tasks on one page of the activity list.
 const activityPerPage = 40
 
-// stateFilter is a group of states by which tasks can be asked for.
+// stateFilter is a group of task states to filter by.
 type stateFilter struct {
 	value, name string
 	states      []sessions.TaskState
@@ -32,13 +32,13 @@ var stateFilters = []stateFilter{
 	{"failed", "Failed", []sessions.TaskState{sessions.TaskFailed, sessions.TaskInterrupted}},
 }
 
-// sourceNames are what people call the doors.
+// sourceNames are the display names of task origins.
 var sourceNames = map[sessions.OriginKind]string{
 	sessions.FromDiscord: "Discord", sessions.FromDashboard: "Dashboard", sessions.FromTerminal: "Terminal",
 }
 
-// taskQuery reads which tasks are asked for: session, origin, server, person, state, runtime, model, usd (at least),
-// q (words), before (a time) and limit.
+// taskQuery reads the filter from a query string: session, origin, server, person, state, runtime, model, usd
+// (minimum), q (words), before (a time) and limit.
 func taskQuery(q url.Values, limit int) (sessions.TaskQuery, error) {
 	query := sessions.TaskQuery{
 		Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Guild: q.Get("server"), User: q.Get("person"),
@@ -75,17 +75,17 @@ func taskQuery(q url.Values, limit int) (sessions.TaskQuery, error) {
 	return query, nil
 }
 
-// activityData is what the page of activity is made from.
+// activityData is the data of the activity page.
 type activityData struct {
 	Words, USD string
 	Selects    []activitySelect
-	Filtered   bool // by more than words
+	Filtered   bool // a filter other than the words is set
 	Tasks      []activityRow
-	Older      string // the address of the tasks before these; empty = there are none
-	Later      bool   // these are not the last ones
+	Older      string // URL of the older tasks; empty if there are none
+	Later      bool   // these are not the newest
 }
 
-// activitySelect is a filter with the values to choose from.
+// activitySelect is a filter with its choices.
 type activitySelect struct {
 	Name, Label, Chosen string
 	Options             []namedValue
@@ -93,18 +93,18 @@ type activitySelect struct {
 
 type namedValue struct{ Value, Name string }
 
-// activityRow is a task as the list shows it.
+// activityRow is a task in the list.
 type activityRow struct {
 	sessions.TaskRecord
 
-	Hidden     bool // it was asked privately, by somebody else
+	Hidden     bool // someone else asked for it privately
 	Who, Where string
 	StateName  string
-	Sign       string // class of the state: "working", "done" or "bad"
-	Step       string // what was done last
-	Picture    string // address of how the page looked last
+	Sign       string // CSS class of the state: "working", "done" or "bad"
+	Step       string // the last step
+	Picture    string // URL of the last screenshot
 	Cost       string
-	MayAct     bool // steer it
+	MayAct     bool // the visitor may steer it
 	MayStop    bool
 }
 
@@ -135,7 +135,7 @@ func (s *Server) activityPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "activity", pageData{Title: "Activity · clank", Data: data})
 }
 
-// serverNames returns the names of the Discord servers by their ids.
+// serverNames returns the names of the Discord servers by id.
 func (s *Server) serverNames() map[string]string {
 	names := make(map[string]string)
 	for _, g := range s.Discord.State().Servers {
@@ -180,7 +180,7 @@ func (s *Server) activityRows(
 	return rows, nil
 }
 
-// placeName says where a task was asked for: the server and the channel, or the door.
+// placeName returns where a task was asked for: the server and channel, or the kind of origin.
 func (s *Server) placeName(o sessions.Origin, servers map[string]string) string {
 	if o.Kind != sessions.FromDiscord || o.Guild == "" {
 		if o.Kind == sessions.FromDiscord {
@@ -195,7 +195,7 @@ func (s *Server) placeName(o sessions.Origin, servers map[string]string) string 
 	return place
 }
 
-// stateName returns what people call the state of a task, and the class of its sign.
+// stateName returns the display name of a task's state and its CSS class.
 func stateName(t sessions.TaskRecord) (name, sign string) {
 	switch t.State {
 	case sessions.TaskQueued:
@@ -235,7 +235,7 @@ func (s *Server) activitySelects(
 	}
 	for _, kind := range doors {
 		if by != nil {
-			break // they see what was asked for on Discord
+			break // they only see tasks from Discord
 		}
 		sources = append(sources, namedValue{string(kind), sourceNames[kind]})
 	}
@@ -263,7 +263,7 @@ func (s *Server) activitySelects(
 	return shown, nil
 }
 
-// namesOf returns values that people call what they are.
+// namesOf returns values that are their own display names.
 func namesOf(values []string) (named []namedValue) {
 	for _, v := range values {
 		named = append(named, namedValue{v, v})
@@ -271,7 +271,7 @@ func namesOf(values []string) (named []namedValue) {
 	return named
 }
 
-// costText writes what models cost: "0.0123 USD"; of calls without a known price, that it is at least so much.
+// costText formats a cost: "0.0123 USD", or "at least" that if the price of some calls is unknown.
 func costText(usd float64, unpriced bool) string {
 	text := budget.Dollars(usd).String() + " USD"
 	if unpriced {

@@ -29,10 +29,10 @@ func (s *Server) listBrowsers(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "list the browsers", list, err)
 }
 
-// openSessions are the states of sessions whose page is there, or is opened again when it is wanted.
+// openSessions are the states of sessions whose page is open or is reopened on demand.
 var openSessions = []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}
 
-// profileSessions returns the sessions that can be gone on with, by profile.
+// profileSessions returns the sessions that can be resumed, by profile.
 func (s *Server) profileSessions(ctx context.Context) (map[string][]sessions.Session, error) {
 	list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{States: openSessions, Limit: 10_000})
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Server) profileSessions(ctx context.Context) (map[string][]sessions.Ses
 	return by, nil
 }
 
-// browserViews returns all profiles and places, with what runs of them, for reader.
+// browserViews returns all profiles and file areas as reader sees them, with their running browsers.
 func (s *Server) browserViews(ctx context.Context, reader visitor) ([]api.BrowserView, error) {
 	infos, err := s.Browsers.Profiles(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Server) browserViews(ctx context.Context, reader visitor) ([]api.Browse
 	return views, nil
 }
 
-// browserTabs returns the tabs of a browser that runs, without what private ones show to others
-// than the person who asked.
+// browserTabs returns the tabs of a running browser. The contents of private tabs are shown only to the person who
+// asked for them.
 func (s *Server) browserTabs(ctx context.Context, reader visitor, name string) []api.BrowserTab {
 	tabs := []api.BrowserTab{}
 	for key, list := range s.Browsers.Tabs(name) {
@@ -108,7 +108,7 @@ func (s *Server) browserTabs(ctx context.Context, reader visitor, name string) [
 	return tabs
 }
 
-// placeNames are what people call places: Discord servers and persons by their ids.
+// placeNames are the display names of owners of profiles: Discord servers and people, by id.
 type placeNames struct{ servers, people map[string]string }
 
 func (s *Server) placeNames(ctx context.Context) (placeNames, error) {
@@ -123,7 +123,7 @@ func (s *Server) placeNames(ctx context.Context) (placeNames, error) {
 	return n, nil
 }
 
-// of returns whose place it is.
+// of returns the display name of the owner.
 func (n placeNames) of(p sessions.Place) string {
 	kind, id, _ := strings.Cut(string(p), "-")
 	user, guild, _ := strings.Cut(id, "at")
@@ -140,13 +140,13 @@ func (n placeNames) of(p sessions.Place) string {
 	return who
 }
 
-// doctorData is what the page of a browser's health is made from.
+// doctorData is the data of a browser's health page.
 type doctorData struct {
 	Profile string
 	Report  profile.DoctorReport
 }
 
-// doctorPage shows what keeps a browser from working, or that nothing does.
+// doctorPage shows the problems that keep a browser from working, if any.
 func (s *Server) doctorPage(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.Browsers.FindProfile(r.PathValue("name"))
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Server) resetBrowser(w http.ResponseWriter, r *http.Request) error {
 	return writeDone(w, "reset the profile", err)
 }
 
-// deleteBrowser forgets a profile, and moves its data to the trash.
+// deleteBrowser removes a profile and moves its data to the trash.
 func (s *Server) deleteBrowser(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.idleProfile(r)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Server) deleteBrowser(w http.ResponseWriter, r *http.Request) error {
 	return writeDone(w, "delete the profile", err)
 }
 
-// idleProfile returns the profile that the path names, if nothing would be lost that somebody works at.
+// idleProfile returns the profile that the path names, or an error if its browser is running.
 func (s *Server) idleProfile(r *http.Request) (*browsermgr.Profile, error) {
 	p, err := s.Browsers.FindProfile(r.PathValue("name"))
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Server) idleProfile(r *http.Request) (*browsermgr.Profile, error) {
 	return p, nil
 }
 
-// openBrowser opens an address in a profile, in a session of its own that the operator can take over to sign in.
+// openBrowser opens an address in a profile, in a new session that the operator can take over to sign in.
 func (s *Server) openBrowser(w http.ResponseWriter, r *http.Request) error {
 	var in api.BrowserOpen
 	if err := readJSON(r, &in); err != nil {

@@ -9,7 +9,7 @@ import (
 	"clank/llm"
 )
 
-// budget serves how spending stands.
+// budget serves the state of spending.
 func (s *Server) budget(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.overview(r.Context())
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Server) budget(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, o)
 }
 
-// overview returns how spending stands.
+// overview returns the state of spending.
 func (s *Server) overview(ctx context.Context) (budget.Overview, error) {
 	o, err := s.Budgets.Overview(ctx)
 	if err != nil {
@@ -27,14 +27,14 @@ func (s *Server) overview(ctx context.Context) (budget.Overview, error) {
 	return o, nil
 }
 
-// budgetData is what the page of budgets is made from.
+// budgetData is the data of the budget page.
 type budgetData struct {
 	Day   string
 	Today []budgetRow
 	Lists []budgetList
 	Days  []budgetRow
 	Calls []callRow
-	Peak  float64 // the most money of a day
+	Peak  float64 // the highest cost of a day
 }
 
 type budgetList struct {
@@ -42,10 +42,10 @@ type budgetList struct {
 	Rows []budgetRow
 }
 
-// budgetRow is what was spent, and how much of what may be.
+// budgetRow is an amount spent and its limit.
 type budgetRow struct {
 	Name, Text  string
-	Spent, Most float64 // Most is 0 without a limit
+	Spent, Most float64 // Most is 0 if there is no limit
 	Unpriced    int64
 }
 
@@ -83,7 +83,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "budget", pageData{Title: "Costs · clank", Data: data})
 }
 
-// ownBudgetPage shows a member what they spend, and may.
+// ownBudgetPage shows members their own spending and limits.
 func (s *Server) ownBudgetPage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	lines, err := s.Budgets.Status(r.Context(), llm.Account{User: v.account()})
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Server) ownBudgetPage(w http.ResponseWriter, r *http.Request, v visitor
 	return s.page(w, r, "budget", pageData{Title: "Costs · clank", Data: data})
 }
 
-// todayRows returns the ways in which a line counts, one by one.
+// todayRows returns a row for each kind of amount: money, calls, steps and so on.
 func todayRows(l budget.LevelStatus) []budgetRow {
 	row := func(name string, spent, most float64, of, limit budget.Amount) budgetRow {
 		return budgetRow{Name: name, Text: of.Against(limit), Spent: spent, Most: most}
@@ -114,7 +114,7 @@ func todayRows(l budget.LevelStatus) []budgetRow {
 	}
 }
 
-// budgetRows returns a row for each line in which something was spent.
+// budgetRows returns a row for each level with spending.
 func budgetRows(lines []budget.LevelStatus, nameOf func(id string) string) []budgetRow {
 	var rows []budgetRow
 	for _, l := range lines {
@@ -128,8 +128,7 @@ func budgetRows(lines []budget.LevelStatus, nameOf func(id string) string) []bud
 	return rows
 }
 
-// callRowOf returns a call as people read it. What is held or estimated is marked, and
-// so is a price that is not known.
+// callRowOf returns a call as the page shows it. Reserved and estimated costs are marked, and so are unknown prices.
 func callRowOf(e budget.Entry, nameOf func(budget.CostKey, string) string) callRow {
 	c := callRow{
 		At: e.At, Model: e.Model, Purpose: e.Account.Purpose, For: nameOf(budget.CostByUser, e.Account.User),

@@ -15,28 +15,28 @@ import (
 	"clank/sessions"
 )
 
-// examplePrompts are what somebody can try first, without an account anywhere.
+// examplePrompts are prompts that work without an account on any site.
 var examplePrompts = []struct{ Label, Prompt string }{
 	{"Find the lamps", `open the demo shop, type "lamp" into Search, press Enter, read`},
 	{"Put one in the basket", `open the demo shop, click "Accept", click "Aurora Desk Lamp", click "Add to basket", screenshot`},
 	{"Sort by price", `open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`},
 }
 
-// chatData is what the first page shows besides tasks.
+// chatData is the data of the first page besides the tasks.
 type chatData struct {
 	Examples   []struct{ Label, Prompt string }
-	Places     []askingPlace  // where a member may ask; the operator asks at the dashboard
-	Weaknesses []api.Weakness // the serious ones
-	MaxFile    int64          // bytes of a file that comes with a task
-	Models     []string       // to choose from
+	Places     []askingPlace  // where a member may ask; operators ask at the dashboard
+	Weaknesses []api.Weakness // only the serious ones
+	MaxFile    int64          // size limit of an attached file, in bytes
+	Models     []string       // models to choose from
 	Runtimes   []string
-	Unset      string // why there is no model that thinks; empty: there is one
-	Mute       string // why nobody can talk with the assistant; empty: one can
-	Session    string // that is shown at first
-	Live       bool   // pages of sessions can be watched and worked
+	Unset      string // why no model that reasons is configured; empty if one is
+	Mute       string // why the assistant is unavailable; empty if it is available
+	Session    string // the session shown first
+	Live       bool   // sessions can be watched and controlled
 }
 
-// askingPlace is a channel to ask in, "server/channel". What is asked in a Private one only the person sees.
+// askingPlace is a channel to ask in, "server/channel". In a private one, only the person who asks sees the task.
 type askingPlace struct {
 	namedValue
 
@@ -73,7 +73,7 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "chat", pageData{Title: "clank", Data: data})
 }
 
-// places returns the channels in which v may ask for tasks, by name.
+// places returns the channels in which v may ask for tasks, sorted by name.
 func (s *Server) places(v visitor) (places []askingPlace) {
 	if v.role == RoleOperator {
 		return nil
@@ -94,13 +94,14 @@ func (s *Server) places(v visitor) (places []askingPlace) {
 	return places
 }
 
-// isPrivate reports whether all that is done on a server is shown to who asked alone.
+// isPrivate reports whether tasks asked for on a server are visible only to the person who asked.
 func (s *Server) isPrivate(guild string) bool { return s.Settings.For(guild).Server.Private }
 
-// askingOrigin returns where v asks for a task from: the operator at the dashboard or a terminal, others as themselves
-// in a channel, that of the session that they go on with or the one they name. A session stays as private as it began.
+// askingOrigin returns the origin of a task that v asks for. An operator asks from the dashboard or a terminal;
+// others ask as themselves, in the channel of the resumed session or the one they name. A session keeps the privacy
+// it started with.
 func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest) (sessions.Origin, error) {
-	var at sessions.Origin // where the session was begun
+	var at sessions.Origin // where the session was started
 	if in.SessionID != "" {
 		se, err := s.Manager.Session(ctx, strings.ToLower(strings.TrimSpace(in.SessionID)))
 		if err == nil && !v.mayRead(se.Origin) {
@@ -136,7 +137,8 @@ func (s *Server) askingOrigin(ctx context.Context, v visitor, in api.TaskRequest
 	return s.originAt(ctx, v, at)
 }
 
-// operatorAsks returns where v, an operator, asks from; at is where the session was begun that they go on with, if any.
+// operatorAsks returns the origin of a task that v, an operator, asks for; at is the origin of the resumed session,
+// if any.
 func (s *Server) operatorAsks(ctx context.Context, v visitor, in api.TaskRequest, at sessions.Origin) (sessions.Origin, error) {
 	origin, ok := originOf(in.Origin)
 	switch {
@@ -152,8 +154,8 @@ func (s *Server) operatorAsks(ctx context.Context, v visitor, in api.TaskRequest
 	return origin, nil
 }
 
-// membersMayNot says what of a request only the operator may ask for, if anything. Which models, profiles and windows
-// somebody may have is up to the [sessions.Policy].
+// membersMayNot names the part of a request that only the operator may use, if there is one. The [sessions.Policy]
+// decides about models, profiles and windows.
 func membersMayNot(in api.TaskRequest) string {
 	switch {
 	case in.Origin != "" && in.Origin != sessions.FromDashboard:
@@ -166,7 +168,7 @@ func membersMayNot(in api.TaskRequest) string {
 	return ""
 }
 
-// stopAll stops what v has asked for on the page: the operator all, others their own where o is.
+// stopAll stops the tasks that v started from the page: all of them for the operator, otherwise v's own at o.
 func (s *Server) stopAll(v visitor, o sessions.Origin) api.TasksStopped {
 	scope, by := cancel.Scope{Guild: o.Guild, Channel: o.Channel}, cancel.Actor{ID: v.id, Name: v.byName()}
 	if v.role == RoleOperator {

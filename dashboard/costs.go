@@ -19,14 +19,14 @@ const (
 	maxCostDays     = 366
 )
 
-// costs serves what was spent on the last days, to members what they spent: ?by= model, server, person or runtime,
-// ?days=.
+// costs serves the spending of the last ?days= days, grouped by model, server, person or runtime (?by=). Members get
+// their own.
 func (s *Server) costs(w http.ResponseWriter, r *http.Request) error {
 	report, err := s.costReport(r)
 	return writeResult(w, http.StatusOK, "read what was spent", report, err)
 }
 
-// costsCSV serves the same as a table, as RFC 4180 has it.
+// costsCSV serves the same as CSV (RFC 4180).
 func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 	report, err := s.costReport(r)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Disposition", `attachment; filename="costs.csv"`)
 	table := csv.NewWriter(w)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	// Whoever asked went away: nothing to do.
+	// It fails only if the client has gone.
 	_ = table.Write([]string{"day", string(report.By), "name", "usd", "calls", "tokens", "calls_without_price"})
 	for _, c := range report.Costs {
 		_ = table.Write([]string{
@@ -48,7 +48,7 @@ func (s *Server) costsCSV(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// cellText keeps a spreadsheet from taking what people call themselves for a formula.
+// cellText keeps spreadsheets from evaluating a name as a formula.
 func cellText(text string) string {
 	if strings.HasPrefix(text, "=") || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "@") {
 		return "'" + text
@@ -87,7 +87,7 @@ func (s *Server) costReport(r *http.Request) (api.CostReport, error) {
 	return report, nil
 }
 
-// accountNames returns a function that says what people call whom or what something was spent for.
+// accountNames returns a function that returns the display name of the subject of a cost.
 func (s *Server) accountNames(
 	ctx context.Context, seenBy *sessions.Sight,
 ) (func(by budget.CostKey, id string) string, error) {
@@ -109,7 +109,7 @@ func (s *Server) accountNames(
 		case by == budget.CostByGuild:
 			return cmp.Or(servers[id], "Left: "+id)
 		case by == budget.CostByUser:
-			_, user, _ := strings.Cut(id, ":") // behind the door
+			_, user, _ := strings.Cut(id, ":") // the part after the origin
 			return cmp.Or(people[user], id)
 		}
 		return id

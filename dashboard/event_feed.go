@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	maxFeedEvents    = 1024 // frames that a reader who was away can still have, at most
+	maxFeedEvents    = 1024 // most frames kept for readers that reconnect
 	maxFeedBytes     = 8 << 20
-	maxReaderBacklog = 256 // frames that a slow reader may be behind
+	maxReaderBacklog = 256 // most frames that a slow reader may lag behind
 )
 
-// feedEvent is something that happened, ready to be sent.
+// feedEvent is an event ready to be sent.
 type feedEvent struct {
-	id     string // "epoch-number": where a reader that was away goes on
+	id     string // "epoch-number", the server-sent event id from which a reader resumes
 	event  string // name of the server-sent event
 	task   string
-	origin sessions.Origin // where its task was asked for
-	final  bool            // the last one of its task
-	data   []byte          // for those who may read what the task is about
-	others []byte          // for all others; nil = everybody may who sees the task
+	origin sessions.Origin // origin of the event's task
+	final  bool            // the last event of its task
+	data   []byte          // sent to those who may read the task
+	others []byte          // sent to all others; nil if everyone who sees the task may read it
 }
 
-// readableBy reports whether v, who sees the task, may read what it is about.
+// readableBy reports whether v, who sees the task, may read its contents.
 func (f feedEvent) readableBy(v visitor) bool { return f.others == nil || v.mayRead(f.origin) }
 
-// dataFor returns what v is sent.
+// dataFor returns the data to send to v.
 func (f feedEvent) dataFor(v visitor) []byte {
 	if f.readableBy(v) {
 		return f.data
@@ -43,29 +43,29 @@ func (f feedEvent) dataFor(v visitor) []byte {
 	return f.others
 }
 
-// eventFeed passes on what happens to many readers. It never waits for one: who
-// falls too far behind is let go, comes back, and gets what it missed.
+// eventFeed broadcasts events to readers. It never waits for one: a reader that lags too far behind is disconnected,
+// and gets what it missed when it reconnects.
 type eventFeed struct {
 	subscribe func() (<-chan sessions.Event, func())
-	events    <-chan sessions.Event // of the subscription under way
+	events    <-chan sessions.Event // events of the current subscription
 	endEvents func()
 
 	mu      sync.Mutex
-	epoch   string // changes when something may have been missed
+	epoch   string // changes whenever an event may have been lost
 	next    int    // number of the next frame
 	frames  []feedEvent
-	size    int // bytes in frames
+	size    int // size of frames in bytes
 	readers map[chan feedEvent]struct{}
 }
 
-// newEventFeed begins to listen, so that nothing is missed from now on.
+// newEventFeed subscribes at once, so that no event is lost from now on.
 func newEventFeed(subscribe func() (<-chan sessions.Event, func())) *eventFeed {
 	f := &eventFeed{subscribe: subscribe, epoch: rand.Text()[:8], readers: make(map[chan feedEvent]struct{})}
 	f.events, f.endEvents = subscribe()
 	return f
 }
 
-// run passes events on until ctx ends; then it lets all readers go.
+// run broadcasts events until ctx ends; then it disconnects all readers.
 func (f *eventFeed) run(ctx context.Context) {
 	defer f.reset()
 	defer func() { f.endEvents() }()
@@ -79,7 +79,7 @@ func (f *eventFeed) run(ctx context.Context) {
 				continue
 			}
 		}
-		// We fell behind, or the Manager is closing.
+		// The feed lagged behind, or the Manager is closing.
 		f.endEvents()
 		select {
 		case <-ctx.Done():
@@ -91,7 +91,7 @@ func (f *eventFeed) run(ctx context.Context) {
 	}
 }
 
-// reset lets all readers go and makes them read the state anew.
+// reset disconnects all readers and makes them read a new snapshot.
 func (f *eventFeed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,21 +114,21 @@ func (f *eventFeed) publish(ev sessions.Event) {
 	f.send(fr)
 }
 
-// encodeEvent returns what readers are sent of an event. Strings, numbers and times always marshal.
+// encodeEvent returns the data of an event. Its strings, numbers and times always marshal.
 func encodeEvent(ev sessions.Event, mayRead bool) []byte {
 	if ev.Step == nil {
 		data, _ := json.Marshal(shownRecord(ev.Record, mayRead))
 		return data
 	}
 	step := api.StepEvent{TaskID: ev.Record.ID, Step: shownStep(*ev.Step, mayRead)}
-	if !json.Valid(step.Step.Input) { // nothing a model says may keep a step from being told
+	if !json.Valid(step.Step.Input) { // invalid JSON from a model must not suppress the step
 		step.Step.Input = nil
 	}
 	data, _ := json.Marshal(step)
 	return data
 }
 
-// send hands a frame to all readers.
+// send broadcasts a frame to all readers.
 func (f *eventFeed) send(fr feedEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +145,7 @@ func (f *eventFeed) send(fr feedEvent) {
 	}
 }
 
-// remember remembers fr, and forgets the oldest frames where there are too many. The lock is held.
+// remember stores fr and drops the oldest frames over the limit. The caller holds the lock.
 func (f *eventFeed) remember(fr feedEvent) {
 	f.frames = append(f.frames, fr)
 	f.size += len(fr.data) + len(fr.others)
@@ -156,9 +156,10 @@ func (f *eventFeed) remember(fr feedEvent) {
 	}
 }
 
-// subscribeAfter begins to read after the frame with the given id. missed holds what came since; whole is false where
-// that is not known, and the reader needs the state anew, which is then at least as new as the frame with the id at.
-// The channel is closed when the reader is let go; leave ends it.
+// subscribeAfter subscribes a reader to all frames after the one with the given id. missed holds the frames since
+// then. whole is false if some of them are lost; then the reader needs a snapshot, which will be at least as new as
+// the frame with the id at. The channel is closed when the reader is disconnected; the caller ends the subscription
+// with leave.
 func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool, at string, ch chan feedEvent, leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +173,7 @@ func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool
 	}
 }
 
-// since returns the frames after the one with the given id, and whether none is missing. The lock is held.
+// since returns the frames after the one with the given id, and whether they are complete. The caller holds the lock.
 func (f *eventFeed) since(after string) ([]feedEvent, bool) {
 	epoch, number, ok := strings.Cut(after, "-")
 	n, err := strconv.Atoi(number)
@@ -184,27 +185,27 @@ func (f *eventFeed) since(after string) ([]feedEvent, bool) {
 }
 
 const (
-	streamWrite = 10 * time.Second // a reader that takes no byte for so long is gone
-	streamRetry = 1500             // milliseconds after which a browser comes back
+	streamWrite = 10 * time.Second // a reader that accepts no data for so long is disconnected
+	streamRetry = 1500             // milliseconds before a browser reconnects
 )
 
-// eventStream writes server-sent events as the HTML standard defines them.
+// eventStream writes server-sent events (HTML standard, section 9.2).
 type eventStream struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
 }
 
-// openStream begins an answer that is a stream. Like all below it reports whether the reader is still there.
+// openStream starts a streamed response. Like the methods below it reports whether the client is still connected.
 func openStream(w http.ResponseWriter) (*eventStream, bool) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := &eventStream{w, http.NewResponseController(w)}
-	// The server's limit for reading a request would end the stream too.
+	// The server's timeout for reading a request would also end the stream.
 	ok := s.rc.SetReadDeadline(time.Time{}) == nil
 	return s, ok && s.write(fmt.Appendf(nil, "retry: %d\n\n", streamRetry))
 }
 
-// send writes one event. data holds no line break: it is JSON.
+// send writes one event. data must not contain line breaks; JSON does not.
 func (s *eventStream) send(id, event string, data []byte) bool {
 	return s.write(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id, event, data))
 }

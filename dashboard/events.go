@@ -9,10 +9,9 @@ import (
 	"clank/sessions"
 )
 
-// pageEvents streams what happens, without others' private tasks: the event "snapshot" where a reader begins or has
-// missed something, then "task" and "step" for each change. With ?all=1 those are among it, as far as it
-// may be told; its reader has the state from elsewhere, and does not answer questions. With ?questions=1 there is
-// nothing but questions.
+// pageEvents streams changes: a "snapshot" event at the start and whenever events were lost, then "task" and "step"
+// events. Private tasks of others are left out; with ?all=1 they are included without their contents, the snapshot is
+// empty, and the client does not count as someone who answers questions. With ?questions=1 only questions are sent.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
@@ -39,8 +38,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// taskEvents streams one task until it is final: "snapshot" with its steps, then
-// "task" and "step", and after the last "task" the stream ends.
+// taskEvents streams one task: a "snapshot" with its steps, then "task" and "step" events until the task is final.
 func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
@@ -59,8 +57,8 @@ func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// questionEvents streams the questions of a call that is no task: "snapshot" with those that wait, then "question".
-// With ?answers=1 its reader can bring them before a person.
+// questionEvents streams the questions of a call that is not a task: a "snapshot" with the unanswered ones, then
+// "question" events. ?answers=1 means that the client can show them to a person.
 func (s *Server) questionEvents(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	_, _, at, ch, leave := s.feed.subscribeAfter("")
@@ -76,8 +74,8 @@ func (s *Server) questionEvents(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sendFrames sends the frames that wanted picks and whoever asks may be told of, first those missed, until one is the
-// last, the reader is gone, has not the role any more, or the request ends.
+// sendFrames sends the frames that wanted selects and the client may see, the missed ones first. It returns after the
+// last frame, or when the client disconnects, loses the role, or the request ends.
 func (s *Server) sendFrames(
 	r *http.Request, least Role, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool,
 ) {
@@ -139,7 +137,7 @@ func (s *Server) snapshot(ctx context.Context, v visitor) (api.PageSnapshot, err
 	return snap, nil
 }
 
-// seenView is [Server.view] of the task that the path names, to who sees it.
+// seenView returns [Server.view] of the task that the path names, if the visitor sees the task.
 func (s *Server) seenView(r *http.Request) (api.TaskView, error) {
 	t, err := s.seenTask(r, "id")
 	if err != nil {
@@ -152,7 +150,7 @@ func (s *Server) seenView(r *http.Request) (api.TaskView, error) {
 	return view, nil
 }
 
-// view reads a task with its steps for v, without pictures.
+// view returns a task with its steps, without images, as v sees it.
 func (s *Server) view(ctx context.Context, v visitor, id string) (api.TaskView, error) {
 	t, err := s.Manager.Task(ctx, id)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"clank/sessions"
 )
 
-// Inbox keeps the files that are sent for tasks.
+// Inbox stores the files that are sent for tasks.
 type Inbox interface {
 	Receive(ctx context.Context, name string, r io.Reader) (sessions.File, error)
-	// Received returns files that were received, by their ids.
+	// Received returns the received files with the given ids.
 	Received(ids []string) ([]sessions.File, error)
 	Discard(files ...sessions.File) error
 }
 
-// filesPath takes files for tasks as they are, where all else that is sent is JSON.
+// filesPath accepts raw file contents, where all other routes accept JSON.
 const filesPath = "/api/files"
 
-// receiveFile takes a file for a task that is asked for later: ?name=.
+// receiveFile stores a file for a later task, under ?name=.
 func (s *Server) receiveFile(w http.ResponseWriter, r *http.Request) error {
 	c, deadline := http.NewResponseController(w), time.Now().Add(fileTimeout)
 	if err := errors.Join(c.SetReadDeadline(deadline), c.SetWriteDeadline(deadline.Add(time.Minute))); err != nil {
@@ -38,10 +38,10 @@ func (s *Server) receiveFile(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusCreated, withoutPaths([]sessions.File{f})[0])
 }
 
-// fileTimeout bounds the way of a file from or to a browser.
+// fileTimeout bounds the transfer of a file from or to a browser.
 const fileTimeout = 10 * time.Minute
 
-// download serves a file that a page has offered to a task.
+// download serves a file that a task downloaded.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.readableTask(r, "id")
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 		return failed("send the file", err)
 	}
 	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream") // whatever it is, it is not opened here
+	h.Set("Content-Type", "application/octet-stream") // never to be rendered here
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": t.Downloads[at].Name}))
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	http.ServeContent(w, r, "", time.Time{}, file)

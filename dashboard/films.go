@@ -14,7 +14,7 @@ import (
 	"clank/videosource/webm"
 )
 
-// Films are the films of tasks: a [clank/internal/recording/video.Recorder].
+// Films stores the films of tasks; see [clank/internal/recording/video.Recorder].
 type Films interface {
 	Open(t sessions.TaskRecord) (*os.File, error)
 	Chapters(t sessions.TaskRecord) ([]webm.Chapter, error)
@@ -23,14 +23,14 @@ type Films interface {
 	Requested(session string) (on, possible bool)
 }
 
-// What a clip is: what people put into a chat, where files may have ten megabytes.
+// A clip fits into a chat, where files are limited to ten megabytes.
 const (
 	clipLength   = 20 * time.Second
 	maxClipBytes = 9 << 20
-	filmTimeout  = 10 * time.Minute // for a browser to take a film
+	filmTimeout  = 10 * time.Minute // for a browser to download a film
 )
 
-// filmError returns why there is no film.
+// filmError returns the reason why there is no film.
 func filmError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuse(http.StatusNotFound, "this task was not filmed")
@@ -52,7 +52,7 @@ func (s *Server) film(w http.ResponseWriter, r *http.Request) error {
 	return serveFilm(w, r, f, "film-"+t.ID)
 }
 
-// filmClip serves the end of the film of a task, also while it grows.
+// filmClip serves the end of a task's film, even while it is being recorded.
 func (s *Server) filmClip(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.readableTask(r, "id")
 	if err != nil {
@@ -84,7 +84,7 @@ func serveFilm(w http.ResponseWriter, r *http.Request, f *os.File, name string) 
 	return nil
 }
 
-// filmChapters tells whether a task was filmed, and which of its steps begin when.
+// filmChapters serves whether a task was filmed and when its steps begin.
 func (s *Server) filmChapters(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.readableTask(r, "id")
 	if err != nil {
@@ -101,13 +101,13 @@ func (s *Server) filmChapters(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "read the film", out, err)
 }
 
-// filming tells whether the tasks of a session are filmed.
+// filming serves whether the tasks of a session are filmed.
 func (s *Server) filming(w http.ResponseWriter, r *http.Request) error {
 	on, possible := s.Films.Requested(r.PathValue("id"))
 	return writeJSON(w, http.StatusOK, api.FilmRequest{On: on, Possible: possible})
 }
 
-// requestFilm films the tasks of a session from now on, or no more.
+// requestFilm starts or stops filming the tasks of a session.
 func (s *Server) requestFilm(w http.ResponseWriter, r *http.Request) error {
 	var in api.FilmRequest
 	if err := readJSON(r, &in); err != nil {

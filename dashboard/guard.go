@@ -9,15 +9,15 @@ import (
 	"clank/internal/pageorigin"
 )
 
-// maxBody bounds what can be sent, in bytes.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 1 << 20
 
-// contentPolicy is what a page of ours may load: what we serve, and nothing else.
+// contentPolicy restricts pages to resources that we serve.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; " +
 	"media-src blob:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// guard holds the checks for every request: the name the page is asked for under (a page elsewhere must not reach us
-// by pointing its name here), where a change comes from, and how much is sent.
+// guard applies the checks for every request: the host name (against DNS rebinding), the origin of a change (against
+// cross-site requests), and the size of the body.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -35,7 +35,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			}
 			want := "application/json"
 			if r.URL.Path == filesPath {
-				want = "application/octet-stream" // which, like JSON, no other site can send unasked
+				want = "application/octet-stream" // which, like JSON, another site cannot send without a preflight
 			}
 			if ct, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(ct) != want {
 				writeError(w, http.StatusUnsupportedMediaType, "send %s", want)
@@ -49,12 +49,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// idleConns are connections over which nothing was asked yet. Browsers open such in advance, and
-// [http.Server.Shutdown] gives each five seconds.
+// idleConns tracks connections without a request. Browsers open such connections in advance, and
+// [http.Server.Shutdown] waits five seconds for each.
 type idleConns struct {
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{}
-	refused bool // there may be none any more
+	refused bool // no new connections are accepted
 }
 
 // trackConn implements ConnState of [http.Server].
@@ -65,7 +65,7 @@ func (u *idleConns) trackConn(c net.Conn, state http.ConnState) {
 	case state != http.StateNew:
 		delete(u.conns, c)
 	case u.refused:
-		_ = c.Close() // nothing was sent
+		_ = c.Close() // no request is lost
 	default:
 		if u.conns == nil {
 			u.conns = map[net.Conn]struct{}{}
@@ -74,12 +74,12 @@ func (u *idleConns) trackConn(c net.Conn, state http.ConnState) {
 	}
 }
 
-// close ends them, and those that come later.
+// close closes the idle connections, and later ones as they are opened.
 func (u *idleConns) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.refused = true
 	for c := range u.conns {
-		_ = c.Close() // nothing was sent
+		_ = c.Close() // no request is lost
 	}
 }

@@ -10,31 +10,30 @@ import (
 	"clank/sessions"
 )
 
-// Host is the clank that serves the page: what it can do as it is set up, and what it lacks. Its methods are called at
-// once.
+// Host is the running clank process: its abilities as configured, and its weaknesses. Its methods return quickly.
 type Host interface {
 	SettingsHost
-	// Ready returns what keeps new tasks from being done, if anything.
+	// Ready returns the reason why new tasks cannot run, if any.
 	Ready(ctx context.Context) error
-	// Weaknesses returns what the installation protects less than it could, the serious ones first.
+	// Weaknesses returns the weaknesses of the installation, serious ones first.
 	Weaknesses(ctx context.Context) []api.Weakness
-	// IsStop reports whether a message says no more than that clank is to stop.
+	// IsStop reports whether a message is nothing but a request to stop.
 	IsStop(message string) bool
 }
 
-// SettingsHost is what a clank knows of what its settings name.
+// SettingsHost knows what the values of settings refer to.
 type SettingsHost interface {
-	// ModelAbility returns what is known of a model with a runtime.
+	// ModelAbility returns what is known about a model with a runtime.
 	ModelAbility(runtime, model string) settings.ModelAbility
-	// CheckSettings returns the changed settings that will not work as things are.
+	// CheckSettings returns an error for each changed setting that will not work in the current environment.
 	CheckSettings(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError
-	// HasSecret reports whether the secret of a setting's key is present.
+	// HasSecret reports whether the secret of a setting is present.
 	HasSecret(key string) bool
 }
 
-// LivePane shows pages of sessions to those who watch and work them.
+// LivePane shows sessions to people who watch or control them.
 type LivePane interface {
-	// ServeLive answers the WebSocket for the session that the path's id names. It returns when v has left or the request's
-	// context ends.
+	// ServeLive serves the WebSocket for the session whose id is in the path. It returns when v disconnects or the
+	// request's context ends.
 	ServeLive(w http.ResponseWriter, r *http.Request, v sessions.Viewer)
 }

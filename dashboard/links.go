@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// Links makes links to the pages of sessions. Errors are sentences for people.
+// Links creates links to sessions. Its errors are sentences for people.
 type Links interface {
 	NewLink(ctx context.Context, by sessions.Origin, in api.LinkRequest) (api.LinkView, error)
 	Links(ctx context.Context, by sessions.Origin, session string) []api.LinkView
@@ -17,7 +17,7 @@ type Links interface {
 	CheckSharing(ctx context.Context) []api.SharingCheck
 }
 
-// operator is whoever uses the page: they have a say about what is not private.
+// operator returns the origin of the operator, who may control everything that is not private.
 func operator() sessions.Origin {
 	o, _ := originOf(sessions.FromDashboard)
 	o.Moderator = true
@@ -43,7 +43,7 @@ func (s *Server) newLink(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusCreated, "make the link", view, err)
 }
 
-// revokeLinks makes links void: one, those to a session, or all.
+// revokeLinks revokes links: one, those to a session, or all.
 func (s *Server) revokeLinks(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	n := s.Links.RevokeLinks(r.Context(), operator(), q.Get("session"), q.Get("link"))

@@ -14,8 +14,8 @@ import (
 	"clank/sessions/access"
 )
 
-// bearer returns the secret that a request brings; "" if it brings none. A page cannot set headers of a WebSocket: it
-// names its key among the protocols that it would speak.
+// bearer returns the secret that a request carries; "" if none. A page cannot set headers on a WebSocket, so it sends
+// its key as one of the WebSocket subprotocols.
 func bearer(r *http.Request) string {
 	if secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return strings.TrimSpace(secret)
@@ -28,10 +28,10 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-// requireRole lets those pass who have the role, see [visitorOf]. There are no cookies: they know no ports, so that each
-// server on any port of this machine is sent all of them, and may replace them. A page keeps its key in the storage of
-// its origin, which has a port. A browser that opens an address cannot bring the key: it is given an empty page, whose
-// script asks again with it.
+// requireRole passes requests of visitors with the role, see [visitorOf]. There are no cookies: cookies ignore ports,
+// so every server on any port of this machine would receive them and could replace them. Pages keep their key in the
+// storage of their origin, which includes the port. A browser that navigates to an address cannot send the key: it
+// gets an empty page whose script repeats the request with the key.
 func (s *Server) requireRole(least Role, next http.HandlerFunc) http.HandlerFunc {
 	if least == RoleNobody {
 		return next
@@ -51,7 +51,7 @@ func (s *Server) requireRole(least Role, next http.HandlerFunc) http.HandlerFunc
 	}
 }
 
-// orMetricsToken lets programs with a token for metrics pass, too.
+// orMetricsToken also passes requests with a token for metrics.
 func (s *Server) orMetricsToken(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.Tokens.Valid(bearer(r), access.ScopeMetrics) {
@@ -70,7 +70,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "login", pageData{Title: "Sign in", Data: s.discordSignInURL(r) != ""})
 }
 
-// login signs a browser in, by a one-time code or by a token, and gives it the key of its sign-in.
+// login signs a browser in with a one-time code or a token and returns the key of its sign-in.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Code  string `json:"code"`
@@ -89,7 +89,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	return s.signIn(w, r, with, access.Token{Name: "the operator"})
 }
 
-// signIn gives a browser the key of its sign-in.
+// signIn returns a new sign-in key to a browser.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request, with string, t access.Token) error {
 	t.From, t.Browser = s.clientOf(r), untrusted.CleanLine(r.UserAgent(), maxUserAgent)
 	secret, err := s.Tokens.SignIn(t, loginLifetime)
@@ -100,11 +100,11 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, with string, t a
 	return writeJSON(w, http.StatusOK, map[string]string{"key": secret})
 }
 
-// maxUserAgent is how much is kept of what a browser calls itself, in characters.
+// maxUserAgent is the number of characters kept of a User-Agent header.
 const maxUserAgent = 200
 
-// newLoginLink gives a program with a token a link that signs a browser in. A browser that is signed in gets none: a
-// sign-in that was stolen would never end.
+// newLoginLink returns to a program with a token a link that signs a browser in. A signed-in browser gets none:
+// otherwise a stolen sign-in could be renewed forever.
 func (s *Server) newLoginLink(w http.ResponseWriter, r *http.Request) error {
 	if !s.isToken(bearer(r)) {
 		return refuse(http.StatusForbidden, "links are for programs: run \"clank login\" where clank runs")
@@ -121,7 +121,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sessionStatus says whether whoever asks has signed in.
+// sessionStatus reports whether the client is signed in.
 func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.identify(r).role > RoleNobody})
 }
@@ -129,17 +129,17 @@ func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) error {
 // loginLifetime is how long a browser stays signed in.
 const loginLifetime = 30 * 24 * time.Hour
 
-// maxCodes is how many unused one-time codes are kept, the newest.
+// maxCodes is the number of unused one-time codes that are kept; older ones expire.
 const maxCodes = 16
 
-// loginCodes sign in once each; they are printed where the owner of the page reads.
+// loginCodes are one-time codes for signing in. They are printed where the operator reads them.
 type loginCodes struct {
 	mu     sync.Mutex
 	unused []string // oldest first
 }
 
-// LoginURL returns an address that opens the page signed in, once. The code is in the fragment, which browsers keep to
-// themselves.
+// LoginURL returns an address that signs a browser in, once. The code is in the fragment, which browsers do not send
+// to servers.
 func (s *Server) LoginURL() string {
 	c := &s.codes
 	c.mu.Lock()
@@ -150,7 +150,7 @@ func (s *Server) LoginURL() string {
 	return s.URL() + "/login#" + code
 }
 
-// use reports whether given is an unused code, which it then no more is.
+// use reports whether given is an unused code, and removes it.
 func (c *loginCodes) use(given string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,8 +159,8 @@ func (c *loginCodes) use(given string) bool {
 	return len(c.unused) < n
 }
 
-// isToken reports whether given opens the page: a token, or the secret of this run, which programs of the same person
-// read.
+// isToken reports whether given grants access: a token, or the secret of this run, which programs of the same user
+// can read.
 func (s *Server) isToken(given string) bool {
 	return access.IsSecret(given, s.LocalSecret) || s.Tokens.Valid(given, access.ScopePage)
 }

@@ -7,16 +7,16 @@ import (
 	"clank/dashboard/api"
 )
 
-// Nodes tells of machines that lend each other their browsers.
+// Nodes knows the machines that lend each other browsers.
 type Nodes interface {
 	Lending() api.Lending
-	// Nodes returns those of the settings, as they were when they were asked last.
+	// Nodes returns the configured nodes with the result of their last check.
 	Nodes() []api.Node
-	// TestNode asks one how it is. The error wraps [sessions.ErrNotFound] if there is none of that name.
+	// TestNode checks one node. The error wraps [sessions.ErrNotFound] if there is none of that name.
 	TestNode(ctx context.Context, name string) (api.Node, error)
 }
 
-// nodesData is what the page of nodes is made from.
+// nodesData is the data of the nodes page.
 type nodesData struct {
 	Lending api.Lending `json:"lending"`
 	Nodes   []api.Node  `json:"nodes"`

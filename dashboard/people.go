@@ -11,47 +11,48 @@ import (
 	"clank/sessions/agent"
 )
 
-// Role is what somebody may do on the page. Each may what those before it may.
+// Role is what a visitor may do on the page. Each role includes those before it.
 type Role int
 
-// The roles.
+// Roles of visitors.
 const (
 	RoleNobody    Role = iota
-	RoleViewer         // sees what is not private, in the channels that they see in Discord
-	RoleMember         // may ask for tasks there, and has a say in their own
-	RoleModerator      // has a say in those of others there
-	RoleOperator       // sees and may do everything, but of what others asked privately only that it is there
+	RoleViewer         // sees tasks that are not private, in the channels that they see in Discord
+	RoleMember         // may ask for tasks there and control their own
+	RoleModerator      // may control the tasks of others there
+	RoleOperator       // sees and may do everything, except read what others asked privately
 )
 
-// Membership is what somebody is on a Discord server at this moment.
+// Membership is a person's current standing on a Discord server.
 type Membership struct {
 	Guild    string
-	Manages  bool            // may set what holds on the server
-	Channels map[string]Role // those that they see
+	Manages  bool            // may change the server's settings
+	Channels map[string]Role // the channels that they see
 }
 
-// Person is who a Discord account is at this moment. The zero Person may not sign in.
+// Person is the current standing of a Discord account. The zero Person may not sign in.
 type Person struct {
 	Operator bool
 	Servers  []Membership
 }
 
-// Accounts are the Discord accounts with which people sign in. Errors are sentences for people.
+// Accounts are the Discord accounts with which people sign in. Its errors are sentences for people.
 type Accounts interface {
-	// SignInURL returns where somebody signs in who is then sent back to redirect; empty where nobody can.
+	// SignInURL returns the address for signing in, after which Discord redirects to redirect; empty if nobody can
+	// sign in.
 	SignInURL(redirect string) string
-	// SignIn returns who has agreed to the sign-in of a state.
+	// SignIn completes the sign-in with the given state and returns the account.
 	SignIn(ctx context.Context, state, code, redirect string) (id, name string, err error)
-	// Person returns who an account is. It is asked for each request.
+	// Person returns the current standing of an account. It is called for each request.
 	Person(ctx context.Context, id string) Person
-	// Origin returns who the person of o is in its channel, as if they asked there, if they may.
+	// Origin returns o with the current rights of its person in its channel, or an error if they may not ask there.
 	Origin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 }
 
-// visitor is whoever asks for something. The zero visitor is nobody.
+// visitor is the person who makes a request. The zero visitor has no rights.
 type visitor struct {
-	id, name string // of their Discord account; empty for the operator by link or token
-	role     Role   // the highest that they have anywhere
+	id, name string // the Discord account; empty for an operator who signed in by link or token
+	role     Role   // the highest role that they have anywhere
 	servers  []Membership
 }
 
@@ -59,13 +60,13 @@ var theOperator = visitor{role: RoleOperator}
 
 type visitorKey struct{}
 
-// visitorOf returns who asks for what [Server.requireRole] has let pass.
+// visitorOf returns the visitor whose request passed [Server.requireRole].
 func visitorOf(r *http.Request) visitor {
 	v, _ := r.Context().Value(visitorKey{}).(visitor)
 	return v
 }
 
-// identify returns who makes a request: somebody with a token or the key of a sign-in, as what they are just now.
+// identify returns the visitor that a request's token or sign-in key belongs to, with their current rights.
 func (s *Server) identify(r *http.Request) visitor {
 	secret := bearer(r)
 	if s.isToken(secret) {
@@ -81,7 +82,7 @@ func (s *Server) identify(r *http.Request) visitor {
 	}
 }
 
-// visitor returns who a Discord account is.
+// visitor returns the visitor with a Discord account.
 func (s *Server) visitor(ctx context.Context, id, name string) visitor {
 	v := visitor{id: id, name: name}
 	if s.Accounts == nil {
@@ -90,7 +91,7 @@ func (s *Server) visitor(ctx context.Context, id, name string) visitor {
 	p := s.Accounts.Person(ctx, id)
 	v.servers = p.Servers
 	for _, m := range p.Servers {
-		v.role = max(v.role, RoleViewer) // a manager may see no channel
+		v.role = max(v.role, RoleViewer) // even if they see no channel
 		for _, role := range m.Channels {
 			v.role = max(v.role, role)
 		}
@@ -101,7 +102,7 @@ func (s *Server) visitor(ctx context.Context, id, name string) visitor {
 	return v
 }
 
-// sight returns what v sees of tasks and sessions.
+// sight returns the tasks and sessions that v sees.
 func (v visitor) sight() *sessions.Sight {
 	if v.role == RoleOperator {
 		return nil
@@ -114,7 +115,7 @@ func (v visitor) sight() *sessions.Sight {
 	return sight
 }
 
-// roleAt returns what v may do about what was asked for from o.
+// roleAt returns v's role for a task or session with origin o.
 func (v visitor) roleAt(o sessions.Origin) Role {
 	switch {
 	case v.role == RoleOperator:
@@ -132,20 +133,20 @@ func (v visitor) roleAt(o sessions.Origin) Role {
 	return RoleNobody
 }
 
-// mayAct reports whether v may allow, steer and end what was asked for from o: who asked for it, if they still may, and
-// moderators.
+// mayAct reports whether v may approve, steer and stop a task with origin o: its requester, if they may still ask
+// there, and moderators.
 func (v visitor) mayAct(o sessions.Origin) bool {
 	role := v.roleAt(o)
 	return role >= RoleModerator || role >= RoleMember && o.User == v.id
 }
 
-// manages reports whether v may set what holds on a Discord server.
+// manages reports whether v may change the settings of a Discord server.
 func (v visitor) manages(guild string) bool {
 	return v.role == RoleOperator ||
 		slices.ContainsFunc(v.servers, func(m Membership) bool { return m.Guild == guild && m.Manages })
 }
 
-// account returns v as budgets know people; empty for the operator, who sees what everybody spends.
+// account returns v's key in budgets; empty for the operator, who sees everyone's spending.
 func (v visitor) account() string {
 	if v.role == RoleOperator {
 		return ""
@@ -153,7 +154,7 @@ func (v visitor) account() string {
 	return agent.PersonID(sessions.Origin{Kind: sessions.FromDiscord, User: v.id})
 }
 
-// byName returns v as others read it.
+// byName returns the name under which others see v.
 func (v visitor) byName() string {
 	if v.id != "" {
 		return "@" + v.name
@@ -161,8 +162,8 @@ func (v visitor) byName() string {
 	return operatorName
 }
 
-// actor returns v as who ends what was asked for from o. For work of Discord's users the operator by link is "the
-// operator", for their own "you".
+// actor returns v as the one who stops a task with origin o. For tasks of Discord users the operator without an
+// account is "the operator", for their own "you".
 func (v visitor) actor(o sessions.Origin) cancel.Actor {
 	switch {
 	case v.id != "":
@@ -174,11 +175,11 @@ func (v visitor) actor(o sessions.Origin) cancel.Actor {
 	return cancel.Actor{Name: "you", Moderator: true}
 }
 
-// originAt returns v as one who says something about what was asked for from o.
+// originAt returns the origin of a message from v about a task with origin o.
 func (s *Server) originAt(ctx context.Context, v visitor, o sessions.Origin) (sessions.Origin, error) {
 	mine := o.Private && v.asked(o)
 	if v.role == RoleOperator && (!mine || o.Kind != sessions.FromDiscord) {
-		if o.Private { // one operator is not another then
+		if o.Private { // all operators without an account count as one person
 			return v.privately(operator()), nil
 		}
 		return operator(), nil
@@ -192,7 +193,8 @@ func (s *Server) originAt(ctx context.Context, v visitor, o sessions.Origin) (se
 	return from, nil
 }
 
-// seenTask returns the task that a part of the path names. To whoever does not see it, it is not there.
+// seenTask returns the task with the id in a part of the path. If the visitor does not see it, the error is that of a
+// missing task.
 func (s *Server) seenTask(r *http.Request, part string) (sessions.TaskRecord, error) {
 	t, err := s.Manager.Task(r.Context(), r.PathValue(part))
 	if err == nil && !visitorOf(r).sight().Includes(t.Origin) {
@@ -204,7 +206,7 @@ func (s *Server) seenTask(r *http.Request, part string) (sessions.TaskRecord, er
 	return t, nil
 }
 
-// seenSession is like [Server.seenTask] for sessions.
+// seenSession is like [Server.seenTask], for sessions.
 func (s *Server) seenSession(r *http.Request) (sessions.Session, error) {
 	se, err := s.Manager.Session(r.Context(), r.PathValue("id"))
 	if err == nil && !visitorOf(r).sight().Includes(se.Origin) {

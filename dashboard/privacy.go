@@ -10,13 +10,13 @@ import (
 	"clank/sessions/approval"
 )
 
-// mayRead reports whether v may know what a task from o is about and what came of it. This is the one rule for all that
-// shows tasks: what was asked privately is for the person who asked, and nobody else, operators neither.
+// mayRead reports whether v may read the contents of a task with origin o. This is the single rule for all that shows
+// tasks: a private task is readable only by the person who asked for it, not even by operators.
 func (v visitor) mayRead(o sessions.Origin) bool {
 	return (!o.Private || v.asked(o)) && v.sight().Includes(o)
 }
 
-// asked reports whether v is the person who asked from o. Operators without a Discord account are one person.
+// asked reports whether v is the person of o. Operators without a Discord account count as one person.
 func (v visitor) asked(o sessions.Origin) bool {
 	if o.User != "" || o.Kind == sessions.FromDiscord {
 		return v.id != "" && v.id == o.User
@@ -24,13 +24,13 @@ func (v visitor) asked(o sessions.Origin) bool {
 	return v.role == RoleOperator && v.id == "" && (o.Kind == sessions.FromDashboard || o.Kind == sessions.FromTerminal)
 }
 
-// privately returns o as asked for by v, an operator, alone.
+// privately returns o as a private origin of v, an operator.
 func (v visitor) privately(o sessions.Origin) sessions.Origin {
 	o.Private, o.User, o.UserName = true, v.id, v.name
 	return o
 }
 
-// readableTask returns the task that a part of the path names, if whoever asks may know what came of it.
+// readableTask returns the task that a part of the path names, if the visitor may read its contents.
 func (s *Server) readableTask(r *http.Request, part string) (sessions.TaskRecord, error) {
 	t, err := s.seenTask(r, part)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) readableTask(r *http.Request, part string) (sessions.TaskRecord
 	return t, nil
 }
 
-// shownRecord returns r without the data of its pictures and, where it may not be read, without what it is about.
+// shownRecord returns r without image data and, if it may not be read, without its contents.
 func shownRecord(r sessions.TaskRecord, mayRead bool) sessions.TaskRecord {
 	if !mayRead {
 		r.Prompt, r.Images, r.Reason, r.Files, r.Downloads, r.Late = api.PrivateText, nil, "", nil, nil, nil
@@ -56,8 +56,8 @@ func shownRecord(r sessions.TaskRecord, mayRead bool) sessions.TaskRecord {
 	return r
 }
 
-// shownStep returns a step without the data of its pictures and, where it may not be read, without what it did and what
-// the page showed.
+// shownStep returns a step without image data and, if it may not be read, without its action and what the page
+// showed.
 func shownStep(st sessions.Step, mayRead bool) sessions.Step {
 	if !mayRead {
 		return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: api.PrivateText, Failed: st.Failed, Usage: st.Usage, At: st.At}
@@ -69,7 +69,7 @@ func shownStep(st sessions.Step, mayRead bool) sessions.Step {
 	return st
 }
 
-// shownQuestion returns q and, where it may not be read, without what it is about.
+// shownQuestion returns q and, if it may not be read, without its contents.
 func shownQuestion(q approval.Question, mayRead bool) approval.Question {
 	if !mayRead {
 		q.Text, q.Detail, q.Origin, q.Session, q.Link = "Do something that was asked for privately", "", "", "", ""
@@ -86,7 +86,7 @@ func shownSteps(steps []sessions.Step, mayRead bool) []sessions.Step {
 	return out
 }
 
-// withoutPaths returns files without where they are on this machine.
+// withoutPaths returns files without their paths on this machine.
 func withoutPaths(list []sessions.File) []sessions.File {
 	list = slices.Clone(list)
 	for i := range list {

@@ -10,19 +10,19 @@ import (
 	"clank/internal/pageorigin"
 )
 
-// peerOf returns the address at the other end of a connection, which nobody can choose.
+// peerOf returns the address of the other end of the connection, which the client cannot forge.
 func peerOf(r *http.Request) netip.Addr {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr) // of a TCP connection
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the address of a TCP connection always parses
 	return at.Addr().Unmap()
 }
 
-// isProxy reports whether an address is that of a reverse proxy of ours.
+// isProxy reports whether addr is one of our trusted reverse proxies.
 func (s *Server) isProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.Settings.Current().Dashboard.ProxyList(), func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// clientOf returns the address that a request comes from: as our proxies say, the last first, up to what the first of
-// them has heard.
+// clientOf returns the address that a request comes from. It follows X-Forwarded-For from the last entry, as long as
+// each address is a trusted proxy.
 func (s *Server) clientOf(r *http.Request) string {
 	client := peerOf(r)
 	said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -46,8 +46,9 @@ func isLocal(r *http.Request) bool {
 	return peerOf(r).IsLoopback() && pageorigin.IsKnownHost(r)
 }
 
-// hostProblem says why the page does not answer under the name that a request is made under: it is not its own, or a
-// proxy of ours has not had it by https. It is empty for loopback names, whatever the port: a tunnel may have another.
+// hostProblem returns why the dashboard does not answer under the request's host name: the name is not configured, or
+// a trusted proxy did not receive the request by https. It is empty for loopback names with any port: a tunnel may
+// use another port.
 func (s *Server) hostProblem(r *http.Request) string {
 	if pageorigin.IsKnownHost(r) {
 		return ""
@@ -67,7 +68,7 @@ func (s *Server) hostProblem(r *http.Request) string {
 	return ""
 }
 
-// address returns where the page is for whoever has asked for it, without a slash at its end.
+// address returns the base URL under which the client reached the dashboard, without a trailing slash.
 func address(r *http.Request) string {
 	if pageorigin.IsKnownHost(r) {
 		return "http://" + r.Host

@@ -16,33 +16,33 @@ import (
 	"clank/sessions/approval"
 )
 
-// operatorName is who answers here, as other people and models read it.
+// operatorName is the name of the operator in answers, as others and models read it.
 const operatorName = "the operator"
 
-// maxReason is how much of a reason is told, in characters.
+// maxReason is the number of characters kept of a reason.
 const maxReason = 200
 
-// presenceLinger is how long somebody who had the page open still counts as there: pages
-// are loaded again, and connections break.
+// presenceLinger is how long people count as present after their last page closed: pages reload and connections
+// break.
 const presenceLinger = 10 * time.Second
 
-// presence knows who is there to be asked. Its zero value is ready for use.
+// presence tracks who can be asked questions. The zero value is ready to use.
 type presence struct {
 	mu      sync.Mutex
-	readers map[string]*pageReader // by account; "" are the operators without one
-	tasks   map[string]bool        // those whose followers answer
+	readers map[string]*pageReader // by account; "" stands for operators without one
+	tasks   map[string]bool        // tasks whose followers answer questions
 }
 
-// pageReader is a person who has the page open, or had it just now.
+// pageReader is a person who has the page open, or had it recently.
 type pageReader struct {
 	who   visitor
-	pages int       // streams of the page that are open
-	left  time.Time // when the page was last asked for, or one of them closed
+	pages int       // number of open page streams
+	left  time.Time // when the page was last requested, or its last stream closed
 }
 
 func (p *pageReader) isThere() bool { return p.pages > 0 || time.Since(p.left) < presenceLinger }
 
-// reader returns the entry of v, and forgets those who are gone. The lock is held.
+// reader returns the entry of v and drops those of people who have left. The caller holds the lock.
 func (a *presence) reader(v visitor) *pageReader {
 	maps.DeleteFunc(a.readers, func(_ string, p *pageReader) bool { return !p.isThere() })
 	p := a.readers[v.id]
@@ -57,7 +57,7 @@ func (a *presence) reader(v visitor) *pageReader {
 	return p
 }
 
-// addPage counts a page of v until its result is called.
+// addPage counts an open page of v until leave is called.
 func (a *presence) addPage(v visitor) (leave func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,14 +71,14 @@ func (a *presence) addPage(v visitor) (leave func()) {
 	}
 }
 
-// pageRequested notes that v has asked for the page: its stream is about to be opened.
+// pageRequested notes that v has requested the page, whose stream will follow.
 func (a *presence) pageRequested(v visitor) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reader(v).left = time.Now()
 }
 
-// addFollower notes that the follower of a task answers its questions, until its result is called.
+// addFollower notes that the follower of a task answers its questions, until end is called.
 func (a *presence) addFollower(task string) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,12 +94,13 @@ func (a *presence) addFollower(task string) (end func()) {
 	}
 }
 
-// serves reports whether somebody is there who can be asked q.
+// serves reports whether someone who may answer q is present.
 func (a *presence) serves(q approval.Question) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.readers {
-		// What was asked privately only the person who asked can allow. Others than operators are asked in Discord.
+		// Only the person who asked for a private task can approve its actions. Others than operators are asked in
+		// Discord.
 		mayAllow := p.who.role == RoleOperator && !q.Private || q.Private && p.who.mayRead(questionOrigin(q))
 		if mayAllow && p.isThere() {
 			return true
@@ -108,7 +109,7 @@ func (a *presence) serves(q approval.Question) bool {
 	return a.tasks[q.Task]
 }
 
-// followQuestions tells readers of questions for as long as the server lives.
+// followQuestions sends questions to readers until the server closes.
 func (s *Server) followQuestions() {
 	f := s.Questions.Follow(s.presence.serves)
 	s.launch(func(ctx context.Context) {
@@ -123,14 +124,14 @@ func (s *Server) followQuestions() {
 	})
 }
 
-// questionOrigin returns where the task of a question was asked for.
+// questionOrigin returns the origin of a question's task.
 func questionOrigin(q approval.Question) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.OriginKind(q.Source), Guild: q.Guild, Channel: q.Channel, User: q.User, UserName: q.UserName, Private: q.Private,
 	}
 }
 
-// pending returns the questions of a task, or all for "", that v may answer.
+// pending returns the questions that v may answer, of one task or of all for "".
 func (s *Server) pending(task string, v visitor) []approval.Question {
 	out := []approval.Question{}
 	for _, q := range s.Questions.Pending() {
@@ -141,7 +142,7 @@ func (s *Server) pending(task string, v visitor) []approval.Question {
 	return out
 }
 
-// question passes an event of the desk on. The operator sees those of all doors.
+// question broadcasts an event of the approval queue. The operator sees the questions of all origins.
 func (f *eventFeed) question(ev approval.Event) {
 	fr := feedEvent{event: "question", task: ev.Question.Task, origin: questionOrigin(ev.Question)}
 	fr.data, _ = json.Marshal(ev) // strings and times always marshal
@@ -153,12 +154,12 @@ func (f *eventFeed) question(ev approval.Event) {
 	f.send(fr)
 }
 
-// listQuestions lists the questions that wait for an answer.
+// listQuestions lists the unanswered questions.
 func (s *Server) listQuestions(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.pending("", visitorOf(r)))
 }
 
-// answerQuestion answers one. The first answer counts.
+// answerQuestion answers a question. The first answer counts.
 func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	var in api.AnswerRequest
 	if err := readJSON(r, &in); err != nil {

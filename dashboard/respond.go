@@ -17,7 +17,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// writeError answers with an error for people.
+// writeError answers with an error message for people.
 func writeError(w http.ResponseWriter, status int, format string, args ...any) {
 	_ = writeJSON(w, status, api.ErrorResponse{Error: fmt.Sprintf(format, args...)}) // a string always marshals
 }
@@ -30,12 +30,12 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+	_, _ = w.Write(append(data, '\n')) // fails only if the client has gone
 	return nil
 }
 
-// readJSON decodes the request's body into v. What is not understood is refused: a
-// misspelt field must not be dropped in silence.
+// readJSON decodes the request's body into v. Unknown fields are refused, so that a misspelt field is not ignored
+// silently.
 func readJSON(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
@@ -52,7 +52,7 @@ func readJSON(r *http.Request, v any) error {
 	return refuse(http.StatusBadRequest, "the request was not understood: %v", err)
 }
 
-// sizeError keeps of err only that too much was sent.
+// sizeError reduces an error of a body that is too large to that fact.
 func sizeError(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return large
@@ -60,7 +60,7 @@ func sizeError(err error) error {
 	return nil
 }
 
-// writeResult answers with what came of act.
+// writeResult answers with v, or with the error of act.
 func writeResult(w http.ResponseWriter, status int, act string, v any, err error) error {
 	if err != nil {
 		return failed(act, err)
@@ -68,7 +68,7 @@ func writeResult(w http.ResponseWriter, status int, act string, v any, err error
 	return writeJSON(w, status, v)
 }
 
-// writeDone answers that act was done, of which there is no more to tell, or why not.
+// writeDone answers that act succeeded, or with its error.
 func writeDone(w http.ResponseWriter, act string, err error) error {
 	if err != nil {
 		return failed(act, err)
@@ -77,7 +77,7 @@ func writeDone(w http.ResponseWriter, act string, err error) error {
 	return nil
 }
 
-// refusal is an answer that says no, in words for people.
+// refusal is an error whose text is for people.
 type refusal struct {
 	status int
 	text   string
@@ -89,7 +89,7 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// failure is an error of what is behind the page.
+// failure is an error of a component behind the dashboard.
 type failure struct {
 	act string
 	error
@@ -107,7 +107,7 @@ func (s *Server) answerWith(h func(http.ResponseWriter, *http.Request) error) ht
 	}
 }
 
-// statuses are those of the errors that are told to people as they are.
+// statuses are the HTTP statuses of errors that are shown to people as they are.
 var statuses = []struct {
 	err    error
 	status int
@@ -138,7 +138,7 @@ var statuses = []struct {
 	{profile.ErrNoPort, http.StatusConflict},
 }
 
-// writeFailure answers with an error, and logs what is not for people.
+// writeFailure answers with an error and logs the parts that are not for people.
 func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 	if no, ok := errors.AsType[*refusal](err); ok {
 		writeError(w, no.status, "%s", no.text)
@@ -151,7 +151,7 @@ func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error)
 		}
 	}
 	if r.Context().Err() != nil {
-		return // nobody reads the answer
+		return // the client is gone
 	}
 	act := "answer"
 	if f, ok := errors.AsType[*failure](err); ok {

@@ -8,11 +8,11 @@ import (
 
 type route struct {
 	pattern string
-	least   Role // who may use it; what of it somebody sees and may do is up to handle
+	least   Role // the minimum role; handle decides what that person sees and may do
 	handle  func(http.ResponseWriter, *http.Request) error
 }
 
-// metricsRoute also takes a token for metrics.
+// metricsRoute also accepts a token for metrics.
 const metricsRoute = "GET /metrics"
 
 func (s *Server) routes() []route { //nolint:funlen // it is a table
@@ -147,7 +147,7 @@ func (s *Server) routes() []route { //nolint:funlen // it is a table
 	}
 }
 
-// handler puts the routes behind the checks that hold for all of them.
+// handler wraps the routes in the checks that apply to all of them.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
@@ -170,7 +170,7 @@ func (s *Server) handler() http.Handler {
 	return s.guard(mux)
 }
 
-// isPath reports whether there is a route for r's path with some method.
+// isPath reports whether r's path has a route with any method.
 func isPath(mux *http.ServeMux, r *http.Request) bool {
 	return slices.ContainsFunc([]string{http.MethodGet, http.MethodPost, http.MethodPut}, func(m string) bool {
 		_, pattern := mux.Handler(&http.Request{Method: m, URL: r.URL, Host: r.Host})

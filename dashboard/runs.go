@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// Runs are the records of tasks.
+// Runs stores the records of tasks.
 type Runs interface {
 	// Has reports whether the task was recorded.
 	Has(task string) bool
@@ -38,12 +38,12 @@ func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	s.auditExport(r, t, "run")
 	if err := s.Runs.Export(w, t.ID); err != nil {
 		s.Logger.Warn("record is not sent whole", "task", t.ID, "err", err)
-		panic(http.ErrAbortHandler) // so that a part does not pass for the whole
+		panic(http.ErrAbortHandler) // so that a truncated file does not look complete
 	}
 	return nil
 }
 
-// addTaskNote passes on to a task what the operator says to it. On the page, saying "stop" stops it.
+// addTaskNote passes a note from the operator to a running task. The note "stop" on the page stops the task.
 func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	var in api.NoteRequest
 	if err := readJSON(r, &in); err != nil {
@@ -56,7 +56,7 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	if visitorOf(r).role == RoleOperator && origin.Kind == sessions.FromDashboard && s.Host.IsStop(in.Text) {
 		return writeJSON(w, http.StatusOK, s.stopAll(theOperator, origin))
 	}
-	origin.Moderator = true // the machine is the operator's
+	origin.Moderator = true // the operator owns the machine
 	v := visitorOf(r)
 	at, err := s.noteOrigin(r)
 	member := v.role < RoleOperator
@@ -75,7 +75,7 @@ func (s *Server) addTaskNote(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusAccepted, "tell the task", api.NoteAccepted{TaskID: id}, err)
 }
 
-// noteOrigin returns where the task or session was asked for that is told something, to who sees it.
+// noteOrigin returns the origin of the task or session that the note is for, if the visitor sees it.
 func (s *Server) noteOrigin(r *http.Request) (sessions.Origin, error) {
 	if t, err := s.seenTask(r, "id"); err == nil {
 		return t.Origin, nil

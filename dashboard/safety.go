@@ -20,7 +20,7 @@ import (
 	"clank/sessions/access"
 )
 
-// safetyData is what the page of safety is made from.
+// safetyData is the data of the safety page.
 type safetyData struct {
 	Refusals     []api.RefusalView
 	Logins       []vaultLogin
@@ -29,18 +29,18 @@ type safetyData struct {
 	SignIns      []signIn
 }
 
-// vaultLogin is an entry of the vault, as people read it.
+// vaultLogin is an entry of the vault as the page shows it.
 type vaultLogin struct {
 	vault.Entry
 
-	For string // the pages that it is for
+	For string // the sites that it is for
 }
 
-// signIn is a browser that is signed in.
+// signIn is a signed-in browser.
 type signIn struct {
 	access.Token
 
-	Own bool // it is the one that asks
+	Own bool // it is the browser that asks
 }
 
 func (s *Server) safetyPage(w http.ResponseWriter, r *http.Request) error {
@@ -78,8 +78,8 @@ func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "list what was refused", list, err)
 }
 
-// refusals returns what pages were refused, each host once, the last first. Of what was asked privately there is only
-// that it was, to others than the person who asked.
+// refusals returns the refused requests of pages, one per host, newest first. Details of requests of private tasks
+// are shown only to the person who asked for the task.
 func (s *Server) refusals(r *http.Request) ([]api.RefusalView, error) {
 	ctx, reader := r.Context(), visitorOf(r)
 	names, err := s.placeNames(ctx)
@@ -119,20 +119,20 @@ func (s *Server) refusals(r *http.Request) ([]api.RefusalView, error) {
 	return list, nil
 }
 
-// allowance is the change of a setting that lets pages reach what they were refused.
+// allowance is a change of a setting that lets pages reach a refused host.
 type allowance struct {
 	key    string
-	with   []string // the list's entries with it
-	before []string // and without it
-	holds  bool     // it is made already
+	with   []string // entries of the list with the host
+	before []string // entries without it
+	holds  bool     // the change is already made
 }
 
 const reachKeys = "agentStack.runtimeConfig.browser.ssrfPolicy."
 
 var errNotAllowable = errors.New("no single entry of the settings allows it")
 
-// allowance returns how a refusal can be lifted. What tells secrets of a cloud, and what is clank's own, takes more
-// than a click, or is never allowed.
+// allowance returns the change that lifts a refusal, or errNotAllowable: cloud metadata and clank's own addresses
+// cannot be allowed by a click.
 func (s *Server) allowance(v api.RefusalView) (allowance, error) {
 	reach := s.Settings.Current().NetworkAccess
 	add := func(key, list, entry string) (allowance, error) {
@@ -150,7 +150,7 @@ func (s *Server) allowance(v api.RefusalView) (allowance, error) {
 		}
 	case policy.RulePrivate, policy.RuleLocalName, policy.RuleStrict, egress.RuleNotApproved:
 		entry := v.Host
-		if v.Named { // the name is listed, and it takes the address as well
+		if v.Named { // the name is listed, but needs the address as well
 			entry = v.Address
 		}
 		return add("allowedHostnames", reach.AllowedHosts, entry)
@@ -162,7 +162,7 @@ func (s *Server) allowance(v api.RefusalView) (allowance, error) {
 	return allowance{}, errNotAllowable
 }
 
-// allowRefused lets pages reach a host that they were refused, or no more.
+// allowRefused lets pages reach a refused host, or refuses it again.
 func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 	var in api.Allowance
 	if err := readJSON(r, &in); err != nil {
@@ -198,7 +198,7 @@ func (s *Server) allowRefused(w http.ResponseWriter, r *http.Request) error {
 	return writeDone(w, "change the settings", err)
 }
 
-// removeToken makes a program's token void.
+// removeToken revokes an access token.
 func (s *Server) removeToken(w http.ResponseWriter, r *http.Request) error {
 	var in api.NewName
 	if err := readJSON(r, &in); err != nil {

@@ -46,7 +46,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request) error {
 	for name, text := range in {
 		values = append(values, recording.ScriptValue{Name: name, Text: text})
 	}
-	t := sessions.Task{Model: plain.ModelName} // a model may have chosen the steps: nobody typed them
+	t := sessions.Task{Model: plain.ModelName} // not typed by a person: a model may have chosen the steps
 	t.Origin, _ = originOf(sessions.FromDashboard)
 	if t.Prompt, err = script.FillWith(values); err == nil {
 		limits := s.Manager.Limits()
@@ -73,7 +73,7 @@ func (s *Server) deleteScript(w http.ResponseWriter, r *http.Request) error {
 	return writeDone(w, "delete the script", scriptError(s.Scripts.Delete(r.PathValue("name"))))
 }
 
-// scriptError tells people what is wrong with what they ask of a script; its text is for them.
+// scriptError returns err as an answer to people about their use of a script.
 func scriptError(err error) error {
 	switch {
 	case err == nil:

@@ -28,30 +28,30 @@ import (
 	"clank/sessions/approval"
 )
 
-// DefaultAddr is where the page is unless told otherwise.
+// DefaultAddr is the default listen address.
 const DefaultAddr = "127.0.0.1:8787"
 
-// DefaultRecheck is how often a watcher is asked for again. What Discord says of members holds as long, so that who has
-// lost a role there sees nothing here half a minute later.
+// DefaultRecheck is how often the rights of a connected viewer are checked again. What Discord says about members is
+// cached as long, so someone who lost a role there loses access here within half a minute.
 const DefaultRecheck = 15 * time.Second
 
-// Server is the page. Set the exported fields, then call Open, and Close when it is to end.
+// Server serves the dashboard. Set the exported fields, then call Open, and Close at the end.
 type Server struct {
-	Addr        string             // host:port to listen on; empty = [DefaultAddr]
-	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
-	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
+	Addr        string             // host:port to listen on; empty means [DefaultAddr]
+	Tokens      *access.TokenStore // access tokens and signed-in browsers
+	LocalSecret string             // an additional secret that grants access, for programs of the same user; may be empty
 	Version     string
 	Manager     *sessions.Manager
-	Scopes      *cancel.Scopes   // those of the Manager
-	Questions   *approval.Queue  // what people are asked before it is done
-	Inbox       Inbox            // of files that are sent for tasks
-	Runs        Runs             // the records of tasks
-	Films       Films            // of tasks
-	Watches     *watches.Runner  // the pages that are watched for people
-	Budgets     *budget.Enforcer // what is spent
+	Scopes      *cancel.Scopes   // the scopes of the Manager
+	Questions   *approval.Queue  // questions to people before actions
+	Inbox       Inbox            // files sent for tasks
+	Runs        Runs             // records of tasks
+	Films       Films            // films of tasks
+	Watches     *watches.Runner  // watched pages
+	Budgets     *budget.Enforcer // spending
 	Settings    *settings.Manager
 	Browsers    *browsermgr.Manager
-	Gate        *egress.Proxy // that the browsers go through
+	Gate        *egress.Proxy // the proxy that the browsers use
 	Vault       *vault.Vault  // nil if it cannot be opened
 	Scripts     recording.ScriptStore
 	Transcripts Transcripts
@@ -59,16 +59,16 @@ type Server struct {
 	Setup       Setup
 	Nodes       Nodes
 	Tools       TaskTools
-	Telemetry   *telemetry.Recorder // keeps who signed in and what was exported
-	Call        http.Handler        // answers the page of calls, below /api/call
-	Assistant   Assistant           // that people talk with; nil: there is none
-	Accounts    Accounts            // nil: nobody signs in with Discord
-	Recheck     time.Duration       // how often who watches is asked for again; 0 takes [DefaultRecheck]
-	Live        LivePane            // nil: pages of sessions cannot be watched
-	Discord     Discord             // nil: clank has nothing to do with it
+	Telemetry   *telemetry.Recorder // records sign-ins and exports
+	Call        http.Handler        // serves the call page's API, below /api/call
+	Assistant   Assistant           // nil if there is none
+	Accounts    Accounts            // nil if nobody signs in with Discord
+	Recheck     time.Duration       // how often the rights of a viewer are checked again; 0 means [DefaultRecheck]
+	Live        LivePane            // nil if sessions cannot be watched
+	Discord     Discord             // nil if Discord is not used
 	Host        Host
 	Logger      *slog.Logger
-	// UnfinishedFile is where Close leaves what is to go on after the next start; empty: nothing does.
+	// UnfinishedFile is where Close saves the tasks to continue at the next start; empty means that none continue.
 	UnfinishedFile string
 
 	codes      loginCodes
@@ -79,13 +79,13 @@ type Server struct {
 	listen     net.Listener
 	http       *http.Server
 	idleConns  idleConns
-	launch     func(func(ctx context.Context)) // does something that lives as long as the server
+	launch     func(func(ctx context.Context)) // runs a function whose context ends with the server
 	end        context.CancelCauseFunc
 	unfinished unfinishedTasks
-	work       sync.WaitGroup // what was launched, and the listener's loop
+	work       sync.WaitGroup // launched functions and the accept loop
 }
 
-// Open prepares the page and starts serving it. ctx bounds the start only.
+// Open prepares the pages and starts serving. ctx bounds the start only.
 func (s *Server) Open(ctx context.Context) error {
 	var err error
 	if s.Discord == nil {
@@ -109,7 +109,7 @@ func (s *Server) Open(ctx context.Context) error {
 		BaseContext:       func(net.Listener) context.Context { return life },
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      time.Minute, // streams move their own deadline along
+		WriteTimeout:      time.Minute, // streams extend their own deadline
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ConnState:         s.idleConns.trackConn,
@@ -129,8 +129,8 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close stops the tasks that were started here, ends all streams, and waits until nothing of it runs, or ctx has
-// ended. A Server that was not opened, or is closed, closes without an error.
+// Close stops the tasks that were started here, ends all streams, and waits until everything has ended or ctx is
+// done. Closing a Server that is not open is not an error.
 func (s *Server) Close(ctx context.Context) error {
 	if s.end == nil {
 		return nil
@@ -147,7 +147,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(err, s.unfinished.save(s.UnfinishedFile))
 }
 
-// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.
+// URL returns the address of the dashboard: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.
 func (s *Server) URL() string {
 	if s.listen != nil {
 		return "http://" + s.listen.Addr().String()
@@ -155,7 +155,7 @@ func (s *Server) URL() string {
 	return "http://" + s.Addr
 }
 
-// checkAddr refuses to be reached from elsewhere by accident.
+// checkAddr rejects a listen address that other machines can reach.
 func (s *Server) checkAddr() error {
 	host, _, err := net.SplitHostPort(s.Addr)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Server) checkAddr() error {
 	return nil
 }
 
-// explain says why the address could not be had, and by whom it is taken.
+// explain adds to a listen error which program uses the address.
 func (s *Server) explain(ctx context.Context, err error) error {
 	if !webaddress.Taken(err) {
 		return fmt.Errorf("open the page on %s: %w", s.Addr, err)

@@ -13,7 +13,7 @@ import (
 	"clank/sessions"
 )
 
-// listed is how many sessions are shown of each door, and among how many tasks their first words are looked for.
+// Limits of the list of sessions: the sessions shown per origin, and the tasks searched for their first prompts.
 const (
 	maxListedSessions = 100
 	maxSearchedTasks  = 400
@@ -24,7 +24,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "list the sessions", list, err)
 }
 
-// closeSession ends a session for good.
+// closeSession closes a session for good.
 func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	se, err := s.seenSession(r)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// live is the WebSocket over which the page of a session is watched and worked.
+// live serves the WebSocket over which a session is watched and controlled.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if s.Live == nil {
 		return refuse(http.StatusNotFound, "pages of sessions cannot be watched here")
@@ -58,7 +58,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// liveViewer returns whoever asks as somebody who watches a session: in Discord's terms, unless they are the operator.
+// liveViewer returns the visitor as a viewer of a session: a Discord account, unless they are the operator.
 func (s *Server) liveViewer(r *http.Request, se sessions.Session) sessions.Viewer {
 	v := visitorOf(r)
 	viewer := sessions.Viewer{Name: cmp.Or(v.name, operatorName), Actor: v.actor(se.Origin)}
@@ -78,7 +78,7 @@ func (s *Server) liveViewer(r *http.Request, se sessions.Session) sessions.Viewe
 
 var errUnseen = errors.New("you are signed out, or may not see this any more")
 
-// awaitUnseen returns why whoever asks may not see any more what was asked for from o, as soon as that is so.
+// awaitUnseen returns the reason as soon as the visitor may no longer see what was asked for from o.
 func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Origin) error {
 	tick := time.NewTicker(s.Recheck)
 	defer tick.Stop()
@@ -94,7 +94,7 @@ func (s *Server) awaitUnseen(ctx context.Context, r *http.Request, o sessions.Or
 	}
 }
 
-// doors are those whose sessions and tasks are shown.
+// doors are the origins whose sessions and tasks are shown.
 var doors = []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal, sessions.FromDiscord}
 
 // sessionViews returns the sessions that v may read, last used first.
@@ -109,7 +109,7 @@ func (s *Server) sessionViews(ctx context.Context, v visitor) ([]api.SessionView
 		if err != nil {
 			return nil, err
 		}
-		first := make(map[string]string) // by session; tasks come last asked first
+		first := make(map[string]string) // by session; tasks are sorted newest first
 		for _, t := range tasks {
 			first[t.SessionID] = shownRecord(t, v.mayRead(t.Origin)).Prompt
 		}

@@ -12,14 +12,14 @@ import (
 	"clank/internal/settings"
 )
 
-// Codes of the refusals that a program acts on.
+// Error codes that clients act on.
 const (
 	codeVersionRequired = "settings_version_required"
 	codeConflict        = "settings_conflict"
 	codeDoubtful        = "settings_doubtful"
 )
 
-// settingsFailure is an error about settings: which values were refused, or what somebody else has saved.
+// settingsFailure is an error about settings: refused values, or a conflict with a concurrent change.
 type settingsFailure struct {
 	Error  string                `json:"error"`
 	Code   string                `json:"code,omitempty"`
@@ -31,7 +31,7 @@ func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.settingsView())
 }
 
-// putSettings changes settings, all that were sent or none.
+// putSettings changes settings, all of those sent or none.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	var in api.SettingsChange
 	if err := readJSON(r, &in); err != nil {
@@ -57,7 +57,7 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// getGuildSettings tells what is set for a Discord server.
+// getGuildSettings serves the settings of a Discord server.
 func (s *Server) getGuildSettings(w http.ResponseWriter, r *http.Request) error {
 	g, err := s.findGuild(r)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Server) getGuildSettings(w http.ResponseWriter, r *http.Request) error 
 	return writeJSON(w, http.StatusOK, s.guildSettingsView(g, s.guildFields(r, g)))
 }
 
-// putGuildSettings changes what is set for a Discord server, all that was sent or nothing.
+// putGuildSettings changes settings of a Discord server, all of those sent or none.
 func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error {
 	g, err := s.findGuild(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) putGuildSettings(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-// findGuild returns the Discord server that a request is about.
+// findGuild returns the Discord server that the request names.
 func (s *Server) findGuild(r *http.Request) (api.DiscordServer, error) {
 	id := r.PathValue("id")
 	list := s.Discord.State().Servers
@@ -99,7 +99,7 @@ func (s *Server) findGuild(r *http.Request) (api.DiscordServer, error) {
 	return list[i], nil
 }
 
-// resetSettings sets settings back.
+// resetSettings resets settings.
 func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 	var in api.SettingsReset
 	if err := readJSON(r, &in); err != nil {
@@ -119,15 +119,15 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// exportSettings serves what was set by hand, for [Server.importSettings].
+// exportSettings serves the settings set by hand, for [Server.importSettings].
 func (s *Server) exportSettings(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="clank-settings.jsonc"`)
-	_, _ = w.Write(settings.WriteJSONC(s.Settings.State())) // whoever asked went away: nothing to do
+	_, _ = w.Write(settings.WriteJSONC(s.Settings.State())) // fails only if the client has gone
 	return nil
 }
 
-// importSettings makes what a file says all that is set by hand.
+// importSettings replaces all settings set by hand with those of a file.
 func (s *Server) importSettings(w http.ResponseWriter, r *http.Request) error {
 	var in api.SettingsImport
 	if err := readJSON(r, &in); err != nil {
@@ -143,7 +143,7 @@ func (s *Server) importSettings(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// save does a change that is based on a version, and answers how it went, with view of the settings.
+// save makes a change that is based on a version and answers with the result and the view of the settings.
 func (s *Server) save(
 	w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, view func() api.SettingsView,
 	change func(context.Context, string) error,
@@ -174,7 +174,7 @@ func (s *Server) save(
 	}
 }
 
-// previewPreset tells what choosing a preset would do.
+// previewPreset serves the effects of choosing a preset.
 func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	p, ok := settings.FindPreset(name)
@@ -195,7 +195,7 @@ func (s *Server) settingsView() api.SettingsView {
 	return out
 }
 
-// guildFields returns the settings of a Discord server that are shown to whoever asks: all to the operator, to its
+// guildFields returns the settings of a Discord server that the visitor sees: the operator sees all, the server's
 // managers those that they may change.
 func (s *Server) guildFields(r *http.Request, g api.DiscordServer) []settings.Field {
 	if visitorOf(r).role == RoleOperator {
@@ -213,7 +213,7 @@ func (s *Server) guildSettingsView(g api.DiscordServer, fields []settings.Field)
 	return s.viewOf(st.State, s.Settings.Current(), fields)
 }
 
-// viewOf returns settings as they are in st, beside those that hold where nothing is set.
+// viewOf returns the settings in st. base provides the values of those that are not set.
 func (s *Server) viewOf(st settings.State, base settings.Settings, fields []settings.Field) api.SettingsView {
 	problems := make(map[string]string)
 	for _, p := range st.Problems {

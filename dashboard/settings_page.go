@@ -11,14 +11,14 @@ import (
 	"clank/internal/settings"
 )
 
-// runtimeKey is the setting under which the page says which runtimes are ready.
+// runtimeKey is the setting next to which the page shows which runtimes are ready.
 const runtimeKey = "agentStack.overrides.browserRuntime"
 
-// settingsData is what the settings page is made from.
+// settingsData is the data of the settings page.
 type settingsData struct {
 	Title   string
-	Path    string // of what it reads and changes
-	Guild   bool   // it is about one Discord server
+	Path    string // of the API route for these settings
+	Guild   bool   // they belong to one Discord server
 	Version string
 	Groups  []settingsGroup
 	Discord api.Discord
@@ -29,19 +29,19 @@ type settingsGroup struct {
 	Inputs []settingInput
 }
 
-// settingInput is a setting as a form asks for it.
+// settingInput is a setting as a form control.
 type settingInput struct {
 	api.SettingView
 
 	ID       string // of its element
-	Text     string // the value as it stands in the input; of a duration, in seconds
-	On       bool   // of a toggle
+	Text     string // the text in the input; durations in seconds
+	On       bool   // state of a toggle
 	Min, Max string
 	Options  []settings.Option
-	Chosen   map[string]bool // of channels and roles, by their ids
+	Chosen   map[string]bool // selected channels and roles, by id
 	MaxLen   int
-	First    bool                      // it is shown before people ask for all
-	Ways     []settings.RuntimeBinding // of the runtime: what there is to choose from, and what is ready
+	First    bool                      // shown without expanding the full list
+	Ways     []settings.RuntimeBinding // for the runtime setting: the choices and whether they are ready
 }
 
 func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
@@ -50,7 +50,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "settings", pageData{Title: "Settings · clank", Data: data})
 }
 
-// guildSettingsPage shows what is set for a Discord server.
+// guildSettingsPage shows the settings of a Discord server.
 func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error {
 	g, err := s.findGuild(r)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Server) guildSettingsPage(w http.ResponseWriter, r *http.Request) error
 	return s.page(w, r, "settings", pageData{Title: data.Title + " · clank", Data: data})
 }
 
-// add adds settings, which are in the order of fields.
+// add adds settings in the order of fields.
 func (d *settingsData) add(view api.SettingsView, fields []settings.Field) {
 	d.Version = view.Version
 	for i, v := range view.Settings {
@@ -97,11 +97,11 @@ func inputOf(v api.SettingView, f settings.Field, id string) settingInput {
 	case settings.KindNumber:
 		in.Min, in.Max = strconv.Itoa(f.Min), strconv.Itoa(f.Max)
 	case settings.KindDuration:
-		ms, _ := strconv.Atoi(in.Text) // we wrote it
+		ms, _ := strconv.Atoi(in.Text) // the value was written by us
 		in.Text, in.Min, in.Max = secondsText(ms), secondsText(f.Min), secondsText(f.Max)
 	case settings.KindToggle, settings.KindSecret:
 	default:
-		_ = json.Unmarshal(v.Value, &in.Text) // we wrote it: it is a string
+		_ = json.Unmarshal(v.Value, &in.Text) // the value was written by us and is a string
 	}
 	if f.Kind == settings.KindChannels || f.Kind == settings.KindRoles {
 		in.chooseParts()
@@ -109,7 +109,8 @@ func inputOf(v api.SettingView, f settings.Field, id string) settingInput {
 	return in
 }
 
-// chooseParts marks the channels or roles that are chosen. One that Discord does not have any more can be taken out.
+// chooseParts marks the selected channels or roles. One that no longer exists in Discord stays listed so that it can
+// be removed.
 func (in *settingInput) chooseParts() {
 	in.Options, in.Chosen = slices.Clone(in.Options), make(map[string]bool)
 	for id := range strings.FieldsSeq(in.Text) {
@@ -120,5 +121,5 @@ func (in *settingInput) chooseParts() {
 	}
 }
 
-// secondsText writes milliseconds as seconds: "30", "1.5".
+// secondsText formats milliseconds as seconds: "30", "1.5".
 func secondsText(ms int) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) }

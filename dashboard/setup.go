@@ -8,14 +8,14 @@ import (
 	"clank/internal/telemetry"
 )
 
-// Setup checks how clank is set up.
+// Setup checks the configuration of clank.
 type Setup interface {
 	SetupChecks(ctx context.Context) []api.SetupCheck
-	// TestModel asks the model of tasks for a word. What it returns is for people, and so is its error.
+	// TestModel sends the task model a short prompt. Its result and its error are for people.
 	TestModel(ctx context.Context) (string, error)
-	// CheckVoice tries what calls hear and speak with.
+	// CheckVoice tests the speech services used in calls.
 	CheckVoice(ctx context.Context) []api.VoiceCheck
-	// SaveKey keeps the key of a service, once the service has taken it. Its error is for people.
+	// SaveKey stores the key of a service after the service has accepted it. Its error is for people.
 	SaveKey(ctx context.Context, name, value string) error
 	// Models returns the names of the models of a provider. Its error is for people.
 	Models(ctx context.Context, provider string) ([]string, error)
@@ -30,18 +30,18 @@ func (s *Server) setupPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "setup", pageData{Title: "Set-up · clank", Data: data})
 }
 
-// setupData is what the page is made from.
+// setupData is the data of the set-up page.
 type setupData struct {
 	Checks    []api.SetupCheck
 	Providers []modelProvider
-	Address   string // of one's own server
+	Address   string // of a self-hosted server
 	First     string // a first task
 }
 
-// modelProvider is who models come from.
+// modelProvider is a provider of models.
 type modelProvider struct {
 	Value, Name, Key string
-	Present          bool // its key is there
+	Present          bool // its key is set
 }
 
 var modelProviders = []modelProvider{
@@ -51,7 +51,7 @@ var modelProviders = []modelProvider{
 	{Value: "compatible", Name: "OpenAI-compatible server", Key: "COMPATIBLE_API_KEY"},
 }
 
-// saveKey keeps the key of a service.
+// saveKey stores the key of a service.
 func (s *Server) saveKey(w http.ResponseWriter, r *http.Request) error {
 	var in api.ServiceKey
 	if err := readJSON(r, &in); err != nil {
@@ -65,7 +65,7 @@ func (s *Server) saveKey(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listModels tells which models a provider offers.
+// listModels serves the models that a provider offers.
 func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
 	names, err := s.Setup.Models(r.Context(), r.URL.Query().Get("provider"))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) setup(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Setup.SetupChecks(r.Context()))
 }
 
-// checkVoice tries what calls hear and speak with, for as long as whoever asked waits.
+// checkVoice tests the speech services used in calls, until the client disconnects.
 func (s *Server) checkVoice(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Setup.CheckVoice(r.Context()))
 }

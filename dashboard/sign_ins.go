@@ -9,11 +9,11 @@ import (
 	"clank/sessions/access"
 )
 
-// loginPath is that of the page to which Discord sends people back: with an address of ours, it is a redirect of the
-// application.
+// loginPath is the page to which Discord redirects after a sign-in; together with our address it is a redirect URI of
+// the application.
 const loginPath = "/login"
 
-// discordSignInURL returns where somebody signs in with Discord; empty where nobody can.
+// discordSignInURL returns the address for signing in with Discord; empty if nobody can.
 func (s *Server) discordSignInURL(r *http.Request) string {
 	if s.Accounts == nil {
 		return ""
@@ -21,8 +21,8 @@ func (s *Server) discordSignInURL(r *http.Request) string {
 	return s.Accounts.SignInURL(address(r) + loginPath)
 }
 
-// beginDiscordLogin tells a browser where to sign in with Discord. It keeps the state that is in the address, and takes
-// nothing back from there without.
+// beginDiscordLogin returns the sign-in address to a browser. The browser stores the state parameter of that address
+// and accepts only a redirect that carries it.
 func (s *Server) beginDiscordLogin(w http.ResponseWriter, r *http.Request) error {
 	to := s.discordSignInURL(r)
 	if to == "" {
@@ -31,7 +31,7 @@ func (s *Server) beginDiscordLogin(w http.ResponseWriter, r *http.Request) error
 	return writeJSON(w, http.StatusOK, map[string]string{"url": to})
 }
 
-// loginWithDiscord signs a browser in whose person has agreed to that at Discord.
+// loginWithDiscord signs in a browser whose user has authorized the sign-in at Discord.
 func (s *Server) loginWithDiscord(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		State string `json:"state"`
@@ -53,7 +53,7 @@ func (s *Server) loginWithDiscord(w http.ResponseWriter, r *http.Request) error 
 	return s.signIn(w, r, "discord", access.Token{User: id, Name: name})
 }
 
-// listSignIns lists the browsers that are signed in, the last first: all to the operator, to others their own.
+// listSignIns lists the signed-in browsers, newest first: all for the operator, for others their own.
 func (s *Server) listSignIns(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.Tokens.SignIns()
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Server) listSignIns(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, views)
 }
 
-// endSignIns signs a browser out, or all that whoever asks may.
+// endSignIns signs out one browser, or all that the visitor may.
 func (s *Server) endSignIns(w http.ResponseWriter, r *http.Request) error {
 	var in api.SignInsEnd
 	if err := readJSON(r, &in); err != nil {

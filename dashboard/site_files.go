@@ -28,26 +28,26 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// assetTypes are what is served, by the end of its name.
+// assetTypes are the media types of the served assets, by file extension.
 var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
 }
 
-// siteFiles is what the pages are made of, read once. The checksum of all assets is a folder in their address, so
-// that they can be kept for ever, and scripts find each other by name.
+// siteFiles holds the templates and assets, read once. The checksum of all assets is part of their path, so that
+// browsers can cache them forever and scripts can import each other by name.
 type siteFiles struct {
 	sum    string
 	assets map[string][]byte
 	pages  map[string]*template.Template
 }
 
-// pageData is what every page is given.
+// pageData is the data that every page gets.
 type pageData struct {
 	Title   string
-	Name    string // of the page
-	Assets  string // folder of the assets: "/assets/0123456789ab"
+	Name    string // name of the page
+	Assets  string // path of the assets: "/assets/0123456789ab"
 	Version string
 	Data    any
 
@@ -55,13 +55,13 @@ type pageData struct {
 	routes  []route
 }
 
-// pageLink leads to a page.
+// pageLink is a link in the navigation.
 type pageLink struct {
 	Path, Label string
 	Current     bool
 }
 
-// links returns the ways to pages, given by name, path and label.
+// links returns links to the pages given by name, path and label, without those that the visitor may not open.
 func (p pageData) links(pages [][3]string) (links []pageLink) {
 	for _, to := range pages {
 		if !p.May(to[1]) {
@@ -72,7 +72,7 @@ func (p pageData) links(pages [][3]string) (links []pageLink) {
 	return links
 }
 
-// Pages returns the ways to the pages that are always in sight.
+// Pages returns the links that are always visible.
 func (p pageData) Pages() []pageLink {
 	return p.links([][3]string{
 		{"chat", "/", "Chat"},
@@ -83,7 +83,7 @@ func (p pageData) Pages() []pageLink {
 	})
 }
 
-// MorePages returns the ways to the others.
+// MorePages returns the links behind "More".
 func (p pageData) MorePages() []pageLink {
 	return p.links([][3]string{
 		{"call", "/call", "Call"},
@@ -96,19 +96,19 @@ func (p pageData) MorePages() []pageLink {
 	})
 }
 
-// May reports whether who is shown the page may ask for what is at a path of the table of routes.
+// May reports whether the visitor may request a path of the route table.
 func (p pageData) May(path string) bool {
 	if path == "/" {
-		path = "/s/{id}" // from / who may not ask is led elsewhere
+		path = "/s/{id}" // those who may not ask are redirected from / to another page
 	}
 	i := slices.IndexFunc(p.routes, func(r route) bool { return r.pattern == "GET "+path })
 	return p.Operator() || i >= 0 && p.visitor.role >= p.routes[i].least
 }
 
-// Operator reports whether who is shown the page may do everything.
+// Operator reports whether the visitor is an operator.
 func (p pageData) Operator() bool { return p.visitor.role == RoleOperator }
 
-// Member returns the Discord account of who is shown the page; empty for an operator.
+// Member returns the visitor's Discord account; empty for an operator.
 func (p pageData) Member() string {
 	if p.Operator() {
 		return ""
@@ -124,7 +124,7 @@ func loadSiteFiles() (*siteFiles, error) {
 		return nil, fmt.Errorf("read the page's assets: %w", err)
 	}
 	for _, files := range []fs.FS{ours, assets.Files} {
-		entries, err := fs.ReadDir(files, ".") // sorted, so the sum is the same each time
+		entries, err := fs.ReadDir(files, ".") // sorted, so the checksum is stable
 		if err != nil {
 			return nil, fmt.Errorf("read the page's assets: %w", err)
 		}
@@ -155,7 +155,7 @@ func loadSiteFiles() (*siteFiles, error) {
 		}
 		st.pages[name] = t
 	}
-	report, err := template.ParseFS(templateFiles, "templates/report.html") // a page of its own, without the others' parts
+	report, err := template.ParseFS(templateFiles, "templates/report.html") // a separate page that shares no templates
 	if err != nil {
 		return nil, fmt.Errorf("read the page of exports: %w", err)
 	}
@@ -163,7 +163,7 @@ func loadSiteFiles() (*siteFiles, error) {
 	return st, nil
 }
 
-// requestBody returns what a button sends, as JSON: names, each with its value.
+// requestBody returns the JSON body that a button sends, from names and values in turn.
 func requestBody(namesAndValues ...any) (string, error) {
 	fields := map[string]any{}
 	for pair := range slices.Chunk(namesAndValues, 2) {
@@ -173,7 +173,7 @@ func requestBody(namesAndValues ...any) (string, error) {
 	return string(data), err
 }
 
-// page writes the page with the given name.
+// page renders the page with the given name.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, name string, sh pageData) error {
 	sh.visitor, sh.routes = visitorOf(r), s.routes()
 	sh.Name, sh.Assets, sh.Version = name, "/assets/"+s.site.sum, s.Version
@@ -183,14 +183,14 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, name string, sh pa
 		return refuse(http.StatusInternalServerError, "this page could not be made; clank's log says why")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	// The same for all pages: the one that opens them stays the document.
+	// All pages send the same policy, because the first one stays the document while others replace its content.
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
-	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
+	_, _ = w.Write(b.Bytes()) // fails only if the client has gone
 	return nil
 }
 
-// compress has a page or a file of it sent small to those who can read that. No page holds a secret whose length would
-// tell something.
+// compress sends a page or a file gzipped to clients that accept that. No page holds a secret that its compressed
+// length could reveal.
 func compress(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -203,11 +203,11 @@ func compress(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// gzipWriter compresses the body of an answer, if it has one.
+// gzipWriter compresses the body of a response, if it has one.
 type gzipWriter struct {
 	http.ResponseWriter
 
-	gzip *gzip.Writer // nil before the body, and where it is compressed already
+	gzip *gzip.Writer // nil before the body starts, and if it is already compressed
 	sent bool
 }
 
@@ -236,12 +236,12 @@ func (g *gzipWriter) Write(data []byte) (int, error) {
 
 func (g *gzipWriter) close() {
 	if g.gzip != nil {
-		_ = g.gzip.Close() // whoever asked went away: nothing to do
+		_ = g.gzip.Close() // fails only if the client has gone
 	}
 }
 
-// asset serves a style sheet, a script or a drawing. One of an earlier version
-// is gone: the page that asks for it is to be loaded anew.
+// asset serves a style sheet, a script or an image. Assets of an earlier version are not
+// found: the page that asks for them must be reloaded.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	data, ok := s.site.assets[name]
@@ -250,7 +250,7 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(data) // whoever asked went away: nothing to do
+	_, _ = w.Write(data) // fails only if the client has gone
 	return nil
 }
 
@@ -259,21 +259,21 @@ func (s *Server) favicon(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// weaknesses serves what the installation protects less than it could.
+// weaknesses serves the weaknesses of the installation.
 func (s *Server) weaknesses(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Host.Weaknesses(r.Context()))
 }
 
-// discord serves how clank stands with Discord.
+// discord serves the state of the connection to Discord.
 func (s *Server) discord(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.Discord.State())
 }
 
-// Discord is what the bot knows of its servers.
+// Discord is what the bot knows about its servers.
 type Discord interface {
-	State() api.Discord                                          // how clank stands with it
-	ChannelName(guild, channel string) string                    // "" where it is not known
-	GuildParts(guild string) (channels, roles []settings.Option) // by name
+	State() api.Discord                                          // the state of the connection
+	ChannelName(guild, channel string) string                    // "" if unknown
+	GuildParts(guild string) (channels, roles []settings.Option) // sorted by name
 }
 
 type noDiscord struct{}
@@ -282,11 +282,11 @@ func (noDiscord) State() api.Discord                                    { return
 func (noDiscord) ChannelName(string, string) string                     { return "" }
 func (noDiscord) GuildParts(string) (channels, roles []settings.Option) { return nil, nil }
 
-// pictureTypes are the media types that are served as pictures. A picture comes
-// from pages nobody vouches for, so nothing else is.
+// pictureTypes are the media types that are served as pictures. Pictures come from untrusted pages, so no other type
+// is served.
 var pictureTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
 
-// stepView serves how the page looked after a step.
+// stepView serves the screenshot taken after a step.
 func (s *Server) stepView(w http.ResponseWriter, r *http.Request) error {
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *Server) stepView(w http.ResponseWriter, r *http.Request) error {
 	return writeImage(w, im)
 }
 
-// taskImage serves a picture of an answer, counted from 0.
+// taskImage serves an image of an answer; the first is 0.
 func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.readableTask(r, "id")
 	if err != nil {
@@ -324,6 +324,6 @@ func writeImage(w http.ResponseWriter, im llm.Image) error {
 	h.Set("Content-Length", strconv.Itoa(len(im.Data)))
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cache-Control", "private, max-age=86400, immutable")
-	_, _ = w.Write(im.Data) // whoever asked went away: nothing to do
+	_, _ = w.Write(im.Data) // fails only if the client has gone
 	return nil
 }

@@ -17,15 +17,15 @@ import (
 	"clank/sessions"
 )
 
-// Assistant talks with people. [assistant.Assistant] is one.
+// Assistant holds conversations with people; see [assistant.Assistant].
 type Assistant interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-// maxSaid is how much may be said at once, in characters, as in the message box.
+// maxSaid is the maximum length of a message in characters, the same as in the message box.
 const maxSaid = 8000
 
-// noAssistant says why v cannot talk with the assistant; empty if they can.
+// noAssistant returns why v cannot talk with the assistant; empty if v can.
 func (s *Server) noAssistant(v visitor) string {
 	switch {
 	case s.Assistant != nil && s.Settings.Current().AssistantModel != "":
@@ -36,8 +36,8 @@ func (s *Server) noAssistant(v visitor) string {
 	return "No conversation model is chosen."
 }
 
-// talk answers what somebody says to the assistant, for as long as they stay: a stream of "text" as the model writes it,
-// "task" for each task that it starts, whose course the stream of the page tells, and at last "answer" or "error".
+// talk answers a message to the assistant until the client disconnects. It streams "text" as the model writes it and
+// "task" for each task it starts (the page's own stream has their progress), and ends with "answer" or "error".
 func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 	var in api.TalkRequest
 	if err := readJSON(r, &in); err != nil {
@@ -71,7 +71,7 @@ func (s *Server) talk(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reply has the assistant answer, and sends what comes of it until that is done. Who goes, or may not ask any more, stops it.
+// reply runs the assistant and streams its answer. It stops when the client disconnects or loses its rights.
 func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Handle, st *eventStream, turn assistant.Turn) {
 	news := talkNews{came: make(chan struct{}, 1), begun: map[string]bool{}}
 	turn.OnText = func(t assistant.TextChunk) { news.add("text", api.TalkText{Text: t.Text, Complete: t.Complete}) }
@@ -114,7 +114,7 @@ func (s *Server) reply(ctx context.Context, r *http.Request, handle *cancel.Hand
 	}
 }
 
-// talkFailure says to people why there is no answer.
+// talkFailure returns the reason, for people, why there is no answer.
 func (s *Server) talkFailure(ctx context.Context, err error) string {
 	if c := cancel.CauseOf(ctx, err); c != nil {
 		return c.Error()
@@ -126,13 +126,13 @@ func (s *Server) talkFailure(ctx context.Context, err error) string {
 	return "clank could not answer; its log says why"
 }
 
-// talkNews is what a reader of an answer is yet to be sent. Adding to it does not wait.
+// talkNews holds what is still to be sent to the client. Adding to it does not block.
 type talkNews struct {
-	came chan struct{} // holds one while there is something
+	came chan struct{} // holds one value while there is something to send
 
 	mu    sync.Mutex
 	list  []talkEvent
-	begun map[string]bool // tasks that were told of
+	begun map[string]bool // tasks already announced
 }
 
 type talkEvent struct {
@@ -150,7 +150,7 @@ func (n *talkNews) add(event string, data any) {
 	}
 }
 
-// addTask tells of each task once: whoever asked may read it.
+// addTask announces each task once, if the client may read it.
 func (n *talkNews) addTask(p assistant.Progress) {
 	n.mu.Lock()
 	known := n.begun[p.Event.Record.ID]

@@ -21,44 +21,44 @@ import (
 	"clank/sessions"
 )
 
-// TaskTools are what can be done with a task beside running it.
+// TaskTools are the operations on a recorded task other than running it.
 type TaskTools interface {
-	// PageLog returns what the page of a task said and asked for, as far as it is still open.
+	// PageLog returns the console messages and requests of the task's page, if the page is still open.
 	PageLog(t sessions.TaskRecord) api.PageLog
-	// SaveScript saves the record of a task as a script. notes say what is not in it.
+	// SaveScript saves the record of a task as a script. notes lists what the script leaves out.
 	SaveScript(task, name string) (notes []string, err error)
-	// Replay gives the recorded answers again, on live pages, and tells how each step came out.
+	// Replay repeats the recorded steps on live pages and calls tell with the outcome of each.
 	Replay(ctx context.Context, task string, tell func(recording.StepComparison)) (recording.ReplaySummary, error)
 }
 
-// taskData is what the page of a task is made from, and its readable export.
+// taskData is the data of a task's page and of its readable export.
 type taskData struct {
 	activityRow
 
 	Steps    []taskStep
-	Took     string // how long it ran; empty while it does
+	Took     string // how long it ran; empty while it runs
 	Tokens   string
-	Effects  []string // labels of the steps that a replay would do again to the world
-	Answer   string   // the words of the answer
+	Effects  []string // labels of the steps whose effects a replay would repeat
+	Answer   string   // the text of the answer
 	Exported time.Time
-	Images   []template.URL // of the answer, where they are part of the page
+	Images   []template.URL // images of the answer, if they are embedded in the page
 	Ended    bool
-	Closed   bool // its session cannot be continued
+	Closed   bool // its session cannot be resumed
 }
 
-// taskStep is a step as people read it.
+// taskStep is a step as the page shows it.
 type taskStep struct {
 	sessions.Step
 
 	Took    string
 	Tokens  string
 	Cost    string
-	Call    string // the tool and what it was told
-	Picture string // its address
+	Call    string // the tool and its input
+	Picture string // URL of the screenshot
 	Inline  template.URL
 }
 
-// readOnlyTools are those whose use changes nothing but what the window shows.
+// readOnlyTools are the tools that change nothing but what the window shows.
 var readOnlyTools = []string{
 	"browser_open", "browser_snapshot", "browser_extract", "browser_links", "browser_screenshot", "browser_wait", "browser_scroll",
 	"browser_hover", "browser_back", "browser_forward", "browser_tabs", "read_text", "screenshot", "scroll", "wait", "hover",
@@ -76,7 +76,8 @@ func (s *Server) taskPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "task", pageData{Title: "Task · clank", Data: data})
 }
 
-// readTask reads a task for people; of one that they may not read only who asked, where, and what it cost.
+// readTask collects the data of a task's page. If the visitor may not read the task, it contains only who asked,
+// where, and the cost.
 func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, error) {
 	rows, err := s.activityRows(r, []sessions.TaskRecord{t}, s.serverNames())
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Server) readTask(r *http.Request, t sessions.TaskRecord) (taskData, err
 	return data, nil
 }
 
-// compactJSON returns what a tool was told on one line.
+// compactJSON returns a tool's input on one line.
 func compactJSON(input json.RawMessage) string {
 	var b bytes.Buffer
 	if len(input) == 0 || json.Compact(&b, input) != nil || b.String() == "{}" {
@@ -131,7 +132,7 @@ func compactJSON(input json.RawMessage) string {
 	return b.String()
 }
 
-// tookText writes how long something took: "0.4 s", "12 s", "2 min 5 s".
+// tookText formats a duration: "0.4 s", "12 s", "2 min 5 s".
 func tookText(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -145,7 +146,7 @@ func tookText(d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// tokensText writes what a model read and wrote.
+// tokensText formats the tokens that a model read and wrote.
 func tokensText(u llm.Usage) string {
 	if u.InputTokens+u.OutputTokens == 0 {
 		return ""
@@ -157,7 +158,7 @@ func tokensText(u llm.Usage) string {
 	return text + fmt.Sprintf(", %d written", u.OutputTokens)
 }
 
-// pageLog tells what the page of a task said and asked for while the task ran.
+// pageLog serves the console messages and requests of a task's page.
 func (s *Server) pageLog(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.readableTask(r, "id")
 	if err != nil {
@@ -186,7 +187,7 @@ func (s *Server) exportTask(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", content+"; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="task-`+t.ID+"."+kind+`"`)
 	w.Header().Set("Cache-Control", "private, no-store")
-	_, _ = w.Write(data) // whoever asked went away: nothing to do
+	_, _ = w.Write(data) // fails only if the client has gone
 	return nil
 }
 
@@ -200,7 +201,7 @@ func (s *Server) exportHTML(r *http.Request, t sessions.TaskRecord) ([]byte, err
 		if st.View == nil {
 			continue
 		}
-		if im, err := s.Manager.View(r.Context(), t.ID, st.N); err == nil { // one that went meanwhile is left out
+		if im, err := s.Manager.View(r.Context(), t.ID, st.N); err == nil { // skip a screenshot deleted in the meantime
 			data.Steps[i].Inline = inlineImage(im)
 		}
 	}
@@ -214,12 +215,12 @@ func (s *Server) exportHTML(r *http.Request, t sessions.TaskRecord) ([]byte, err
 	return b.Bytes(), nil
 }
 
-// inlineImage returns a picture as an address that holds it; of no other kind than pages may show.
+// inlineImage returns an image as a data: URL, or "" if its type is not one that pages may show.
 func inlineImage(im llm.Image) template.URL {
 	if !slices.Contains(pictureTypes, im.MediaType) || len(im.Data) == 0 {
 		return ""
 	}
-	return template.URL("data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)) //nolint:gosec // of known types only
+	return template.URL("data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)) //nolint:gosec // known types only
 }
 
 func (s *Server) exportJSON(r *http.Request, t sessions.TaskRecord) ([]byte, error) {
@@ -234,7 +235,7 @@ func (s *Server) exportJSON(r *http.Request, t sessions.TaskRecord) ([]byte, err
 	return append(data, '\n'), nil
 }
 
-// retryTask asks for the same again, in a session of its own, as the operator: with their browser and their rights.
+// retryTask runs a task's prompt again in a new session, as the operator, with the operator's browser and rights.
 func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, new(struct{})); err != nil {
 		return err
@@ -254,7 +255,7 @@ func (s *Server) retryTask(w http.ResponseWriter, r *http.Request) error {
 		again.Origin = visitorOf(r).privately(again.Origin)
 	}
 	if t.Origin.Kind == sessions.FromDiscord {
-		again.Profile = "" // which may be that server's alone
+		again.Profile = "" // it may be reserved for that server
 	}
 	started, err := s.begin(r.Context(), again, false)
 	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{
@@ -287,8 +288,8 @@ func (s *Server) saveScript(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, api.ScriptSaved{Name: in.Name, Notes: notes})
 }
 
-// replayTask does what a task did once more, without its model, for as long as whoever asked stays: a stream of the
-// events "step" and at last "end" or "error".
+// replayTask repeats the steps of a task without its model until the client disconnects. It streams "step" events and
+// ends with "end" or "error".
 func (s *Server) replayTask(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, new(struct{})); err != nil {
 		return err

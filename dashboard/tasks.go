@@ -12,11 +12,11 @@ import (
 	"clank/sessions"
 )
 
-// acceptTimeout is how long a task may take to be accepted or refused.
+// acceptTimeout is how long the Manager may take to accept or refuse a task.
 const acceptTimeout = 15 * time.Second
 
-// startTask puts a task in line and answers as soon as it is there. The task goes on when whoever asked goes away; it
-// ends with the server. On the page, saying "stop" stops.
+// startTask queues a task and answers as soon as it is accepted. The task keeps running when the client disconnects;
+// it ends with the server. The prompt "stop" on the page stops tasks.
 func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	var in api.TaskRequest
 	if err := readJSON(r, &in); err != nil {
@@ -60,8 +60,8 @@ func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	}
 }
 
-// begin hands t to the Manager and waits until it is accepted or refused. A task that nobody waits for any more before
-// that is not done. asks: who follows it answers its questions.
+// begin passes t to the Manager and waits until it is accepted or refused. If ctx ends before that, the task does not
+// run. asks means that the client that follows the task answers its questions.
 func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.TaskRecord, error) {
 	accepted := make(chan sessions.TaskRecord, 1)
 	refused := make(chan error, 1)
@@ -84,7 +84,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 			s.runLate(life, t, rec)
 		}
 		s.unfinished.add(t, rec)
-		if !first && len(t.Files) > 0 { // else it may be asked for again
+		if !first && len(t.Files) > 0 { // otherwise the client may send it again
 			if err := s.Inbox.Discard(t.Files...); err != nil {
 				s.Logger.Warn("files of a task are not removed", "error", err)
 			}
@@ -98,7 +98,7 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		return rec, nil
 	case err := <-refused:
 		select {
-		case rec := <-accepted: // it was over at once
+		case rec := <-accepted: // it ended at once
 			return rec, nil
 		default:
 			return sessions.TaskRecord{}, err
@@ -109,8 +109,8 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 	}
 }
 
-// runLate starts what was said to a task that ended before it heard it, as the next task of its session. Whoever reads the
-// page of a task that was stopped or failed gets back what they typed.
+// runLate starts a message that a task did not receive before it ended as the next task of its session. If the task
+// was stopped or failed, the page offers the text for editing instead.
 func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.TaskRecord) {
 	if len(rec.Late) == 0 {
 		return
@@ -124,7 +124,7 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 	}
 	var err error
 	if t.Origin.Kind == sessions.FromDiscord {
-		next.Origin, err = s.Accounts.Origin(ctx, t.Origin) // who they are by now
+		next.Origin, err = s.Accounts.Origin(ctx, t.Origin) // their current rights
 	}
 	if err == nil {
 		_, err = s.begin(ctx, next, false)
@@ -134,8 +134,8 @@ func (s *Server) runLate(ctx context.Context, t sessions.Task, rec sessions.Task
 	}
 }
 
-// listTasks lists tasks, last asked first: those that [taskQuery] reads from the query; with ?steps=1 each has its
-// steps and the names of its pictures.
+// listTasks serves the tasks that [taskQuery] selects, newest first; with ?steps=1 including their steps and the
+// media types of their images.
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query, err := taskQuery(q, 50)
@@ -166,7 +166,8 @@ func (s *Server) task(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "read the task", v, err)
 }
 
-// stopTask stops one task, wherever it was asked for. A task that has ended already is none to stop, and no error.
+// stopTask stops one task of any origin. If the task has already ended, the response lists no task and is not an
+// error.
 func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.seenTask(r, "id")
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) anyoneMayStop() bool { return s.Settings.Current().WhoMayStop == settings.StopAnyone }
 
-// stopChannel stops everything that was asked for on the page.
+// stopChannel stops all tasks that were started from the page.
 func (s *Server) stopChannel(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, s.stopAll(visitorOf(r), operator()))
 }

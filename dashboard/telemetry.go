@@ -14,7 +14,7 @@ import (
 	"clank/sessions"
 )
 
-// ready tells whether tasks can be done, for those who start and watch services.
+// ready reports whether tasks can run, for service managers and monitors.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Host.Ready(r.Context()); err != nil {
 		return refuse(http.StatusServiceUnavailable, "clank is not ready: %v", err)
@@ -27,8 +27,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// profile answers with a profile of the program, as go tool pprof reads it: "profile" watches the processor for a number
-// of seconds, the others are those of runtime/pprof.
+// profile serves a profile of the program for go tool pprof: "profile" samples the CPU for a number of seconds, the
+// others are those of runtime/pprof.
 func (s *Server) profile(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if name != "profile" {
@@ -57,8 +57,8 @@ func (s *Server) profile(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// listRecords answers with the records that the query asks for: kind (may be there several times), guild, task, since
-// and before (RFC 3339), limit.
+// listRecords serves the records that the query selects: kind (repeatable), guild, task, since and before (RFC 3339),
+// limit.
 func (s *Server) listRecords(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query := telemetry.Query{Guild: q.Get("guild"), Task: q.Get("task")}
@@ -89,7 +89,7 @@ func (s *Server) listRecords(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "read the records", list, err)
 }
 
-// auditExport keeps that something of a task left clank.
+// auditExport records that data of a task left clank.
 func (s *Server) auditExport(r *http.Request, t sessions.TaskRecord, what string) {
 	o := t.Origin
 	s.Telemetry.Audit(r.Context(), telemetry.Record{

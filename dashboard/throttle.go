@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// How many attempts to sign in may fail within a time: from one address, and from all.
+// Limits on failed sign-in attempts within failureTime: from one address, and in total.
 const (
 	maxFailures    = 10
 	maxAllFailures = 200
 	failureTime    = 10 * time.Minute
 )
 
-// throttle counts attempts to sign in that failed. The zero value is ready. Those of this machine are not counted: what
-// is guessed there has 256 bits, and nobody is to lock out its owner.
+// throttle counts failed sign-in attempts. The zero value is ready to use. Attempts from this machine are not
+// counted: the secrets have 256 bits, and nobody should be able to lock out the owner.
 type throttle struct {
 	mu     sync.Mutex
-	failed map[string][]time.Time // by address, within failureTime
+	failed map[string][]time.Time // times by address, within failureTime
 }
 
-// wait returns how long somebody has to wait before they may try.
+// wait returns how long an address must wait before the next attempt.
 func (t *throttle) wait(from string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +40,7 @@ func (t *throttle) wait(from string) time.Duration {
 	return max(waitAfter(t.failed[from], maxFailures, now), waitAfter(all, maxAllFailures, now))
 }
 
-// waitAfter returns how long it takes until fewer than most of these failures, the first first, count.
+// waitAfter returns how long it takes until fewer than most of the failures, oldest first, count.
 func waitAfter(failed []time.Time, most int, now time.Time) time.Duration {
 	if len(failed) < most {
 		return 0
@@ -57,7 +57,7 @@ func (t *throttle) fail(from string) {
 	t.failed[from] = append(t.failed[from], time.Now())
 }
 
-// throttled lets an attempt to sign in pass, unless too many have failed.
+// throttled passes a sign-in attempt to h unless too many have failed.
 func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if isLocal(r) {
@@ -76,10 +76,11 @@ func (s *Server) throttled(h func(http.ResponseWriter, *http.Request) error) fun
 	}
 }
 
-// network returns what one who guesses has one of: an IPv4 address, or the first half of an IPv6 one.
+// network returns the part of an address that identifies one client: an IPv4 address, or the /64 prefix of an IPv6
+// address.
 func network(addr string) string {
 	if ip, err := netip.ParseAddr(addr); err == nil && ip.Is6() {
-		p, _ := ip.WithZone("").Prefix(64) // it has as many
+		p, _ := ip.WithZone("").Prefix(64) // a prefix of 64 bits is always valid
 		return p.String()
 	}
 	return addr

@@ -8,19 +8,19 @@ import (
 	"clank/dashboard/api"
 )
 
-// Transcripts are what was said in calls, where the settings keep that. Names are those of a list.
+// Transcripts stores the transcripts of calls, if the settings enable that. Names are those that the list returns.
 type Transcripts interface {
-	// Transcripts lists them, the last call first: those in which all words are said, with the lines that say them.
+	// Transcripts lists the transcripts that contain all words, newest first, with the matching lines.
 	Transcripts(words string) ([]api.Transcript, error)
-	// Transcript returns one with all its lines; the error wraps [sessions.ErrNotFound].
+	// Transcript returns one transcript with all its lines; the error wraps [sessions.ErrNotFound].
 	Transcript(name string) (api.Transcript, error)
 	RemoveTranscript(name string) error
 }
 
-// transcriptsData is what the page of transcripts is made from.
+// transcriptsData is the data of the transcripts page.
 type transcriptsData struct {
 	Words string
-	Kept  bool // the settings keep what is said
+	Kept  bool // transcripts are enabled in the settings
 	Calls []api.Transcript
 }
 
@@ -46,7 +46,7 @@ func (s *Server) transcriptPage(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, r, "transcript", pageData{Title: "Transcript · clank", Data: t})
 }
 
-// callPlace says where a call was.
+// callPlace returns the display name of a call's channel.
 func (s *Server) callPlace(t api.Transcript) string {
 	place := "Call page"
 	if t.Guild != "" {

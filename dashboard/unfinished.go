@@ -15,7 +15,7 @@ import (
 	"clank/sessions"
 )
 
-// unfinishedTask is a task that the end of the program has interrupted, and that goes on after its start.
+// unfinishedTask is a task that a shutdown interrupted and the next start continues.
 type unfinishedTask struct {
 	Session  string          `json:"session"`
 	Prompt   string          `json:"prompt"`
@@ -28,16 +28,17 @@ type unfinishedTask struct {
 	Headed   bool            `json:"headed,omitempty"`
 }
 
-// unfinishedTasks collects those of a run. The zero value is ready.
+// unfinishedTasks collects the unfinished tasks of a run. The zero value is ready to use.
 type unfinishedTasks struct {
 	mu   sync.Mutex
 	list []unfinishedTask
 }
 
-// continuePrompt asks any model to go on with what its session is about.
+// continuePrompt asks any model to continue the work of its session.
 const continuePrompt = "go on"
 
-// add has a task go on after the next start, unless who asked waits for the answer in a terminal: they are gone then.
+// add lets the next start continue a task, unless its requester waits for the answer in a terminal, which will be
+// gone.
 func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
 	if rec.State != sessions.TaskInterrupted || rec.Origin.Kind == sessions.FromTerminal {
 		return
@@ -52,7 +53,7 @@ func (u *unfinishedTasks) add(t sessions.Task, rec sessions.TaskRecord) {
 	u.keep(kept)
 }
 
-// save writes them to a file, if there are any and there is a name for it.
+// save writes the tasks to a file, if there are any and file is not empty.
 func (u *unfinishedTasks) save(file string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,7 +70,7 @@ func (u *unfinishedTasks) save(file string) error {
 	return nil
 }
 
-// ForgetUnfinished takes the tasks out of a file that Close has left whose origin is one of those to forget.
+// ForgetUnfinished removes the tasks for whose origin forget returns true from a file that Close has written.
 func ForgetUnfinished(file string, forget func(sessions.Origin) bool) error {
 	list, err := readUnfinished(file)
 	if err != nil {
@@ -82,7 +83,7 @@ func ForgetUnfinished(file string, forget func(sessions.Origin) bool) error {
 	return errors.Join(err, u.save(file))
 }
 
-// readUnfinished reads such a file; there may be none.
+// readUnfinished reads such a file, which may not exist.
 func readUnfinished(file string) (list []unfinishedTask, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +98,7 @@ func readUnfinished(file string) (list []unfinishedTask, err error) {
 	return list, nil
 }
 
-// continueUnfinished has the tasks of the last run go on, once.
+// continueUnfinished continues the unfinished tasks of the last run, once.
 func (s *Server) continueUnfinished() error {
 	if s.UnfinishedFile == "" {
 		return nil
@@ -120,11 +121,11 @@ func (s *Server) continueUnfinished() error {
 }
 
 const (
-	originTries = 30 // at who somebody is by now: clank may not be connected to Discord yet
+	originTries = 30 // retries of looking up a person: clank may not be connected to Discord yet
 	originPause = 2 * time.Second
 )
 
-// continueTask goes on with a task, as its person may by now.
+// continueTask continues a task with the current rights of its person.
 func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error) {
 	from := t.Origin
 	for try := 0; from.Kind == sessions.FromDiscord; try++ {
@@ -148,7 +149,7 @@ func (s *Server) continueTask(ctx context.Context, t unfinishedTask) (err error)
 	return err
 }
 
-// keep has a task that has not gone on yet go on after the next start.
+// keep lets the next start continue a task that could not be continued yet.
 func (u *unfinishedTasks) keep(t unfinishedTask) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"clank/internal/watches"
 )
 
-// firstCheckTimeout bounds the look at a page that is to be watched, within the time
-// that the server has for an answer.
+// firstCheckTimeout bounds the first check of a page to watch, within the server's write timeout.
 const firstCheckTimeout = 50 * time.Second
 
 func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) error {
@@ -71,7 +70,7 @@ func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, http.StatusOK, "end the watch", api.NewWatchView(got, v.mayRead(got.Origin)), err)
 }
 
-// watchViews returns the watches that whoever asks sees, newest first.
+// watchViews returns the watches that the visitor sees, newest first.
 func (s *Server) watchViews(r *http.Request) ([]api.WatchView, error) {
 	list, err := s.seenWatches(r)
 	views := make([]api.WatchView, 0, len(list))

@@ -8,40 +8,40 @@ import (
 	"clank/sessions"
 )
 
-// Health says that a server is there.
+// Health reports that a server is running.
 type Health struct {
 	OK      bool   `json:"ok"`
 	Version string `json:"version"`
 }
 
-// Weakness is a way in which an installation protects less than it could, in words for people.
+// Weakness is a way in which an installation is less protected than it could be, described for people.
 type Weakness struct {
 	Name    string `json:"name"`
 	Serious bool   `json:"serious"`
 	What    string `json:"what"` // what was found
-	Why     string `json:"why"`  // it matters
+	Why     string `json:"why"`  // why it matters
 	Fix     string `json:"fix"`
 }
 
-// SignIn is a browser that is signed in. User and Name are those of its Discord account; without, it is the operator's.
+// SignIn is a signed-in browser. User and Name are those of its Discord account; both are empty for the operator.
 type SignIn struct {
 	ID      string    `json:"id"`
 	User    string    `json:"user,omitempty"`
 	Name    string    `json:"name"`
-	From    string    `json:"from"`    // the address that it signed in from
-	Browser string    `json:"browser"` // as it names itself
+	From    string    `json:"from"`    // address from which it signed in
+	Browser string    `json:"browser"` // its User-Agent
 	Since   time.Time `json:"since"`
 	Until   time.Time `json:"until"`
-	Mine    bool      `json:"mine,omitempty"` // it is the one that asks
+	Mine    bool      `json:"mine,omitempty"` // the browser that sent the request
 }
 
-// SignInsEnd signs browsers out: one, or all that whoever asks sees.
+// SignInsEnd signs browsers out: one, or all that the client sees.
 type SignInsEnd struct {
 	ID  string `json:"id,omitempty"`
 	All bool   `json:"all,omitempty"`
 }
 
-// LoginLink is an address that opens the page signed in, once.
+// LoginLink is an address that signs a browser in, once.
 type LoginLink struct {
 	URL string `json:"url"`
 }
@@ -51,48 +51,48 @@ type ErrorResponse struct {
 	Error string `json:"error"`
 }
 
-// LinkRequest asks for a link to the page of a session.
+// LinkRequest requests a link to a session.
 type LinkRequest struct {
-	Session string `json:"session"`           // empty: the one that was used last
-	Control bool   `json:"control,omitempty"` // to work the page, too
-	Seconds int    `json:"seconds,omitempty"` // how long it works; 0: as long as links do
-	User    string `json:"user,omitempty"`    // the id of the Discord account that it is for; empty: who opens it first
+	Session string `json:"session"`           // empty means the last used one
+	Control bool   `json:"control,omitempty"` // allow controlling the page as well
+	Seconds int    `json:"seconds,omitempty"` // lifetime; 0 means the default
+	User    string `json:"user,omitempty"`    // Discord account that may open it; empty means the first to open it
 }
 
-// LinkView is a link to the page of a session.
+// LinkView is a link to a session.
 type LinkView struct {
 	ID      string       `json:"id"`
 	Session string       `json:"session"`
 	Title   string       `json:"title,omitempty"`
 	Control bool         `json:"control"`
-	By      string       `json:"by"` // who made it
+	By      string       `json:"by"` // who created it
 	Until   time.Time    `json:"until"`
-	User    string       `json:"user,omitempty"`  // the Discord account that it is for
-	Name    string       `json:"name,omitempty"`  // of that person, once they have signed in
-	Opened  time.Time    `json:"opened,omitzero"` // by whoever has it
-	URL     string       `json:"url,omitempty"`   // told once, to who makes it
+	User    string       `json:"user,omitempty"`  // the Discord account that may open it
+	Name    string       `json:"name,omitempty"`  // name of that account, after it has signed in
+	Opened  time.Time    `json:"opened,omitzero"` // when it was first opened
+	URL     string       `json:"url,omitempty"`   // only in the response that creates it
 	Viewers []LinkViewer `json:"viewers"`
 }
 
-// LinkViewer is somebody who watches with a link.
+// LinkViewer is a person who watches through a link.
 type LinkViewer struct {
-	From  string    `json:"from"` // their address, or the network it is in
+	From  string    `json:"from"` // their address or network
 	Since time.Time `json:"since"`
 }
 
-// LinksRevoked tells how many links are void now.
+// LinksRevoked reports the number of revoked links.
 type LinksRevoked struct {
 	Count int `json:"count"`
 }
 
-// SharingCheck is one thing that links need, and whether it is there.
+// SharingCheck is a requirement of links and whether it is met.
 type SharingCheck struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	Detail string `json:"detail"`
 }
 
-// WatchRequest asks for a watch; see [watches.Condition].
+// WatchRequest requests a watch; see [watches.Condition].
 type WatchRequest struct {
 	URL      string              `json:"url"`
 	What     string              `json:"what,omitempty"`
@@ -106,10 +106,10 @@ type WatchRequest struct {
 	Origin   sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
 }
 
-// WatchView is a watch as people see it. Of one that was asked for privately there is only that it is there.
+// WatchView is a watch as people see it. For a private watch of someone else it has no contents.
 type WatchView struct {
 	ID      string          `json:"id"`
-	For     string          `json:"for"` // who is told
+	For     string          `json:"for"` // who is notified
 	URL     string          `json:"url"`
 	What    string          `json:"what"`
 	Kind    watches.Kind    `json:"kind"`
@@ -120,12 +120,12 @@ type WatchView struct {
 	Next    time.Time       `json:"next"`
 	Checked time.Time       `json:"checked"`
 	Problem string          `json:"problem,omitempty"`
-	Value   string          `json:"value,omitempty"` // the number that is watched, as the page writes it
+	Value   string          `json:"value,omitempty"` // the watched number, as written on the page
 	Met     bool            `json:"met,omitempty"`
-	Last    *watches.Notice `json:"last,omitempty"` // what was told last
+	Last    *watches.Notice `json:"last,omitempty"` // the last notification
 }
 
-// NewWatchView returns w as shown to people; mayRead says that they may know what it is about.
+// NewWatchView returns the view of w; mayRead means that the viewer may read its contents.
 func NewWatchView(w watches.Watch, mayRead bool) WatchView {
 	v := WatchView{
 		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,
@@ -140,24 +140,24 @@ func NewWatchView(w watches.Watch, mayRead bool) WatchView {
 	return v
 }
 
-// CostReport is what was spent on the last days.
+// CostReport is the spending of the last days.
 type CostReport struct {
 	By    budget.CostKey `json:"by"`
 	Days  []string       `json:"days"`
 	Costs []CostView     `json:"costs"`
 }
 
-// CostView is what was spent on a day for something that people call Name.
+// CostView is the spending of one day for the subject called Name.
 type CostView struct {
 	budget.Cost
 
 	Name string `json:"name"`
 }
 
-// Discord is how clank stands with Discord.
+// Discord is the state of the connection to Discord.
 type Discord struct {
-	Status  string          `json:"status"`            // in words
-	Limited bool            `json:"limited,omitempty"` // Discord hides what is said without mentioning the bot
+	Status  string          `json:"status"`            // for people
+	Limited bool            `json:"limited,omitempty"` // Discord hides messages that do not mention the bot
 	Shards  []DiscordShard  `json:"shards,omitempty"`
 	Servers []DiscordServer `json:"servers,omitempty"`
 }
@@ -171,7 +171,7 @@ type DiscordShard struct {
 	Servers   int       `json:"servers"`
 }
 
-// DiscordServer is a server that the bot is on.
+// DiscordServer is a server that the bot has joined.
 type DiscordServer struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -182,24 +182,24 @@ type TokenName struct {
 	Name string `json:"name"`
 }
 
-// NewName names something: a new one, one that is there, or one anew.
+// NewName is a name to give to something new or to something that is renamed.
 type NewName struct {
 	Name string `json:"name"`
 }
 
-// Transcript is what was said in a call.
+// Transcript is the transcript of a call.
 type Transcript struct {
 	Name    string           `json:"name"`
-	At      time.Time        `json:"at"` // it began
+	At      time.Time        `json:"at"` // start of the call
 	Guild   string           `json:"guild,omitempty"`
 	Channel string           `json:"channel"`
-	Place   string           `json:"place"` // where it was, for people
+	Place   string           `json:"place"` // the channel, for people
 	People  []string         `json:"people"`
-	Count   int              `json:"count"` // of its lines
-	Lines   []TranscriptLine `json:"lines"` // all of them, or those that a search found
+	Count   int              `json:"count"` // number of its lines
+	Lines   []TranscriptLine `json:"lines"` // all lines, or those that match a search
 }
 
-// TranscriptLine is something that was said; By is empty where clank said it.
+// TranscriptLine is an utterance; By is empty for clank's own.
 type TranscriptLine struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by,omitempty"`

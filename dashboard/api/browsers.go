@@ -9,59 +9,59 @@ import (
 // States of a profile's browser.
 const (
 	BrowserRunning   = "running"
-	BrowserSuspended = "suspended" // it does not run; its sessions open their pages again when they go on
+	BrowserSuspended = "suspended" // not running; its sessions reopen their pages when they resume
 	BrowserOff       = "off"
 )
 
-// BrowserView is a profile, with what runs of it.
+// BrowserView is a profile and its running browser, if any.
 type BrowserView struct {
 	profile.Info
 
 	State    string       `json:"state"`
-	Owner    string       `json:"owner"`    // whose place it is: "You", a Discord server, a person
-	Sessions int          `json:"sessions"` // that can be gone on with
-	Ours     bool         `json:"ours"`     // we start and end the browser
-	Lasting  bool         `json:"lasting"`  // it can be neither renamed nor deleted
+	Owner    string       `json:"owner"`    // "You", a Discord server or a person
+	Sessions int          `json:"sessions"` // number of sessions that can be resumed
+	Ours     bool         `json:"ours"`     // clank starts and stops the browser
+	Lasting  bool         `json:"lasting"`  // cannot be renamed or deleted
 	Tabs     []BrowserTab `json:"tabs"`
 }
 
-// BrowserTab is a tab of a browser that runs.
+// BrowserTab is a tab of a running browser.
 type BrowserTab struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	URL     string `json:"url,omitempty"`
-	Session string `json:"session,omitempty"` // that works it
+	Session string `json:"session,omitempty"` // the session that uses it
 }
 
-// BrowserStart says how a browser is to start.
+// BrowserStart tells how to start a browser.
 type BrowserStart struct {
 	Headed bool `json:"headed"`
 }
 
-// BrowserOpen is a page to be opened.
+// BrowserOpen requests a page to be opened.
 type BrowserOpen struct {
 	URL string `json:"url"`
 }
 
-// RefusalView is a host that pages were refused.
+// RefusalView is a host that pages could not reach by policy.
 type RefusalView struct {
-	At        time.Time `json:"at"` // of the last time
+	At        time.Time `json:"at"` // of the last refusal
 	Count     int       `json:"count"`
 	Rule      string    `json:"rule"`
 	Host      string    `json:"host"`
-	Address   string    `json:"address,omitempty"` // that the host led to
+	Address   string    `json:"address,omitempty"` // address to which the host resolved
 	URL       string    `json:"url,omitempty"`
-	Text      string    `json:"text"` // what was refused, why, and the way out
+	Text      string    `json:"text"` // what was refused, why, and what to do
 	Owner     string    `json:"owner"`
-	Session   string    `json:"session,omitempty"` // whose page asked
+	Session   string    `json:"session,omitempty"` // whose page sent the request
 	Title     string    `json:"title,omitempty"`
-	Private   bool      `json:"private,omitempty"` // what was asked is not told
+	Private   bool      `json:"private,omitempty"` // details of the request are hidden
 	Named     bool      `json:"named,omitempty"`   // the host is allowed, but not that address
-	Allowable bool      `json:"allowable"`         // by one entry in the settings
-	Allowed   bool      `json:"allowed"`           // that entry is there now
+	Allowable bool      `json:"allowable"`         // one entry in the settings would allow it
+	Allowed   bool      `json:"allowed"`           // that entry exists
 }
 
-// Allowance names a refusal that is to be lifted, or with Undo, to hold again.
+// Allowance names a refusal to lift or, with Undo, to restore.
 type Allowance struct {
 	Rule    string `json:"rule"`
 	Host    string `json:"host"`

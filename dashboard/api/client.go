@@ -22,15 +22,15 @@ import (
 	"clank/sessions/approval"
 )
 
-// Client talks to a running dashboard.Server. It is safe for concurrent use.
+// Client is a client of the dashboard's API. It is safe for concurrent use.
 type Client struct {
 	Base       string                  // "http://127.0.0.1:8787"
-	Token      string                  // the secret of its run, or a token for the page
-	OnQuestion func(ev approval.Event) // called by Follow with the questions of its task; nil asks nobody
-	HTTP       *http.Client            // nil = one without a timeout of its own: contexts bound the calls
+	Token      string                  // the server's secret of this run, or an access token
+	OnQuestion func(ev approval.Event) // called by Follow with the task's questions; nil if nobody answers them
+	HTTP       *http.Client            // nil uses a client without a timeout: contexts bound the calls
 }
 
-// StatusError is an answer of the server that says no. Its text is for people.
+// StatusError is an error response of the server. Its text is for people.
 type StatusError struct {
 	Status int
 	Text   string
@@ -38,7 +38,7 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Text }
 
-// Health asks whether a server is there. It needs no token.
+// Health asks whether a server is running. It needs no token.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	h, err := fetch[Health](ctx, c, http.MethodGet, "/api/health", nil)
 	if err == nil && !h.OK {
@@ -47,7 +47,8 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return h, err
 }
 
-// Start puts a task in line. It goes on in the server until [Client.Stop]. After an error it is not begun.
+// Start queues a task. The task runs in the server until it ends or [Client.Stop] is called. After an error it does
+// not run.
 func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) {
 	if t.Until.IsZero() {
 		t.Until = time.Now().Add(callTimeout - answerTime)
@@ -59,43 +60,43 @@ func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) 
 	return out, err
 }
 
-// Answer answers a question of the desk; see [Client.OnQuestion].
+// Answer answers a question; see Client.OnQuestion.
 func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
 	return c.call(ctx, http.MethodPost, "/api/questions/"+url.PathEscape(id), a, nil)
 }
 
-// Task returns a task with its steps, without the data of pictures.
+// Task returns a task with its steps, without image data.
 func (c *Client) Task(ctx context.Context, id string) (TaskView, error) {
 	return fetch[TaskView](ctx, c, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil)
 }
 
-// Tasks returns tasks as the query asks, last asked first: "session", "origin", "before", "limit", "steps".
+// Tasks returns the tasks that the query selects, newest first: "session", "origin", "before", "limit", "steps".
 func (c *Client) Tasks(ctx context.Context, query url.Values) ([]TaskView, error) {
 	return fetch[[]TaskView](ctx, c, http.MethodGet, "/api/tasks?"+query.Encode(), nil)
 }
 
-// Stop stops a task and reports whether it was there to be stopped.
+// Stop stops a task and reports whether it was still running or waiting.
 func (c *Client) Stop(ctx context.Context, id string) (bool, error) {
 	out, err := fetch[TasksStopped](ctx, c, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/stop", struct{}{})
 	return len(out.Stopped) > 0, err
 }
 
-// View returns how the page looked after a step.
+// View returns the screenshot taken after a step.
 func (c *Client) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return c.picture(ctx, fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(taskID), n))
 }
 
-// Image returns a picture of a task's answer, counted from 0.
+// Image returns an image of a task's answer; the first is 0.
 func (c *Client) Image(ctx context.Context, taskID string, i int) (llm.Image, error) {
 	return c.picture(ctx, fmt.Sprintf("/api/tasks/%s/images/%d", url.PathEscape(taskID), i))
 }
 
-// Sessions returns the sessions of the page and of terminals, last used first.
+// Sessions returns the sessions of the dashboard and of terminals, last used first.
 func (c *Client) Sessions(ctx context.Context) ([]SessionView, error) {
 	return fetch[[]SessionView](ctx, c, http.MethodGet, "/api/sessions", nil)
 }
 
-// Records returns what happened, the last first.
+// Records returns telemetry records, newest first.
 func (c *Client) Records(ctx context.Context, q telemetry.Query) ([]telemetry.Record, error) {
 	v := url.Values{"guild": {q.Guild}, "task": {q.Task}}
 	for _, kind := range q.Kinds {
@@ -117,8 +118,8 @@ func (c *Client) CloseSession(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/api/sessions/"+url.PathEscape(id)+"/close", struct{}{}, nil)
 }
 
-// SendNote tells a task that runs or waits something. id is the task's or that of its
-// session. It returns the id of the task.
+// SendNote sends a note to a running or waiting task. id is the id of the task or its session. It returns the id of
+// the task.
 func (c *Client) SendNote(ctx context.Context, id string, what NoteRequest) (string, error) {
 	out, err := fetch[NoteAccepted](ctx, c, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what)
 	return out.TaskID, err
@@ -129,22 +130,22 @@ func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodGet, "/api/settings", nil)
 }
 
-// Weaknesses returns what the installation of the server protects less than it could, the serious ones first.
+// Weaknesses returns the weaknesses of the server's installation, serious ones first.
 func (c *Client) Weaknesses(ctx context.Context) ([]Weakness, error) {
 	return fetch[[]Weakness](ctx, c, http.MethodGet, "/api/weaknesses", nil)
 }
 
-// Discord says how the server stands with Discord.
+// Discord returns the state of the server's connection to Discord.
 func (c *Client) Discord(ctx context.Context) (Discord, error) {
 	return fetch[Discord](ctx, c, http.MethodGet, "/api/discord", nil)
 }
 
-// ChangeSettings changes settings, all or none of them, and returns how they are then.
+// ChangeSettings changes settings, all or none of them, and returns the new settings.
 func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
 	return fetch[SettingsView](ctx, c, http.MethodPut, "/api/settings", change)
 }
 
-// Budget asks how spending stands.
+// Budget returns the state of spending.
 func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
 	return fetch[budget.Overview](ctx, c, http.MethodGet, "/api/budget", nil)
 }
@@ -154,45 +155,45 @@ func (c *Client) Watches(ctx context.Context) ([]WatchView, error) {
 	return fetch[[]WatchView](ctx, c, http.MethodGet, "/api/watches", nil)
 }
 
-// NewLink makes a link to the page of a session.
+// NewLink creates a link to a session.
 func (c *Client) NewLink(ctx context.Context, in LinkRequest) (LinkView, error) {
 	return fetch[LinkView](ctx, c, http.MethodPost, "/api/links", in)
 }
 
-// Links returns the links to a session, or to all.
+// Links returns the links to a session, or all links if session is empty.
 func (c *Client) Links(ctx context.Context, session string) ([]LinkView, error) {
 	return fetch[[]LinkView](ctx, c, http.MethodGet, "/api/links?session="+url.QueryEscape(session), nil)
 }
 
-// RevokeLinks makes the links to a session void.
+// RevokeLinks revokes the links to a session and returns their number.
 func (c *Client) RevokeLinks(ctx context.Context, session string) (int, error) {
 	path := "/api/links/revoke?session=" + url.QueryEscape(session)
 	out, err := fetch[LinksRevoked](ctx, c, http.MethodPost, path, struct{}{})
 	return out.Count, err
 }
 
-// Setup checks how the server is set up.
+// Setup checks the configuration of the server.
 func (c *Client) Setup(ctx context.Context) ([]SetupCheck, error) {
 	return fetch[[]SetupCheck](ctx, c, http.MethodGet, "/api/setup", nil)
 }
 
-// SaveServiceKey keeps the key of a service in the vault of the server.
+// SaveServiceKey stores the key of a service in the server's vault.
 func (c *Client) SaveServiceKey(ctx context.Context, name, value string) error {
 	_, err := fetch[struct{}](ctx, c, http.MethodPost, "/api/setup/key", ServiceKey{Name: name, Value: value})
 	return err
 }
 
-// LoginLink returns a new address that opens the page signed in, once.
+// LoginLink returns a new address that signs a browser in, once.
 func (c *Client) LoginLink(ctx context.Context) (LoginLink, error) {
 	return fetch[LoginLink](ctx, c, http.MethodPost, "/api/login-link", struct{}{})
 }
 
-// CheckSharing tests whether people elsewhere reach what links lead to.
+// CheckSharing tests whether people elsewhere can reach the addresses that links use.
 func (c *Client) CheckSharing(ctx context.Context) ([]SharingCheck, error) {
 	return fetch[[]SharingCheck](ctx, c, http.MethodGet, "/api/links/check", nil)
 }
 
-// AddWatch begins a watch. It waits for the first look at the page.
+// AddWatch creates a watch and waits for its first check of the page.
 func (c *Client) AddWatch(ctx context.Context, w WatchRequest) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches", w)
 }
@@ -202,10 +203,10 @@ func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
 	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{})
 }
 
-// SendFile sends a file for a task. If ctx ends before that is done it closes r, if that can be closed.
+// SendFile uploads a file for a task. If ctx ends before the upload does, SendFile closes r if r is an io.Closer.
 func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
 	path := "/api/files?name=" + url.QueryEscape(name)
-	if source, ok := r.(io.Closer); ok { // http waits for a read of the body, also once ctx has ended
+	if source, ok := r.(io.Closer); ok { // net/http waits for a Read of the body even after ctx has ended
 		stop := context.AfterFunc(ctx, func() { _ = source.Close() })
 		defer stop()
 	}
@@ -220,7 +221,7 @@ func (c *Client) SendFile(ctx context.Context, name string, r io.Reader) (f sess
 	return f, nil
 }
 
-// Download returns a file that a page has offered to a task. The caller closes it.
+// Download returns the contents of a file that a task downloaded. The caller closes it.
 func (c *Client) Download(ctx context.Context, taskID, file string) (io.ReadCloser, error) {
 	path := "/api/tasks/" + url.PathEscape(taskID) + "/downloads/" + url.PathEscape(file)
 	res, err := c.send(ctx, http.MethodGet, path, nil, nil)
@@ -243,16 +244,16 @@ func (c *Client) picture(ctx context.Context, path string) (llm.Image, error) {
 	return llm.Image{MediaType: res.Header.Get("Content-Type"), Data: data}, nil
 }
 
-// maxFailure is the most bytes of an error that are read.
+// maxFailure is the maximum number of bytes read of an error response.
 const maxFailure = 1 << 20
 
-// callTimeout bounds a call whose answer is due at once.
+// callTimeout bounds calls that are answered immediately.
 const callTimeout = 30 * time.Second
 
-// answerTime is how much of that is left for the answer alone.
+// answerTime is the part of callTimeout reserved for the response.
 const answerTime = 5 * time.Second
 
-// fetch returns what a call answers.
+// fetch sends in as JSON and decodes the response.
 func fetch[T any](ctx context.Context, c *Client, method, path string, in any) (out T, err error) {
 	err = c.call(ctx, method, path, in, &out)
 	return out, err
@@ -283,7 +284,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// send sends a request and returns an answer that says yes. The caller closes its body.
+// send sends a request and returns a successful response. The caller closes its body.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path, body)
 	if err != nil {

@@ -1,2 +1,3 @@
-// Package api is the dashboard's HTTP API: the JSON shapes that server, page and commands share, and a typed client.
+// Package api is the dashboard's HTTP API: the JSON types shared by the server, its pages and the commands, and a
+// typed client.
 package api

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	followRetryPause = 500 * time.Millisecond // between two attempts to come back
-	followRetryLimit = 10 * time.Second       // without the server, until it is given up
-	maxEvent         = 64 << 20               // bytes of one event
+	followRetryPause = 500 * time.Millisecond // between two attempts to reconnect
+	followRetryLimit = 10 * time.Second       // time without a connection before giving up
+	maxEvent         = 64 << 20               // maximum size of one event in bytes
 )
 
-// Follow calls watch with all that happens to a task, from its first step on, until it is final, and returns what
-// became of it, with the pictures of its answer. It comes back when the connection breaks, and tells nothing twice.
-// It does not stop the task when ctx ends.
+// Follow calls watch with all events of a task from its first step until it is final, and returns its result with the
+// images of the answer. It reconnects when the connection breaks, and delivers each event once. It does not stop the
+// task when ctx ends.
 func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.Event)) (sessions.TaskRecord, error) {
 	f := &follower{client: c, id: taskID, watch: watch, reportedPhases: make(map[int]sessions.Phase), questions: make(map[string]bool)}
 	lost := time.Now()
@@ -39,13 +39,13 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 			return f.rec, context.Cause(ctx)
 		}
 		no, answered := errors.AsType[*StatusError](err)
-		if answered && no.Status == http.StatusUnauthorized && f.rec.SessionID != "" { // it does not know the secret of the one before
+		if answered && no.Status == http.StatusUnauthorized && f.rec.SessionID != "" { // the server was restarted: its secret has changed
 			return f.rec, fmt.Errorf("the clank at %s was started again meanwhile: go on with session %s", c.Base, f.rec.SessionID)
 		}
 		if answered {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
-		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause { // it was there, if only in silence
+		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause { // the connection worked, even if no event came
 			lost = time.Now()
 		}
 		if time.Since(lost) > followRetryLimit {
@@ -58,8 +58,8 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 	}
 }
 
-// FollowQuestions calls handle with the questions of a call that is no task, until ctx ends or the connection breaks.
-// opened is called once they are followed. answers says that somebody is there to answer them.
+// FollowQuestions calls handle with the questions of a call that is not a task, until ctx ends or the connection
+// breaks. It calls opened when the stream is open. answers means that someone can answer the questions.
 func (c *Client) FollowQuestions(
 	ctx context.Context, call string, answers bool, opened func(), handle func(approval.Event),
 ) error {
@@ -72,7 +72,7 @@ func (c *Client) FollowQuestions(
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	told := make(map[string]bool) // by id, whether their end was told, too
+	told := make(map[string]bool) // by id; the value is true if its end was delivered too
 	take := func(ev approval.Event) {
 		if over, known := told[ev.Question.ID]; !known || ev.Resolved && !over {
 			told[ev.Question.ID] = ev.Resolved
@@ -92,7 +92,7 @@ func (c *Client) FollowQuestions(
 	})
 }
 
-// resumeHint tells how to go on once the server is there again.
+// resumeHint describes how to continue after the server is back.
 func (f *follower) resumeHint() string {
 	if f.rec.SessionID == "" {
 		return ""
@@ -112,7 +112,7 @@ func (c *Client) withPictures(ctx context.Context, rec sessions.TaskRecord) (ses
 	return rec, nil
 }
 
-// follower remembers what was told already.
+// follower tracks which events were delivered.
 type follower struct {
 	client         *Client
 	id             string
@@ -122,10 +122,10 @@ type follower struct {
 	rec            sessions.TaskRecord
 	reportedPhases map[int]sessions.Phase
 
-	questions map[string]bool // by id, whether their end was told, too
+	questions map[string]bool // by id; the value is true if its end was delivered too
 }
 
-// once reads one connection's events until it ends.
+// once reads the events of one connection until it ends.
 func (f *follower) once(ctx context.Context) error {
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if f.lastID != "" {
@@ -170,7 +170,7 @@ func (f *follower) handleEvent(event string, data []byte) error {
 	return nil
 }
 
-// decodeTo decodes JSON and hands it to do.
+// decodeTo decodes JSON and passes it to do.
 func decodeTo[T any](data []byte, do func(T)) error {
 	var v T
 	if err := json.Unmarshal(data, &v); err != nil {
@@ -202,8 +202,8 @@ func (f *follower) step(st sessions.Step) {
 	f.watch(sessions.Event{Record: f.rec, Step: &st})
 }
 
-// readEvents reads server-sent events as the HTML standard defines them, and hands each to take, until the reader
-// ends or take fails. Events without data are none.
+// readEvents reads server-sent events as the HTML standard defines them and passes each to take, until the reader
+// ends or take fails. Events without data are skipped.
 func readEvents(r io.Reader, take func(id, event string, data []byte) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 64<<10), maxEvent)

@@ -1,34 +1,34 @@
 package api
 
-// SetupState says how one part of the set-up stands.
+// SetupState is the state of one part of the set-up.
 type SetupState string
 
-// The states of a part of the set-up.
+// States of a part of the set-up.
 const (
 	SetupReady    SetupState = "ready"
 	SetupOptional SetupState = "optional" // clank works without it
-	SetupMissing  SetupState = "missing"  // tasks cannot be done without it
+	SetupMissing  SetupState = "missing"  // tasks cannot run without it
 )
 
-// What can be entered for a part of the set-up.
+// Values that can be entered for a part of the set-up.
 const (
-	AsksModel   = "model"   // which one, and its key
+	AsksModel   = "model"   // a provider and its key
 	AsksDiscord = "discord" // the bot's token
 )
 
-// How a part of the set-up can be tried.
+// Ways to test a part of the set-up.
 const (
-	TestsModel = "model" // it is asked for a word
-	TestsVoice = "voice" // something is said, and to be understood
+	TestsModel = "model" // sends the model a short prompt
+	TestsVoice = "voice" // synthesizes a phrase and transcribes it
 )
 
-// ServiceKey is a key to keep for a service, under the name that it has in the environment.
+// ServiceKey is the key of a service to store, under the name of its environment variable.
 type ServiceKey struct {
 	Name  string `json:"name"`
-	Value string `json:"value"` // empty: forget it
+	Value string `json:"value"` // empty deletes it
 }
 
-// SetupCheck is one thing that clank works with, in words for people.
+// SetupCheck is a component that clank needs and its state, described for people.
 type SetupCheck struct {
 	Name     string     `json:"name"`
 	State    SetupState `json:"state"`
@@ -36,18 +36,18 @@ type SetupCheck struct {
 	Fix      string     `json:"fix,omitempty"` // what to do about it
 	Link     string     `json:"link,omitempty"`
 	LinkText string     `json:"link_text,omitempty"`
-	Test     string     `json:"test,omitempty"` // how it can be tried: [TestsModel] or [TestsVoice]
-	Asks     string     `json:"asks,omitempty"` // what can be entered for it: [AsksModel] or [AsksDiscord]
+	Test     string     `json:"test,omitempty"` // how to test it: [TestsModel] or [TestsVoice]
+	Asks     string     `json:"asks,omitempty"` // what can be entered: [AsksModel] or [AsksDiscord]
 }
 
-// VoiceCheck is what came of trying a part of what calls hear and speak with. Text also says what to do where it is not OK.
+// VoiceCheck is the result of testing a part of the speech services. If it failed, Text includes what to do.
 type VoiceCheck struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
 }
 
-// ModelTest is what came of asking the model for a word.
+// ModelTest is the result of a test prompt.
 type ModelTest struct {
 	Text string `json:"text"`
 }
