@@ -15,13 +15,13 @@ import (
 	"clank/sessions/agent"
 )
 
-// dragApproval is a yes of people to the beginning of a deed.
+// dragApproval is a yes of people to the beginning of an action.
 type dragApproval struct{ kind, mark string }
 
 // releaseMoves are the moves that end what the others begin.
 var releaseMoves = map[string]string{"pointerUp": "pointerDown", "keyUp": "keyDown"}
 
-// coveringApproval returns the mark of a yes that covers m already: one deed is asked about once. It is given to a
+// coveringApproval returns the mark of a yes that covers m already: one action is asked about once. It is given to a
 // press for its release, and to a text for the Enter after it (goesOn).
 func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
 	switch {

@@ -166,7 +166,7 @@ func (c *careful) ActIfUnchanged(ctx context.Context, kind string, args map[stri
 	return notes, true, err
 }
 
-func TestOneDeedIsOneQuestion(t *testing.T) {
+func TestOneActionIsOneQuestion(t *testing.T) {
 	down, up := computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}
 	move := computeruse.Action{Kind: computeruse.ActMove, At: click(5, 5).At}
 	typed := computeruse.Action{Kind: computeruse.ActType, Text: "one\n", Enter: true}

@@ -222,7 +222,7 @@ type Vendor struct {
 	Runtime     string
 	serve       func() (modelServer, error)
 	newModel    func(base string) (computeruse.Model, error)
-	encodeReply func(deeds []modelAction, size image.Point) llmtest.Reply
+	encodeReply func(actions []modelAction, size image.Point) llmtest.Reply
 }
 
 const testKey = "test-0123456789abcdef"
@@ -282,11 +282,11 @@ func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Model, close func() []
 
 // Click returns the answer of a model that clicks at each of the places of a picture of that size.
 func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
-	var deeds []modelAction
+	var actions []modelAction
 	for _, p := range places {
-		deeds = append(deeds, modelAction{kind: actionClick, at: []PicturePoint{p}})
+		actions = append(actions, modelAction{kind: actionClick, at: []PicturePoint{p}})
 	}
-	return v.encodeReply(deeds, size)
+	return v.encodeReply(actions, size)
 }
 
 // openForTask opens the backend with a mind that does a task.

@@ -171,7 +171,7 @@ type screenModel struct {
 	task        Task
 	url         string
 	page        func() TaskPage
-	encodeReply func(deeds []modelAction, size image.Point) llmtest.Reply
+	encodeReply func(actions []modelAction, size image.Point) llmtest.Reply
 
 	mu     sync.Mutex
 	opened bool
@@ -184,24 +184,24 @@ func (w *screenModel) turn(ctx context.Context) llmtest.Turn {
 	return func(r llmtest.Request) llmtest.Reply {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		deeds, err := w.nextActions(ctx)
+		actions, err := w.nextActions(ctx)
 		size := image.Pt(1, 1)
-		if err == nil && pointsSomewhere(deeds) {
+		if err == nil && pointsSomewhere(actions) {
 			size, err = pictureSize(r)
 		}
 		switch {
 		case err != nil:
 			return llmtest.Reply{Text: "I give up: " + err.Error(), Usage: fixedUsage()}
-		case deeds == nil:
+		case actions == nil:
 			return llmtest.Reply{Text: "done", Usage: fixedUsage()}
 		}
-		return w.encodeReply(deeds, size)
+		return w.encodeReply(actions, size)
 	}
 }
 
-func pointsSomewhere(deeds []modelAction) bool {
-	for _, d := range deeds {
-		if len(d.at) > 0 {
+func pointsSomewhere(actions []modelAction) bool {
+	for _, a := range actions {
+		if len(a.at) > 0 {
 			return true
 		}
 	}
@@ -216,20 +216,20 @@ func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 	}
 	for w.step < len(w.task.Steps) {
 		s := w.task.Steps[w.step]
-		deeds, err := w.actionsOf(ctx, s)
+		actions, err := w.actionsOf(ctx, s)
 		switch {
 		case err != nil && w.waited < patience:
 			w.waited++
 			return []modelAction{{kind: actionWait}}, nil
 		case err != nil:
 			return nil, fmt.Errorf("step %d, %+v: %w", w.step+1, s, err)
-		case len(deeds) == 1 && deeds[0].kind == actionScroll && s.Verb != Wheel && s.Verb != Bottom && w.waited < patience:
+		case len(actions) == 1 && actions[0].kind == actionScroll && s.Verb != Wheel && s.Verb != Bottom && w.waited < patience:
 			w.waited++ // it is not in view yet
-			return deeds, nil
+			return actions, nil
 		}
 		w.step, w.waited = w.step+1, 0
-		if deeds != nil {
-			return deeds, nil
+		if actions != nil {
+			return actions, nil
 		}
 	}
 	return nil, nil
@@ -259,7 +259,7 @@ func (w *screenModel) actionsOf(ctx context.Context, s Step) ([]modelAction, err
 	}
 }
 
-// actionsOnElement returns the deeds of a step on an element.
+// actionsOnElement returns the actions of a step on an element.
 func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelAction, error) {
 	from, err := FindBox(ctx, w.page(), s.Name)
 	if err != nil {
@@ -292,14 +292,14 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 		click.at = []PicturePoint{pointOnPicture(from, s.Points[0][0], s.Points[0][1])}
 		return []modelAction{click}, nil
 	case DragAt:
-		d := modelAction{kind: actionDrag}
+		a := modelAction{kind: actionDrag}
 		for i, p := range s.Points {
 			if i > 0 && len(s.Points) > 2 { // a hand does not jump
-				d.at = append(d.at, pointOnPicture(from, (p[0]+s.Points[i-1][0])/2, (p[1]+s.Points[i-1][1])/2))
+				a.at = append(a.at, pointOnPicture(from, (p[0]+s.Points[i-1][0])/2, (p[1]+s.Points[i-1][1])/2))
 			}
-			d.at = append(d.at, pointOnPicture(from, p[0], p[1]))
+			a.at = append(a.at, pointOnPicture(from, p[0], p[1]))
 		}
-		return []modelAction{d}, nil
+		return []modelAction{a}, nil
 	case Wheel:
 		return []modelAction{{kind: actionScroll, at: click.at, scrollBy: image.Pt(int(s.Points[0][0]), int(s.Points[0][1]))}}, nil
 	default:
@@ -316,7 +316,7 @@ func pointOnPicture(s ElementBox, x, y float64) PicturePoint {
 // lower right.
 type PicturePoint struct{ X, Y float64 }
 
-// actionKind says what a deed does.
+// actionKind says what an action does.
 type actionKind string
 
 const (
@@ -361,15 +361,15 @@ func mustJSON(v map[string]any) string {
 	return string(data)
 }
 
-// function returns a call of one of the loop's own tools, where a deed is not the hands'. ok is false for the others.
-func (d modelAction) function() (call llmtest.Call, ok bool) {
-	switch d.kind {
+// function returns a call of one of the loop's own tools, where an action is not the hands'. ok is false for the others.
+func (a modelAction) function() (call llmtest.Call, ok bool) {
+	switch a.kind {
 	case actionNavigate:
-		return llmtest.Call{Name: "navigate", Arguments: mustJSON(map[string]any{"url": d.text})}, true
+		return llmtest.Call{Name: "navigate", Arguments: mustJSON(map[string]any{"url": a.text})}, true
 	case actionCloseTab:
 		return llmtest.Call{Name: "close_tab", Arguments: "{}"}, true
 	case actionDialog:
-		return llmtest.Call{Name: "answer_dialog", Arguments: mustJSON(map[string]any{"accept": true, "text": d.text})}, true
+		return llmtest.Call{Name: "answer_dialog", Arguments: mustJSON(map[string]any{"accept": true, "text": a.text})}, true
 	default:
 		return llmtest.Call{}, false
 	}

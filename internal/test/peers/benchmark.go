@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"clank/internal/test/npm"
@@ -21,7 +20,7 @@ type benchmark struct {
 	playwright *npm.Playwright
 	agent      *agentBrowser
 	rounds     int
-	only       []string // names of deeds; none means all
+	only       []string // names of cases; none means all
 	tab        string   // ours
 }
 
@@ -45,25 +44,25 @@ type benchmarkCase struct {
 	unlike    string // what playwright does less of under this name; it is judged all the same
 }
 
-// caseMedians are the medians of one deed.
+// caseMedians are the medians of one case.
 type caseMedians struct{ ours, command, playwright, agent time.Duration }
 
-func (r *benchmark) measureCase(ctx context.Context, d benchmarkCase) (caseMedians, error) {
+func (r *benchmark) measureCase(ctx context.Context, c benchmarkCase) (caseMedians, error) {
 	var all [4][]time.Duration
 	n := max(r.rounds/blocksPerCase, 1)
-	if d.rounds > 0 {
-		n = min(n, d.rounds)
+	if c.rounds > 0 {
+		n = min(n, c.rounds)
 	}
 	for turn := range blocksPerCase {
-		if d.prepare != nil {
-			if err := d.prepare(ctx); err != nil {
-				return caseMedians{}, fmt.Errorf("%s: %w", d.name, err)
+		if c.prepare != nil {
+			if err := c.prepare(ctx); err != nil {
+				return caseMedians{}, fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
-		for k, block := range []func(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error){r.byAPI, r.byCommand, r.byPlaywright, r.byAgent} {
-			took, err := block(ctx, d, turn*n, n)
+		for k, block := range []func(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error){r.byAPI, r.byCommand, r.byPlaywright, r.byAgent} {
+			took, err := block(ctx, c, turn*n, n)
 			if err != nil {
-				return caseMedians{}, fmt.Errorf("%s: %w", d.name, err)
+				return caseMedians{}, fmt.Errorf("%s: %w", c.name, err)
 			}
 			all[k] = append(all[k], took...)
 		}
@@ -89,47 +88,47 @@ func (r *benchmark) focusOurTab(ctx context.Context) error {
 	return r.clank.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": r.tab}, nil)
 }
 
-func (r *benchmark) byAPI(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
+func (r *benchmark) byAPI(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error) {
 	if err := r.focusOurTab(ctx); err != nil {
 		return nil, err
 	}
 	return timeRounds(from, n, func(i int) (time.Duration, error) {
-		if d.before != nil {
-			if err := d.before(ctx, i); err != nil {
+		if c.before != nil {
+			if err := c.before(ctx, i); err != nil {
 				return 0, err
 			}
 		}
 		begin := time.Now()
-		err := d.ours(ctx, i)
+		err := c.ours(ctx, i)
 		return time.Since(begin), err
 	})
 }
 
-func (r *benchmark) byCommand(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
-	if d.command == nil {
+func (r *benchmark) byCommand(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error) {
+	if c.command == nil {
 		return nil, nil
 	}
-	return timeRounds(from, n, func(i int) (time.Duration, error) { return r.clank.command(ctx, d.command(i)...) })
+	return timeRounds(from, n, func(i int) (time.Duration, error) { return r.clank.command(ctx, c.command(i)...) })
 }
 
-func (r *benchmark) byPlaywright(_ context.Context, d benchmarkCase, _, n int) ([]time.Duration, error) {
-	return r.playwright.Times(d.script, d.url, n)
+func (r *benchmark) byPlaywright(_ context.Context, c benchmarkCase, _, n int) ([]time.Duration, error) {
+	return r.playwright.Times(c.script, c.url, n)
 }
 
-func (r *benchmark) byAgent(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
-	if d.agent == nil {
+func (r *benchmark) byAgent(ctx context.Context, c benchmarkCase, from, n int) ([]time.Duration, error) {
+	if c.agent == nil {
 		return nil, nil
 	}
 	if err := r.agent.front(ctx); err != nil {
 		return nil, err
 	}
-	if d.prepareAgent != nil { // it forgets its refs when it changes tabs
-		if err := d.prepareAgent(ctx); err != nil {
+	if c.prepareAgent != nil { // it forgets its refs when it changes tabs
+		if err := c.prepareAgent(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return timeRounds(from, n, func(i int) (time.Duration, error) {
-		took, _, err := r.agent.do(ctx, d.agent(ctx, i)...)
+		took, _, err := r.agent.do(ctx, c.agent(ctx, i)...)
 		return took, err
 	})
 }
@@ -156,7 +155,7 @@ func (r *benchmark) navigateAll(ctx context.Context, url string) error {
 	return err
 }
 
-// actionCases returns the deeds on the form page that are decided by the tool.
+// actionCases returns the actions on the form page that are decided by the tool.
 func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 	var ours, theirs formRefs
 	elements := map[[2]string][2]*string{
@@ -257,7 +256,7 @@ func (r *benchmark) actionCases() []benchmarkCase { //nolint:funlen // a table
 	}
 }
 
-// chromiumCases returns the deeds whose time only Chromium decides.
+// chromiumCases returns the actions whose time only Chromium decides.
 func (r *benchmark) chromiumCases() []benchmarkCase {
 	form := r.site + "/form"
 	there := func(ctx context.Context) error { return r.navigateAll(ctx, form) }
@@ -295,31 +294,32 @@ func (r *benchmark) snapshot(ctx context.Context, into any) error {
 func (r *benchmark) snapshotCases() (small, large, first []benchmarkCase) {
 	for _, p := range snapshotPages {
 		url := r.site + p.path
-		d := benchmarkCase{
+		c := benchmarkCase{
 			name: "snapshot of " + p.name, script: "snapshot", rounds: p.rounds,
 			prepare: func(ctx context.Context) error { return r.navigateAll(ctx, url) },
 			ours:    func(ctx context.Context, _ int) error { return r.snapshot(ctx, nil) },
+			command: func(int) []string { return []string{"snapshot", "--max-chars", "0"} },
 			agent:   func(context.Context, int) []string { return []string{"snapshot"} },
 		}
 		if p.rounds > 0 {
-			large = append(large, d)
+			large = append(large, c)
 		} else {
-			small = append(small, d)
+			small = append(small, c)
 		}
 		if p.rounds == 1 {
 			continue
 		}
-		d.name, d.script, d.url, d.agent = "first of "+p.name, "first", url, nil
-		d.before = func(ctx context.Context, i int) error {
+		c.name, c.script, c.url, c.command, c.agent = "first of "+p.name, "first", url, nil, nil
+		c.before = func(ctx context.Context, i int) error {
 			return r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url + "?" + strconv.Itoa(i)}, nil)
 		}
-		first = append(first, d)
+		first = append(first, c)
 	}
 	return small, large, first
 }
 
 // sizes compares how long the texts of the pages are, and returns the worst ratio.
-func (r *benchmark) sizes(ctx context.Context, w *tabwriter.Writer) (worst float64, err error) {
+func (r *benchmark) sizes(ctx context.Context, out io.Writer) (worst float64, err error) {
 	for _, p := range snapshotPages {
 		name := "size of " + p.name
 		if len(r.only) > 0 && !slices.Contains(r.only, name) {
@@ -335,8 +335,7 @@ func (r *benchmark) sizes(ctx context.Context, w *tabwriter.Writer) (worst float
 		}
 		ratio := float64(len(ours.Snapshot)) / float64(len(theirs))
 		worst = max(worst, ratio)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.2f\t\n", name, len(ours.Snapshot), len(theirs), ratio)
-		w.Flush()
+		writeRow(out, name, strconv.Itoa(len(ours.Snapshot)), strconv.Itoa(len(theirs)), showRatio(ratio))
 	}
 	return worst, nil
 }
@@ -377,32 +376,28 @@ func (r *benchmark) loopCase() benchmarkCase {
 // worstRatios is the highest ratio of a group to a peer.
 type worstRatios struct{ playwright, agent, overhead float64 }
 
-func (r *benchmark) group(ctx context.Context, w *tabwriter.Writer, deeds []benchmarkCase) (worstRatios, error) {
-	var out worstRatios
-	for _, d := range deeds {
-		if len(r.only) > 0 && !slices.Contains(r.only, d.name) {
+func (r *benchmark) group(ctx context.Context, out io.Writer, cases []benchmarkCase) (worstRatios, error) {
+	var worst worstRatios
+	for _, c := range cases {
+		if len(r.only) > 0 && !slices.Contains(r.only, c.name) {
 			continue
 		}
-		t, err := r.measureCase(ctx, d)
+		t, err := r.measureCase(ctx, c)
 		if err != nil {
 			return worstRatios{}, err
 		}
 		toPlay := ratio(t.ours, t.playwright)
 		toAgent := ratio(t.command, t.agent)
-		if t.command == 0 {
-			toAgent = ratio(t.ours, t.agent)
+		if !c.unsettled {
+			worst.playwright = max(worst.playwright, toPlay)
 		}
-		if !d.unsettled {
-			out.playwright = max(out.playwright, toPlay)
-		}
-		out.agent = max(out.agent, toAgent)
+		worst.agent = max(worst.agent, toAgent)
 		if t.command > 0 {
-			out.overhead = max(out.overhead, ms(t.command-t.ours))
+			worst.overhead = max(worst.overhead, ms(t.command-t.ours))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", d.name, show(t.ours), show(t.playwright), toPlay, show(t.command), show(t.agent), showRatio(toAgent))
-		w.Flush()
+		writeRow(out, c.name, show(t.ours), show(t.playwright), showRatio(toPlay), show(t.command), show(t.agent), showRatio(toAgent))
 	}
-	return out, nil
+	return worst, nil
 }
 
 func (r *benchmark) run(ctx context.Context, out io.Writer) error {
@@ -415,27 +410,26 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 	if err := r.agent.open(ctx, r.site+"/form"); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
+	writeRow(out, "action", "clank API", "playwright", "ratio", "clank command", "agent-browser", "ratio")
 	var worst [6]worstRatios
 	small, large, first := r.snapshotCases()
 	for i, cases := range [][]benchmarkCase{r.actionCases(), r.chromiumCases(), {r.loopCase()}, small, large, first} {
 		var err error
-		if worst[i], err = r.group(ctx, w, cases); err != nil {
+		if worst[i], err = r.group(ctx, out, cases); err != nil {
 			return err
 		}
 	}
 	actions, chromiums := worst[0], worst[1]
-	fmt.Fprintln(w, "bytes\tclank\tplaywright\tratio\t")
-	size, err := r.sizes(ctx, w)
+	writeRow(out, "bytes", "clank", "playwright", "ratio")
+	size, err := r.sizes(ctx, out)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n",
 		actions.agent, chromiums.agent, max(worst[3].agent, worst[4].agent))
-	for _, d := range r.actionCases() {
-		if d.unlike != "" {
-			fmt.Fprintf(out, "%s: playwright's %s\n", d.name, d.unlike)
+	for _, c := range r.actionCases() {
+		if c.unlike != "" {
+			fmt.Fprintf(out, "%s: playwright's %s\n", c.name, c.unlike)
 		}
 	}
 	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the script set off has run")
@@ -444,6 +438,15 @@ func (r *benchmark) run(ctx context.Context, out io.Writer) error {
 		actions.playwright, worst[2].playwright, max(actions.overhead, chromiums.overhead), worst[4].playwright)
 	fmt.Fprintf(out, " form_ratio=%.2f first_ratio=%.2f size_ratio=%.2f\n", worst[3].playwright, worst[5].playwright, size)
 	return nil
+}
+
+// writeRow writes a row of the report. Rows appear as they are measured, so their columns have fixed widths.
+func writeRow(out io.Writer, name string, cells ...string) {
+	fmt.Fprintf(out, "%-17s", name)
+	for _, cell := range cells {
+		fmt.Fprintf(out, "%15s", cell)
+	}
+	fmt.Fprintln(out)
 }
 
 func ratio(a, b time.Duration) float64 {

@@ -23,7 +23,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	rounds := flag.Int("rounds", 30, "how often each action is done by each")
-	only := flag.String("only", "", "measure only the deeds whose `names`, joined by commas, these are")
+	only := flag.String("only", "", "measure only the actions whose `names`, joined by commas, these are")
 	cache := flag.String("cache", ".cache/peers", "`folder` in which the peers are installed")
 	flag.Parse()
 	if flag.NArg() != 1 || *rounds < 3 {
