@@ -12,20 +12,19 @@ type Reason string
 
 // The reasons work is cancelled.
 const (
-	Stopped      Reason = "stopped"       // a person said so
-	Superseded   Reason = "superseded"    // newer work took its place
-	BudgetSpent  Reason = "budget_spent"  // the next call could pass a limit
-	TimedOut     Reason = "timed_out"     // it took longer than it may
+	Stopped      Reason = "stopped"       // by a person
+	Superseded   Reason = "superseded"    // replaced by newer work
+	BudgetSpent  Reason = "budget_spent"  // the next call could exceed a limit
+	TimedOut     Reason = "timed_out"     // it exceeded its time limit
 	ShuttingDown Reason = "shutting_down" // the program is ending
-	Gone         Reason = "gone"          // whoever waited for it went away
+	Gone         Reason = "gone"          // nobody waits for it any more
 )
 
-// Cause is the error that [context.Cause] returns for cancelled work. Its text
-// is meant for people.
-type Cause struct { //nolint:errname // a cause is no failure, and is read as context.Cause
+// Cause is the error that [context.Cause] returns for cancelled work. Its text is meant for people.
+type Cause struct { //nolint:errname // read with context.Cause; not a failure
 	Reason Reason
-	By     string // display name of the person who stopped it, if one did
-	Detail string // what exactly ran out or took over; may be empty
+	By     string // display name of the person who stopped it, if any
+	Detail string // what ran out or replaced it; may be empty
 }
 
 // Error implements error.
@@ -37,7 +36,7 @@ func (c *Cause) Error() string {
 		case c.By != "" && c.Detail != "":
 			return fmt.Sprintf("stopped by %s: %v", c.By, c.Detail)
 		case c.By != "":
-			return fmt.Sprintf("stopped by %s", c.By) //nolint:perfsprint // the catalogue of texts knows the format
+			return fmt.Sprintf("stopped by %s", c.By) //nolint:perfsprint // the translations contain the format
 		}
 		s = "stopped"
 	case Superseded:
@@ -59,8 +58,7 @@ func (c *Cause) Error() string {
 	return s
 }
 
-// CauseOf returns the Cause in err's chain or behind ctx, or nil. Either may be
-// nil.
+// CauseOf returns the Cause in err's chain or of ctx, or nil. Either argument may be nil.
 func CauseOf(ctx context.Context, err error) *Cause {
 	var c *Cause
 	if errors.As(err, &c) {
@@ -72,7 +70,7 @@ func CauseOf(ctx context.Context, err error) *Cause {
 	return nil
 }
 
-// WaitFor waits for wg, or until ctx ends, whose cause it then returns.
+// WaitFor waits for wg. If ctx ends first, it returns the cause of ctx.
 func WaitFor(ctx context.Context, wg *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPhrase bounds what can be a stop phrase, in bytes. Anything longer is talk.
+// maxPhrase is the longest possible stop phrase, in bytes.
 const maxPhrase = 120
 
-// language holds the words of which a stop phrase is made: any number of
-// openers, a stop, which may be repeated, any number of tails. Words are folded as [foldCase] does it.
-// A phrase of several words is written with single spaces; one that must be followed by a pause ends with a comma.
+// language holds the words that form stop phrases: any number of openers, a stop, which may be repeated, and any
+// number of tails. Words are folded by [foldCase]. A phrase of several words is written with single spaces; one that
+// must be followed by a pause ends with a comma.
 type language struct {
-	openers, stops, tails []string // of two that begin alike, the longer one comes first
+	openers, stops, tails []string // if one is a prefix of another, the longer one comes first
 }
 
 // languages are English, Spanish, German, French, Portuguese and Japanese.
 //
-// They are never mixed within one message: "stop la" is not a stop phrase.
-// The addressing words that any language may begin or end with are in names.
-// "no para" and "não pare" mean the contrary: there, "no" is an opener with a pause behind it alone.
+// They are never mixed within one message: "stop la" is not a stop phrase. The words for addressing the program,
+// which any language may begin or end with, are in botNames. "no para" and "não pare" mean the opposite of stop, so
+// in those languages "no" is an opener only if a pause follows.
 var languages = []language{
 	{
 		openers: []string{"ok", "okay", "oh", "actually", "just", "please", "yeah", "hey", "no", "wait", "can you", "could you"},
@@ -88,17 +88,16 @@ var languages = []language{
 	},
 }
 
-// botNames are how people address the program beside a stop phrase.
+// botNames are the names by which people address the program in a stop phrase.
 var botNames = []string{"clank", "@clank", "bot", "clanker", "クランク"}
 
-// IsStop reports whether a whole message says "stop" and nothing else, in
-// English, Spanish, German, French, Portuguese or Japanese. It may be polite
-// ("ok, stop it please!") and may address the program ("clank, stop"), by name
-// or by a chat mention. Everything longer or more particular ("stop at the first
-// result") is for the model to understand, so it is false.
+// IsStop reports whether a whole message says "stop" and nothing else, in English, Spanish, German, French,
+// Portuguese or Japanese. It may be polite ("ok, stop it please!") and may address the program by name or by a chat
+// mention ("clank, stop"). Longer or more specific messages ("stop at the first result") are not stop phrases; the
+// model has to interpret them.
 func IsStop(message string) bool { return IsStopTo(nil, message) }
 
-// IsStopTo is [IsStop] where the program may have further names.
+// IsStopTo is like [IsStop] with further names for the program.
 func IsStopTo(names []string, message string) bool {
 	if len(message) > maxPhrase {
 		return false
@@ -107,11 +106,11 @@ func IsStopTo(names []string, message string) bool {
 	isStop := func(names []string) bool {
 		return slices.ContainsFunc(languages, func(l language) bool { return l.match(words, names) })
 	}
-	if isStop(botNames) { // also where another name is a word of the phrase
+	if isStop(botNames) { // also covers a further name that is a word of the phrase
 		return true
 	}
 	all := slices.Clone(botNames)
-	for _, name := range names { // one that says stop itself would hide the stop
+	for _, name := range names { // a name that is itself a stop word would hide the stop
 		if w := strings.Fields(strings.ReplaceAll(foldCase(name), ",", " ")); len(w) > 0 && !IsStop(name) {
 			all = append(all, strings.Join(w, " "))
 		}
@@ -119,7 +118,7 @@ func IsStopTo(names []string, message string) bool {
 	return isStop(all)
 }
 
-// phraseWords returns the words of a message, folded; a comma after one stands for a pause.
+// phraseWords returns the folded words of a message; a comma after a word marks a pause.
 func phraseWords(message string) (words []string) {
 	for w := range strings.FieldsSeq(foldCase(message)) {
 		bare := strings.Trim(w, "-,")
@@ -134,15 +133,14 @@ func phraseWords(message string) (words []string) {
 	return words
 }
 
-// match tries to read words as openers, stops and tails, and falls back to
-// the unspaced reading that Japanese needs.
+// match reads words as openers, a stop and tails, and falls back to the unspaced reading that Japanese needs.
 func (l language) match(words, names []string) bool {
 	words = skipPhrases(words, l.openers, names)
 	return slices.ContainsFunc(l.stops, func(stop string) bool { return l.matchStop(words, stop, names) }) ||
 		len(words) == 1 && l.matchUnspaced(strings.TrimSuffix(words[0], ","), names)
 }
 
-// matchStop tries to read words as a stop, tails, and after a pause, or if it is the same, another stop and so on.
+// matchStop reads words as a stop, then tails or another stop; a different stop must follow a pause.
 func (l language) matchStop(words []string, stop string, names []string) bool {
 	rest, ok := cutPhrase(words, stop)
 	if !ok {
@@ -153,8 +151,7 @@ func (l language) matchStop(words []string, stop string, names []string) bool {
 	return len(rest) == 0 || l.matchStop(rest, stop, names) || paused && l.match(rest, names)
 }
 
-// matchUnspaced reads one run of letters without spaces, as Japanese is
-// written. It applies only to words with letters that are not Latin.
+// matchUnspaced reads one run of letters without spaces, as Japanese is written. It applies only to non-Latin words.
 func (l language) matchUnspaced(s string, names []string) bool {
 	s = stripPhrases(s, names)
 	if s == "" || s[0] < 0x80 {
@@ -171,8 +168,7 @@ func (l language) matchUnspaced(s string, names []string) bool {
 	})
 }
 
-// skipPhrases drops any of phrases, and names of the program, from the front of words
-// as often as they stand there.
+// skipPhrases removes all leading phrases and names of the program from words.
 func skipPhrases(words, phrases, names []string) []string {
 	for again := true; again && len(words) > 0; {
 		again = false
@@ -198,7 +194,7 @@ func cutPhrase(words []string, phrase string) (rest []string, ok bool) {
 	return words, true
 }
 
-// stripPhrases drops any of parts from the front of s as often as they stand there.
+// stripPhrases removes all leading parts from s.
 func stripPhrases(s string, parts []string) string {
 	for again := true; again && s != ""; {
 		again = false
@@ -211,10 +207,9 @@ func stripPhrases(s string, parts []string) string {
 	return s
 }
 
-// foldCase brings a message into the form the tables are in: compatibility
-// composed, case folded, accents of Latin letters dropped, chat mentions and
-// punctuation turned into spaces, after a comma where it marks a pause. Apostrophes and hyphens stay, as they join
-// words: "non-stop" is no stop.
+// foldCase normalises a message for the tables: compatibility composed (NFKC), case folded, accents of Latin letters
+// dropped, chat mentions and punctuation replaced by spaces, after a comma where they mark a pause. Apostrophes and
+// hyphens stay, as they join words: "non-stop" is not a stop.
 func foldCase(s string) string {
 	s = dropMentions(s)
 	s = cases.Fold().String(norm.NFKC.String(s))
@@ -222,7 +217,7 @@ func foldCase(s string) string {
 	for _, r := range norm.NFD.String(s) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-			// The voiced sound marks of kana belong to the letter.
+			// The voiced sound marks of kana are part of the letter.
 			if r == '\u3099' || r == '\u309A' {
 				b.WriteRune(r)
 			}

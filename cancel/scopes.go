@@ -7,29 +7,27 @@ import (
 	"sync"
 )
 
-// Scope is where work is visible and can be stopped: a channel of a guild. A
-// direct message has no guild; a terminal or the dashboard has a channel of its
-// own making ("cli:…", "dashboard").
+// Scope is where work is visible and can be stopped: a channel of a guild. A direct message has no guild; a terminal
+// or the dashboard has a made-up channel ("cli:…", "dashboard").
 type Scope struct {
 	Guild, Channel string
 }
 
-// Work describes running work to those who want to stop it.
+// Work describes running work.
 type Work struct {
 	ID    string // unique while it runs
 	Owner string // id of the person who asked for it
-	Label string // what it is, in a few words
+	Label string // short description
 }
 
-// Actor is somebody who wants to stop work.
+// Actor is a person who wants to stop work.
 type Actor struct {
 	ID        string // as in [Work.Owner]
-	Name      string // as people read it: "@ada"
+	Name      string // display name: "@ada"
 	Moderator bool   // may manage other people's messages in the scope
 }
 
-// MayStop reports whether a may stop w: the one who asked may, and a moderator, and
-// everybody where anyone is set.
+// MayStop reports whether a may stop w: its owner and moderators may, and everybody if anyone is set.
 func (a Actor) MayStop(w Work, anyone bool) bool {
 	return anyone || a.Moderator || (a.ID != "" && a.ID == w.Owner)
 }
@@ -40,11 +38,11 @@ type Scopes struct {
 	mu      sync.Mutex
 	seq     uint64
 	handles map[*Handle]struct{}
-	closed  *Cause // set by StopAll: later work is cancelled as it begins
+	closed  *Cause // set by StopAll: later work is cancelled when it begins
 }
 
-// Handle is one piece of work in a [Scopes]. It is known by its pointer, so
-// ending one never ends another that took its place.
+// Handle is one piece of work in a [Scopes]. Work is identified by its Handle, not by its id, so ending one never
+// ends another with the same id.
 type Handle struct {
 	scopes *Scopes
 	scope  Scope
@@ -53,8 +51,8 @@ type Handle struct {
 	cancel context.CancelCauseFunc
 }
 
-// Begin puts work into scope and returns a context that ends when the work is
-// stopped. The caller must call [Handle.End] when the work is over.
+// Begin adds work to scope and returns a context that ends when the work is stopped. The caller must call
+// [Handle.End] when the work is over.
 func (s *Scopes) Begin(ctx context.Context, scope Scope, w Work) (context.Context, *Handle) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &Handle{scopes: s, scope: scope, work: w, cancel: cancel}
@@ -73,15 +71,14 @@ func (s *Scopes) Begin(ctx context.Context, scope Scope, w Work) (context.Contex
 	return ctx, h
 }
 
-// SetLabel renames the work.
+// SetLabel changes the label of the work.
 func (h *Handle) SetLabel(label string) {
 	h.scopes.mu.Lock()
 	defer h.scopes.mu.Unlock()
 	h.work.Label = label
 }
 
-// End takes the work out of its scope and releases its context. It may be
-// called more than once.
+// End removes the work from its scope and releases its context. It may be called more than once.
 func (h *Handle) End() {
 	h.scopes.mu.Lock()
 	delete(h.scopes.handles, h)
@@ -89,10 +86,10 @@ func (h *Handle) End() {
 	h.cancel(context.Canceled)
 }
 
-// Stop cancels this work alone, with cause c, whoever asks.
+// Stop cancels this work with cause c, without a check of rights.
 func (h *Handle) Stop(c *Cause) { h.cancel(c) }
 
-// Scopes lists the scopes in which there is work.
+// Scopes returns the scopes that have work.
 func (s *Scopes) Scopes() (list []Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,19 +101,18 @@ func (s *Scopes) Scopes() (list []Scope) {
 	return list
 }
 
-// Active lists the work in scope, oldest first.
+// Active returns the work in scope, oldest first.
 func (s *Scopes) Active(scope Scope) []Work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return listWork(s.inScope(scope))
 }
 
-// Stop cancels the work in scope that by may stop, and reports what was stopped
-// and what was not by's to stop, each oldest first. Work is cancelled before
-// Stop returns; what has ended before is not reported.
+// Stop cancels the work in scope that by may stop. It returns what it stopped and what by may not stop, each oldest
+// first. Work is cancelled before Stop returns; work that has already ended is not reported.
 func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Work) {
 	cause := &Cause{Reason: Stopped, By: by.Name}
-	s.mu.Lock() // until all is cancelled: none of it ends meanwhile
+	s.mu.Lock() // held until all is cancelled, so that none ends in between
 	defer s.mu.Unlock()
 	for _, h := range s.inScope(scope) {
 		if !by.MayStop(h.work, anyone) {
@@ -129,8 +125,7 @@ func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Wo
 	return stopped, refused
 }
 
-// StopWork is like Stop for the one piece of work with the given id, in any scope. found is false if there is
-// none.
+// StopWork is like Stop for the one piece of work with the given id, in any scope. found is false if there is none.
 func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +145,7 @@ func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool
 	return true, true
 }
 
-// StopGuild cancels everything in a guild with cause c.
+// StopGuild cancels all work in a guild with cause c.
 func (s *Scopes) StopGuild(guild string, c *Cause) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +156,7 @@ func (s *Scopes) StopGuild(guild string, c *Cause) {
 	}
 }
 
-// StopAll cancels everything with cause c, and all work that begins later.
+// StopAll cancels all work, including work that begins later, with cause c.
 func (s *Scopes) StopAll(c *Cause) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

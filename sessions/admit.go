@@ -15,8 +15,7 @@ import (
 	"clank/internal/untrusted"
 )
 
-// admit checks a task, gives it a session and writes it down. The caller must
-// then put it in line, and in the end take it out.
+// admit checks a task, gives it a session and stores it. The caller must then enqueue it and call endJob in the end.
 func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queuedTask, error) {
 	lim := m.Limits()
 	if err := checkPrompt(t.Prompt); err != nil {
@@ -49,7 +48,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	}
 	t.MaxSteps = lim.steps(t.MaxSteps)
 	inbox := cmp.Or(t.Inbox, &Inbox{})
-	t.Inbox = nil // it is for the backend, not for those who watch
+	t.Inbox = nil // it is for the backend, not for watchers
 	prompt := t.Prompt
 	t.Prompt = m.maskPrompt(l, prompt)
 	j := &queuedTask{
@@ -71,7 +70,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	return j, nil
 }
 
-// enqueue puts j in line, where it can be stopped and started, and returns the context it is stopped by.
+// enqueue puts j in the queue, where it can be stopped and started, and returns the context that a stop cancels.
 func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	o := j.rec.Origin
 	ctx, handle := m.Scopes.Begin(ctx, cancel.Scope{Guild: o.Guild, Channel: o.Channel},
@@ -87,16 +86,16 @@ func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	}
 	m.queue.waiting = append(m.queue.waiting, j)
 	for i, j := range m.queue.order() {
-		j.setPlace(i+1, m.held)
+		j.setQueueStatus(i+1, m.held)
 	}
 	m.dispatch()
 	if j.started {
-		j.unreportedPlaces = []queuePlace{{}} // it never stood in line
+		j.unpublished = []queueStatus{{}} // it started without waiting
 	}
 	return ctx
 }
 
-// reserve makes sure that there is room in line for j and binds it to its session.
+// reserve checks that the queue has room for j and binds j to its session.
 func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,7 +156,7 @@ func checkPrompt(prompt string) error {
 	return nil
 }
 
-// checkHour refuses a task from Discord if its person or its server has had the hour's tasks.
+// checkHour refuses a task from Discord if its person or server has reached the hourly limit.
 func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 	if o.Kind != FromDiscord {
 		return nil
@@ -169,7 +168,8 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 	return m.checkHourOf(ctx, TaskQuery{Guild: o.Guild}, lim.PerHourGuild, "as many tasks were asked for on this server within an hour as may be (%d); the next one can start in %v")
 }
 
-// checkHourOf refuses a task if those of q have been limit within an hour. text says so, with the limit and the time to wait.
+// checkHourOf refuses a task if q matches limit tasks within the last hour. text is the refusal, with verbs for the
+// limit and the time to wait.
 func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, text string) error {
 	switch {
 	case limit == 0:
@@ -190,7 +190,7 @@ func (m *Manager) checkHourOf(ctx context.Context, q TaskQuery, limit int, text 
 	return refuse(ErrBudgetSpent, text, limit, DurationText(free))
 }
 
-// resolveSession returns the session that t goes on with, or a new one, pinned, and completes t with it.
+// resolveSession returns the session that t continues, or a new one, pinned, and completes t from it.
 func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, error) {
 	t.SessionID = strings.ToLower(strings.TrimSpace(t.SessionID))
 	if t.SessionID == "" {
@@ -226,13 +226,13 @@ func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, er
 	return l, nil
 }
 
-// isInstance says that the profile has has a place's own state, and is what the place gets for want.
+// isInstance reports whether has is a place's own instance of the profile want.
 func isInstance(has, want string) bool {
 	base, place := SplitProfile(has)
 	return place != "" && base == want
 }
 
-// resolveProfile completes t with the browser profile it works with; has is that of its session, if it has one.
+// resolveProfile sets t's browser profile. has is the profile of its session; empty if the session is new.
 func (m *Manager) resolveProfile(t *Task, place Place, has string) error {
 	t.Profile = cmp.Or(has, t.Profile)
 	if m.Policy == nil {
@@ -268,13 +268,13 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*liveSession, error)
 	}
 	t.SessionID = id
 	now := m.Now()
-	// Parked: it has no page yet. Its first task opens it like one that was parked.
+	// Parked: the session has no page yet; its first task opens one.
 	return m.addLive(Session{
 		ID: id, Origin: t.Origin, Runtime: t.Runtime, Profile: t.Profile, State: SessionParked, Created: now, LastUsed: now,
 	}), nil
 }
 
-// route completes t with its runtime and its model.
+// route sets t's runtime and model.
 func (m *Manager) route(t *Task) error {
 	if m.Policy != nil {
 		runtime, model, err := m.Policy.Route(*t)
@@ -295,7 +295,7 @@ func (m *Manager) checkRuntime(name string) error {
 	return refuse(ErrBadTask, "there is no runtime %q; there is: %s", name, strings.Join(names, ", "))
 }
 
-// assignID gives t an id, or makes sure that the one it has is new.
+// assignID gives t an unused id, or checks that the one it has is unused.
 func (m *Manager) assignID(ctx context.Context, t *Task) error {
 	taken := func(ctx context.Context, id string) error {
 		_, err := m.Store.Task(ctx, id)
@@ -315,10 +315,10 @@ func (m *Manager) assignID(ctx context.Context, t *Task) error {
 	return nil
 }
 
-// briefLen is how much of a prompt is shown where a few words must do.
+// briefLen is the length of a shortened prompt, in bytes.
 const briefLen = 60
 
-// taskLabel returns the name of a task for places where others may read it.
+// taskLabel returns a label for t that others may read.
 func taskLabel(t Task) string {
 	if t.Origin.Private {
 		return "browse (private)"

@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// Approver asks people whether something may be done. It is implemented by the program that wires a [Backend].
+// Approver asks people for approval. The program that wires a [Backend] implements it.
 type Approver interface {
-	// Ask returns what was decided, in a few words ("allowed by @ada"; "" if nobody had to be asked), or an error
-	// whose text says who or what said no. It may take a minute. ctx ends with the task.
+	// Ask returns the decision in a few words ("allowed by @ada"; "" if nobody had to be asked), or an error whose
+	// text says who or what refused. It may take a minute. ctx ends with the task.
 	Ask(ctx context.Context, s Session, t Task, q Question) (decision string, err error)
 }
 
-// Question tells people what an action is about to set off.
+// Question describes what an action is about to cause.
 type Question struct {
-	Classes    []string // such as "buy" and "submit", the weightiest first; never empty
-	Text       string   // in our words
+	Classes    []string // such as "buy" and "submit", the most serious first; never empty
+	Text       string   // in our own words
 	Detail     string   // in the words of a page or a model: untrusted
 	Origin     string   // of the page
-	TargetHost string   // the host it leads to, if that is another one
-	Literal    bool     // it is what the task's prompt says, word for word; whether a person typed that is [Task.Typed]
+	TargetHost string   // the host that the action contacts, if not the page's
+	Literal    bool     // the prompt asks for exactly this; [Task.Typed] says whether a person typed the prompt
 }
 
-// Note is something said to a task that runs.
+// Note is a message to a running task.
 type Note struct {
-	By       string // who said it, as people read it
+	By       string // display name of the sender
 	Text     string
-	TookOver bool // nothing was said: By has worked the page meanwhile
+	TookOver bool // no message: By has controlled the page meanwhile
 	At       time.Time
 }
 
-// String returns the note as people read it: "@ada says: the red one".
+// String returns the note for people: "@ada says: the red one".
 func (n Note) String() string {
 	if n.TookOver {
 		return n.By + " has worked the page; what is open there now may be something else"
@@ -40,8 +40,8 @@ func (n Note) String() string {
 	return n.By + " says: " + n.Text
 }
 
-// Inbox holds what was said to a running task until its [Backend] takes it before its next question to the model. Its
-// methods are safe for concurrent use; a nil Inbox is always empty.
+// Inbox holds messages for a running task until its [Backend] drains it before the next model call. Its methods are
+// safe for concurrent use; a nil Inbox is always empty.
 type Inbox struct {
 	mu    sync.Mutex
 	notes []Note
@@ -54,7 +54,7 @@ func (i *Inbox) Add(n Note) {
 	i.notes = append(i.notes, n)
 }
 
-// Len returns how many notes were not yet taken.
+// Len returns the number of notes in the inbox.
 func (i *Inbox) Len() int {
 	if i == nil {
 		return 0
@@ -64,8 +64,8 @@ func (i *Inbox) Len() int {
 	return len(i.notes)
 }
 
-// TookOver reports whether somebody has worked the page and the backend does not know it yet. What its model has decided
-// before must not be done then.
+// TookOver reports whether a person has controlled the page and the backend has not read that yet. Actions that its
+// model chose before must not be executed then.
 func (i *Inbox) TookOver() bool {
 	if i == nil {
 		return false
@@ -75,7 +75,7 @@ func (i *Inbox) TookOver() bool {
 	return slices.ContainsFunc(i.notes, func(n Note) bool { return n.TookOver })
 }
 
-// DrainTakeOvers returns, of what was not yet taken, the take-overs.
+// DrainTakeOvers removes and returns only the notes about taking control.
 func (i *Inbox) DrainTakeOvers() (notes []Note) {
 	if i == nil {
 		return nil
@@ -91,7 +91,7 @@ func (i *Inbox) DrainTakeOvers() (notes []Note) {
 	return notes
 }
 
-// Drain returns what was not yet taken, in the order in which it was said.
+// Drain removes and returns all notes, oldest first.
 func (i *Inbox) Drain() []Note {
 	if i == nil {
 		return nil
@@ -103,11 +103,11 @@ func (i *Inbox) Drain() []Note {
 	return notes
 }
 
-// HandOverError ends the steps of a [Backend] that leaves the rest of its task
-// to another runtime. The Manager goes on with that one, on the same page.
+// HandOverError ends the steps of a [Backend] that leaves the rest of its task to another runtime. The Manager
+// continues with that runtime, on the same page.
 type HandOverError struct {
-	Runtime string // to which
-	Summary string // what the next mind should know: what was done, what is left
+	Runtime string // the runtime to continue with
+	Summary string // for the next model: what was done, what is left
 }
 
 func (e *HandOverError) Error() string { return "handed over to " + e.Runtime + ": " + e.Summary }

@@ -10,67 +10,67 @@ import (
 	"clank/cancel"
 )
 
-// DefaultControlIdle is how long somebody may hold a page without doing anything.
+// DefaultControlIdle is how long a person may control a page without input.
 const DefaultControlIdle = 3 * time.Minute
 
-// Control is a person's hold on the page of a session: from the moment it is granted until it ends, no task reads or
-// changes anything there, and no new one begins. The holder calls Touch with all that they do, and End.
-// Its methods are safe for concurrent use.
+// Control is a person's exclusive control of a session's page: from the grant until the end, no task reads or changes
+// the page, and no new task starts. The holder calls Touch for every input, and End at the end. Its methods are safe
+// for concurrent use.
 type Control struct {
 	manager *Manager
 	live    *liveSession
-	who     string // whose it is, by kind and id
+	holder  string // the holder's origin kind and user id
 	name    string
 	granted chan struct{}
 	ended   chan struct{}
-	timer   *time.Timer // ends it when nothing is done
+	timer   *time.Timer // ends control after a time without input
 	idle    time.Duration
 
-	// The Manager's lock guards these.
-	since   time.Time // it was granted
+	// Guarded by the Manager's lock.
+	since   time.Time // when it was granted
 	offered bool
 	wanted  []string
 	onEnd   func()
 	err     error // why it ended; set before ended is closed
 }
 
-// ControlRequest says who wants to hold a session's page.
+// ControlRequest says who asks for control of a session's page.
 type ControlRequest struct {
 	From    Origin
-	Invited bool // by somebody who may, with a link for this session
+	Invited bool // they have an invitation link for this session
 }
 
-// ControlState tells who holds the page of a session.
+// ControlState describes who controls a session's page.
 type ControlState struct {
-	Holder  string          `json:"holder,omitempty"`  // as people read it; empty = nobody
-	Waiting bool            `json:"waiting,omitempty"` // for the step that runs
+	Holder  string          `json:"holder,omitempty"`  // display name; empty = nobody
+	Waiting bool            `json:"waiting,omitempty"` // for the current step to end
 	Since   time.Time       `json:"since,omitzero"`
-	Offered bool            `json:"offered,omitempty"` // the next one who wants it gets it
-	Wanted  []string        `json:"wanted,omitempty"`  // who else has asked for it since
-	Closed  bool            `json:"closed,omitempty"`  // the session is: nobody can hold its page any more
-	Changed <-chan struct{} `json:"-"`                 // closed when this is not so any more; nil if the session is not open
+	Offered bool            `json:"offered,omitempty"` // the next person who asks gets control
+	Wanted  []string        `json:"wanted,omitempty"`  // others who have asked since
+	Closed  bool            `json:"closed,omitempty"`  // the session is closed, so nobody can take control any more
+	Changed <-chan struct{} `json:"-"`                 // closed when the state changes; nil if the session is not open
 }
 
-// Why somebody does not hold a page, or not any more. The refusals of [Manager.TakeControl] wrap ErrControlHeld.
+// Why a person does not get control, or lost it. The refusals of [Manager.TakeControl] wrap ErrControlHeld.
 var (
-	ErrControlHeld   = errors.New("somebody else works this page")
-	errControlIdle   = errors.New("nothing was done for a while")
-	errControlGiven  = errors.New("it was handed over")
-	errControlMoved  = errors.New("it goes on in another window of yours")
-	errSessionClosed = errors.New("the session was closed")
+	ErrControlHeld       = errors.New("somebody else works this page")
+	errControlIdle       = errors.New("nothing was done for a while")
+	errControlHandedOver = errors.New("it was handed over")
+	errControlMoved      = errors.New("it goes on in another window of yours")
+	errSessionClosed     = errors.New("the session was closed")
 )
 
-// MayControl reports whether somebody who asks from o may work the session's page: its owner, and the operator unless
-// it is private.
+// MayControl reports whether a person asking from o may control the session's page: its owner may, and the operator
+// unless it is private.
 func (s Session) MayControl(o Origin) bool {
 	return s.MayUse(o) || o.Kind != FromDiscord && o.User == "" && !s.Origin.Private
 }
 
-// TakeControl gives a person the page of a session. It returns when the step that runs there is over, or ctx is. One
-// person holds a page at a time: the error wraps [ErrControlHeld] unless the holder has offered it, is the same person,
-// or leaves it meanwhile; the holder learns that it is wanted. The others are [ErrNotOwner], [ErrSessionClosed],
-// [ErrNotFound] and [ErrShuttingDown]. It ends with End, when the session is closed or its work stopped, or when
-// nothing was done for [Limits.ControlIdle].
+// TakeControl gives a person control of a session's page. It returns when the current step has ended, or ctx has. One
+// person has control at a time: the error wraps [ErrControlHeld] unless the holder has offered control, is the same
+// person or has ended it; the holder is told who asked. Other errors are [ErrNotOwner], [ErrSessionClosed],
+// [ErrNotFound] and [ErrShuttingDown]. Control ends with End, when the session is closed or its work is stopped, or
+// after [Limits.ControlIdle] without input.
 func (m *Manager) TakeControl(ctx context.Context, id string, req ControlRequest) (*Control, error) {
 	l, err := m.pin(ctx, id)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *Manager) TakeControl(ctx context.Context, id string, req ControlRequest
 	}
 }
 
-// beginControl makes the hold of a session, which is pinned until its end.
+// beginControl registers a Control for a session, which stays pinned until it ends.
 func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, error) {
 	o := l.Origin
 	idle := m.Limits().ControlIdle
@@ -102,7 +102,7 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &Control{
-		manager: m, live: l, who: string(req.From.Kind) + ":" + req.From.User, name: req.From.RequesterName(), idle: idle,
+		manager: m, live: l, holder: string(req.From.Kind) + ":" + req.From.User, name: req.From.RequesterName(), idle: idle,
 		granted: make(chan struct{}), ended: make(chan struct{}),
 	}
 	switch held := l.control; {
@@ -113,10 +113,10 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 	case l.State == SessionClosed:
 		return nil, refuse(ErrSessionClosed, "session %s is closed, so there is no page to work", l.ID)
 	case held == nil:
-	case held.who == c.who:
+	case held.holder == c.holder:
 		held.end(errControlMoved)
 	case held.offered:
-		held.end(errControlGiven)
+		held.end(errControlHandedOver)
 	default:
 		if !slices.Contains(held.wanted, c.name) {
 			held.wanted = append(held.wanted, c.name)
@@ -141,14 +141,14 @@ func (m *Manager) beginControl(l *liveSession, req ControlRequest) (*Control, er
 		}
 		m.unpin(l)
 	})
-	if !l.touched {
+	if !l.pageInUse {
 		c.grant()
 	}
 	l.noteControl()
 	return c, nil
 }
 
-// grant tells the holder that no task uses the page. The Manager's lock is held.
+// grant unblocks TakeControl: no task uses the page any more. The Manager's lock is held.
 func (c *Control) grant() {
 	if c.since.IsZero() {
 		c.since = c.manager.Now()
@@ -157,7 +157,7 @@ func (c *Control) grant() {
 	}
 }
 
-// Touch says that the holder has done something. It reports whether they still hold the page.
+// Touch records input by the holder. It reports whether they still have control.
 func (c *Control) Touch() bool {
 	select {
 	case <-c.ended:
@@ -168,7 +168,7 @@ func (c *Control) Touch() bool {
 	}
 }
 
-// Offer lets the next person who wants the page have it. Until then the holder keeps it.
+// Offer lets the next person who asks take control. The holder keeps it until then.
 func (c *Control) Offer() {
 	c.manager.mu.Lock()
 	defer c.manager.mu.Unlock()
@@ -178,10 +178,11 @@ func (c *Control) Offer() {
 	}
 }
 
-// End gives the page back to the tasks. It may be called again.
+// End returns the page to the tasks. Further calls do nothing.
 func (c *Control) End() { c.finish(nil) }
 
-// OnEnd has f called when the hold is over and before any task goes on, or now if it is over. f must not wait.
+// OnEnd registers f to be called when control ends, before any task continues; if it has ended, f is called now. f
+// must not block.
 func (c *Control) OnEnd(f func()) {
 	c.manager.mu.Lock()
 	defer c.manager.mu.Unlock()
@@ -192,10 +193,10 @@ func (c *Control) OnEnd(f func()) {
 	f()
 }
 
-// Ended is closed when the hold is over.
+// Ended returns a channel that is closed when control has ended.
 func (c *Control) Ended() <-chan struct{} { return c.ended }
 
-// Err says, after the end, why it came; nil if the holder has ended it.
+// Err returns why control ended, or nil if it has not or if the holder ended it.
 func (c *Control) Err() error {
 	c.manager.mu.Lock()
 	defer c.manager.mu.Unlock()
@@ -208,7 +209,7 @@ func (c *Control) finish(err error) {
 	c.end(err)
 }
 
-// end ends the hold, and tells the task that runs what has happened. The Manager's lock is held.
+// end ends control and tells the running task that the page may have changed. The Manager's lock is held.
 func (c *Control) end(err error) {
 	l := c.live
 	if l.control != c {
@@ -231,7 +232,7 @@ func (c *Control) end(err error) {
 	c.manager.dispatch()
 }
 
-// Control returns who holds the page of a session that is open.
+// Control returns who controls the page of an open session.
 func (m *Manager) Control(id string) ControlState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -250,7 +251,7 @@ func (m *Manager) Control(id string) ControlState {
 	return s
 }
 
-// noteControl tells those who look at the session that its holder has changed. The Manager's lock is held.
+// noteControl tells those who wait in ControlState.Changed that control has changed. The Manager's lock is held.
 func (l *liveSession) noteControl() {
 	if l.controlChanged != nil {
 		close(l.controlChanged)
@@ -258,7 +259,7 @@ func (l *liveSession) noteControl() {
 	}
 }
 
-// awaitPage waits between two steps of j while a person holds the page. thinks says that the backend does nothing with
+// awaitPage waits between two steps of j while a person controls the page. thinks says that the backend does not use
 // the page before its next step.
 func (m *Manager) awaitPage(ctx context.Context, j *queuedTask, thinks bool) error {
 	l := j.live
@@ -267,7 +268,7 @@ func (m *Manager) awaitPage(ctx context.Context, j *queuedTask, thinks bool) err
 		c := l.control
 		l.releasePage()
 		if c == nil {
-			l.touched = !thinks
+			l.pageInUse = !thinks
 			m.mu.Unlock()
 			if j.rec.HeldBy != "" {
 				j.rec.HeldBy = ""
@@ -288,16 +289,15 @@ func (m *Manager) awaitPage(ctx context.Context, j *queuedTask, thinks bool) err
 	}
 }
 
-// releasePage says that no task uses the page. The Manager's lock is held.
+// releasePage records that no task uses the page. The Manager's lock is held.
 func (l *liveSession) releasePage() {
-	l.touched = false
+	l.pageInUse = false
 	if l.control != nil {
 		l.control.grant()
 	}
 }
 
-// taskClock ends a task that takes too long. Its methods may be called on nil; the time while it is paused does not
-// count.
+// taskClock limits the running time of a task. Paused time does not count. All methods accept a nil receiver.
 type taskClock struct {
 	timer *time.Timer
 	left  time.Duration

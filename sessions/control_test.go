@@ -17,7 +17,7 @@ func by(user string) sessions.ControlRequest {
 	return sessions.ControlRequest{From: discord("g", user)}
 }
 
-// ended returns why a hold ended, which it must have.
+// ended returns why control ended. It fails the test if it has not.
 func ended(t *testing.T, c *sessions.Control) error {
 	t.Helper()
 	synctest.Wait()
@@ -90,7 +90,7 @@ func TestOnePersonHoldsAPageAtATime(t *testing.T) {
 		if err := ended(t, again); err == nil || !strings.Contains(err.Error(), "handed over") {
 			t.Errorf("after a hand-over: %v", err)
 		}
-		again.End() // which is not theirs to end any more
+		again.End() // which no longer has any effect
 		if s := r.Control(id); !strings.Contains(s.Holder, "bob") || s.Offered {
 			t.Errorf("state: %+v", s)
 		}
@@ -140,7 +140,7 @@ func TestATaskStandsStillWhileItsPageIsHeld(t *testing.T) {
 		if n := r.backend.Acts(); n != 1 {
 			t.Errorf("%d acts while the page was held", n)
 		}
-		pass(2 * time.Minute) // longer than the task may take
+		pass(2 * time.Minute) // longer than the task's time limit
 		c.Touch()
 		pass(2 * time.Minute)
 		c.End()
@@ -195,7 +195,7 @@ func TestWhatEndsAHold(t *testing.T) {
 				id := r.run(ask("ada", "p")).SessionID
 				c, err := r.TakeControl(t.Context(), id, by("ada"))
 				check.Must(t, err)
-				pass(2 * time.Minute) // a session whose page is held is not parked
+				pass(2 * time.Minute) // a session under control is not parked
 				if !c.Touch() || len(r.backend.Closed()) > 0 {
 					t.Fatalf("after two minutes: %v, closed %v", c.Err(), r.backend.Closed())
 				}

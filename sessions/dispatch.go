@@ -7,54 +7,54 @@ import (
 	"clank/cancel"
 )
 
-// queuedTask is a task that was accepted. Its record belongs to the goroutine that called Run; what the line needs of
-// it never changes or is guarded by the Manager's lock.
+// queuedTask is an accepted task. Its record belongs to the goroutine that called Run; the fields that the queue
+// needs are constant or guarded by the Manager's lock.
 type queuedTask struct {
-	rec             TaskRecord // without passwords, as far as they are known
-	prompt          string     // as it was asked: for backends alone
-	likely          []string   // what seems to be a password in it, and is no plain word
+	rec             TaskRecord // without known passwords
+	prompt          string     // the original prompt: for backends only
+	likely          []string   // likely passwords in it that are not plain words
 	live            *liveSession
-	user, guild     string // whose turn it takes
+	user, guild     string // keys for fair queueing
 	handle          *cancel.Handle
 	watch           func(Event)
 	start           chan struct{} // closed when its turn has come
-	positionChanged chan struct{} // holds a token when there are places to tell
+	positionChanged chan struct{} // holds a token when there are positions to publish
 
 	inbox            *Inbox
 	downloads        []File // guarded by the Manager's lock
-	runtimeRequested bool   // the runtime was asked for
-	requestedModel   string // that was asked for
-	inboxClosed      bool   // nothing that is said to it reaches the backend any more; guarded by the Manager's lock
+	runtimeRequested bool   // the person asked for this runtime
+	requestedModel   string // the model that the person asked for
+	inboxClosed      bool   // notes no longer reach the backend; guarded by the Manager's lock
 	totals           runTotals
-	clock            *taskClock // nil if it may take as long as it likes
+	clock            *taskClock // nil if there is no time limit
 
-	place            queuePlace
-	unreportedPlaces []queuePlace // that it has had and nobody was told of
-	started          bool
+	queueStatus queueStatus
+	unpublished []queueStatus // position changes not yet published
+	started     bool
 }
 
-// queuePlace is where a task stands in line.
-type queuePlace struct {
-	position int    // from 1; 0 = not in line
-	shortage string // of what the machine has too little
+// queueStatus says where a task stands in the queue.
+type queueStatus struct {
+	position int    // from 1; 0 = not queued
+	shortage string // the resource that the machine lacks
 }
 
-// setPlace tells j its place in line. The lock is held.
-func (j *queuedTask) setPlace(position int, shortage string) {
-	place := queuePlace{position, shortage}
-	if j.place == place {
+// setQueueStatus records where j stands in the queue. The lock is held.
+func (j *queuedTask) setQueueStatus(position int, shortage string) {
+	status := queueStatus{position, shortage}
+	if j.queueStatus == status {
 		return
 	}
-	j.place = place
-	j.unreportedPlaces = append(j.unreportedPlaces, place)
+	j.queueStatus = status
+	j.unpublished = append(j.unpublished, status)
 	select {
 	case j.positionChanged <- struct{}{}:
 	default:
 	}
 }
 
-// dispatch starts every task that can start, parks sessions where tasks need the room, and tells the others their
-// place. It is called whenever something has changed that can let a task start. The lock is held.
+// dispatch starts every task that can start, parks sessions to make room and updates the positions of the others. It
+// is called after every change that may let a task start. The lock is held.
 func (m *Manager) dispatch() {
 	if m.noteDrained(); m.closed || m.drained != nil {
 		return
@@ -74,14 +74,14 @@ func (m *Manager) dispatch() {
 	}
 	m.held = shortage
 	for i, j := range order {
-		j.setPlace(i+1, shortage)
+		j.setQueueStatus(i+1, shortage)
 	}
 }
 
-// shortageInterval is how often it is looked whether the machine has room again.
+// shortageInterval is how often to check whether the machine has room again.
 const shortageInterval = 2 * time.Second
 
-// shortage says of what the machine has too little to start a task beside those that run. One task always runs.
+// shortage returns the resource that does not suffice to start another task, or "". One task may always run.
 func (m *Manager) shortage() string {
 	if m.Machine == nil || m.queue.running == 0 {
 		return ""
@@ -89,7 +89,7 @@ func (m *Manager) shortage() string {
 	return m.Machine.Shortage()
 }
 
-// retryHeld starts tasks that waited for room on the machine, if there is some now.
+// retryHeld starts tasks that wait for machine resources, if there are enough now.
 func (m *Manager) retryHeld() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,10 +98,10 @@ func (m *Manager) retryHeld() {
 	}
 }
 
-// nextStartable returns the index of the first task in order that can start now, or -1.
-// Where only an idle session is in the way of one, that session is parked.
+// nextStartable returns the index of the first task in order that can start now, or -1. If a task only needs room for
+// a page, it parks an idle session.
 func (m *Manager) nextStartable(order []*queuedTask, lim Limits) int {
-	wanted := 0 // pages that tasks further ahead wait for
+	wanted := 0 // pages needed by tasks further ahead
 	for i, j := range order {
 		if !m.queue.allowsStart(j, lim) || j.live.busy != nil || j.live.control != nil {
 			continue
@@ -127,10 +127,10 @@ func (m *Manager) openPages() int {
 	return n
 }
 
-// startJob gives j its place. The lock is held.
+// startJob takes j out of the queue and starts it. The lock is held.
 func (m *Manager) startJob(j *queuedTask) {
 	m.queue.start(j)
-	j.started, j.place = true, queuePlace{}
+	j.started, j.queueStatus = true, queueStatus{}
 	j.live.claim()
 	j.live.mayHoldPage = true
 	if j.live.State != SessionClosed {
@@ -139,8 +139,8 @@ func (m *Manager) startJob(j *queuedTask) {
 	close(j.start)
 }
 
-// endJob takes j out of wherever it is: the line, its place, its session. It may be
-// called again. held says that its backend has not let go of the session.
+// endJob removes j from the queue or the running tasks, and from its session. Further calls do nothing. held says
+// that the backend has not released the session.
 func (m *Manager) endJob(j *queuedTask, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

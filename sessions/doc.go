@@ -1,10 +1,10 @@
-// Package sessions is the vocabulary of a browse and its life cycle: Task, Step, Session, Question, Page,
-// Tool, Page, Screen, Backend, Store and the Manager that runs tasks in a fair queue.
+// Package sessions defines the vocabulary of browsing tasks (Task, Step, Session, Question, Tool, Page, Screen,
+// Backend, Store) and the Manager, which runs tasks in a fair queue.
 //
-// A backend is an iterator of Steps and stops when its consumer stops ranging; the suite in
-// internal/test/sessionstest is the definition. Each act is yielded before and after, and both are written
-// down. A session is worked by one task at a time and outlives it, also after a stop or a restart. Profile
-// and owner are written down with the session, which ends when the profile is taken away. A model may hand
-// a task over to another runtime in the same session, at most four times. End states are written with a
-// detached context. It knows no model, browser, database or chat service.
+// A Backend is an iterator of Steps that stops when its consumer stops ranging; internal/test/sessionstest has the
+// conformance suite. Each act is yielded before and after it happens, and stored both times. A session runs one task
+// at a time and outlives it, also after a stop or a restart. Profile and owner are stored with the session, which
+// ends when the profile is withdrawn. A model may hand a task over to another runtime in the same session, at most
+// four times. Final states are stored with a detached context. The package knows no model, browser, database or chat
+// service.
 package sessions

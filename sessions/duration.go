@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// DurationText returns how long something takes as people say it: "1 hour", "90 minutes", "3 days". What is no whole
-// number of a unit is rounded up to the largest that it has two of.
+// DurationText returns a duration for people: "1 hour", "90 minutes", "3 days". It rounds up to the largest unit of
+// which there are at least two.
 func DurationText(d time.Duration) string {
 	if d > 2*time.Minute {
 		d = (d + time.Minute - 1).Truncate(time.Minute)

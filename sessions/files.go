@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// File is something that came with a task, or that a page offered while it ran.
+// File is an attachment of a task, or a download made while it ran.
 type File struct {
 	ID         string `json:"id"`
-	Name       string `json:"name"` // without folders, and harmless
-	Type       string `json:"type"` // media type of its content
+	Name       string `json:"name"` // sanitised, without directories
+	Type       string `json:"type"` // media type
 	Size       int64  `json:"size"` // bytes
 	Executable bool   `json:"executable,omitempty"`
-	Path       string `json:"path,omitempty"` // where it is on clank's machine
+	Path       string `json:"path,omitempty"` // on clank's machine
 }
 
-// FileStore keeps the files that come with tasks.
+// FileStore stores the files of sessions.
 type FileStore interface {
-	// Adopt copies received files to those of a session, and returns the copies.
+	// Adopt copies received files into the files of a session and returns the copies.
 	Adopt(s Session, received []File) ([]File, error)
-	// Forget removes the files of a session.
+	// Forget deletes the files of a session.
 	Forget(sessionID string)
 }
 
-// Why a file is not taken. What wraps them is told to people.
+// Why a file is refused. The text of errors that wrap these is shown to people.
 var (
 	ErrFileTooLarge = errors.New("it is too large")
 	ErrNoRoom       = errors.New("there is no room for more files")
@@ -32,14 +32,14 @@ var (
 const (
 	// MaxTaskFiles is how many files may come with a task.
 	MaxTaskFiles = 10
-	maxDownloads = 50 // that are named with a task
+	maxDownloads = 50 // listed with a task
 	fileIDLen    = 8
 )
 
-// NewFileID returns an id for a file.
+// NewFileID returns a random id for a file.
 func NewFileID() string { return RandomID(fileIDLen) }
 
-// adoptFiles completes t, whose session is known, with the files that came with it.
+// adoptFiles copies the attachments of t to the files of its session.
 func (m *Manager) adoptFiles(l *liveSession, t *Task) (err error) {
 	switch {
 	case len(t.Files) == 0:
@@ -55,7 +55,7 @@ func (m *Manager) adoptFiles(l *liveSession, t *Task) (err error) {
 	return nil
 }
 
-// AddDownload notes a file that a page of a session has offered, with the task that works there now.
+// AddDownload adds a downloaded file to the task that runs in the session.
 func (m *Manager) AddDownload(sessionID string, f File) {
 	f.ID = NewFileID()
 	m.mu.Lock()
@@ -71,11 +71,11 @@ func (m *Manager) AddDownload(sessionID string, f File) {
 	}
 }
 
-// maskFiles takes secrets out of the names of files.
+// maskFiles masks secrets in file names.
 func (s Secrets) maskFiles(list []File) []File {
 	list = slices.Clone(list)
 	for i := range list {
-		if name := s.Mask(list[i].Name); name != list[i].Name { // its path has it, too
+		if name := s.Mask(list[i].Name); name != list[i].Name { // the path contains the name
 			list[i].Name, list[i].Path = name, ""
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fileShelf is a [sessions.FileStore] that notes what it is asked.
+// fileShelf is a [sessions.FileStore] that records its calls.
 type fileShelf struct {
 	full      error
 	forgotten []string

@@ -8,19 +8,18 @@ import (
 	"maps"
 )
 
-// maxHandOvers is how often a task may be handed over, or be refused that,
-// before it has gone in circles for long enough.
+// maxHandOvers limits the hand-overs of a task, including refused ones, so that it cannot go in circles.
 const maxHandOvers = 4
 
-// runTotals counts over all backends that have worked at a task, one after the other.
+// runTotals are totals over all backends that have worked on a task, one after the other.
 type runTotals struct {
-	handOvers     int // how often it was handed over, or was to be
-	previousSteps int // number of the last step of the backends before
+	handOvers     int // including refused ones
+	previousSteps int // number of the last step of the previous backends
 	lastStep      int // number of the newest step
-	modelCalls    int // questions to models
+	modelCalls    int // model calls
 }
 
-// numberStep gives a step its number in the whole task, and counts it.
+// numberStep numbers a step within the whole task and counts it.
 func (l *runTotals) numberStep(step *Step) {
 	step.N += l.previousSteps
 	l.lastStep = max(l.lastStep, step.N)
@@ -29,8 +28,8 @@ func (l *runTotals) numberStep(step *Step) {
 	}
 }
 
-// bindToSession binds j, whose turn has come, to the runtime of its session, which may
-// have been handed over while j waited, or the session to the one asked for.
+// bindToSession sets j's runtime to that of its session, which may have been handed over while j was queued. If a
+// runtime was requested, it switches the session instead.
 func (m *Manager) bindToSession(j *queuedTask) error {
 	m.mu.Lock()
 	now := j.live.Runtime
@@ -47,7 +46,7 @@ func (m *Manager) bindToSession(j *queuedTask) error {
 	return nil
 }
 
-// setSessionRuntime makes the runtime of j that of its session.
+// setSessionRuntime sets the session's runtime to j's.
 func (m *Manager) setSessionRuntime(j *queuedTask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +54,7 @@ func (m *Manager) setSessionRuntime(j *queuedTask) {
 	j.live.useRuntime(j.rec.Runtime)
 }
 
-// switchRuntime makes runtime the one that works the session. Each keeps its memory.
+// switchRuntime makes runtime the session's runtime. The memory of the previous one is kept in Others.
 func (s *Session) switchRuntime(runtime string) {
 	if s.Runtime == runtime {
 		return
@@ -73,7 +72,7 @@ func (s *Session) switchRuntime(runtime string) {
 	}
 }
 
-// runBackends has the backends of j work at it, the next one where one hands over.
+// runBackends runs j on its backend, and on the next one if that hands over.
 func (m *Manager) runBackends(ctx context.Context, j *queuedTask, session Session) runOutcome {
 	t := j.rec.Task
 	t.Prompt = j.prompt
@@ -92,7 +91,7 @@ func (m *Manager) runBackends(ctx context.Context, j *queuedTask, session Sessio
 	}
 }
 
-// runBackend has one backend work at j until it ends.
+// runBackend runs j on one backend until it ends.
 func (m *Manager) runBackend(ctx context.Context, j *queuedTask, s Session, t Task) runOutcome {
 	j.totals.previousSteps = j.totals.lastStep
 	t.Inbox = j.inbox
@@ -131,8 +130,7 @@ func isHandOver(err error) bool {
 	return ok
 }
 
-// handOver prepares the next leg of j: what the next backend is given, or the
-// answer that ends the task because there is nothing left to do it with.
+// handOver prepares the task for the next backend, or returns the answer that ends it because no steps are left.
 func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOverError) (next Task, end *Step, err error) {
 	if j.totals.handOvers++; j.totals.handOvers > maxHandOvers {
 		return t, nil, fmt.Errorf("the task was passed to and fro %d times; ask for it in smaller parts, or name the runtime that is to do it", maxHandOvers)
@@ -164,7 +162,7 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 	return t, nil, m.recordStep(ctx, j, &Step{N: 1, Kind: StepNotice, Label: note, Text: note})
 }
 
-// checkHandOver returns the model of the runtime that is to go on, or why it may not.
+// checkHandOver returns the model for the runtime to hand over to, or why that is not possible.
 func (m *Manager) checkHandOver(ctx context.Context, j *queuedTask, h *HandOverError) (string, error) {
 	switch {
 	case h.Runtime == j.rec.Runtime:

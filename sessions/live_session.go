@@ -13,38 +13,37 @@ import (
 	"clank/cancel"
 )
 
-// liveSession is a session that is open or that tasks wait for. All of it is guarded by
-// the Manager's lock, but for saving.
+// liveSession is a session that is open or has tasks. The Manager's lock guards every field except saveMu.
 type liveSession struct {
 	Session
-	mayHoldPage bool          // the backend may hold a page for it
-	mustPark    bool          // whatever is lost; while it is being parked
-	keptOpen    time.Time     // when parking it would have lost something
-	busy        chan struct{} // not nil: it is worked at, or being closed; closed when it is free again
-	tasks       []*queuedTask // in line or running
-	pins        int           // calls that hold it; not forgotten meanwhile
-	touched     bool          // a task may be using the page
-	watched     time.Time     // when somebody last began or ended to watch it, which is no use of it but keeps it
-	control     *Control      // of the person who holds the page, or waits for the step that runs
-	// controlChanged is closed when control changes; nil if nobody waits for that.
+	mayHoldPage bool          // the backend may have a page open for it
+	mustPark    bool          // park even if page state would be lost; set while it is being parked
+	parkRefused time.Time     // when parking was last refused because page state would have been lost
+	busy        chan struct{} // non-nil while a task runs or the session is being closed; closed when it is free again
+	tasks       []*queuedTask // queued or running
+	pins        int           // callers that hold the session; it is not dropped from memory while there are any
+	pageInUse   bool          // a task may be using the page
+	lastWatched time.Time     // when a viewer last joined or left; it delays parking but does not count as use
+	control     *Control      // the person who holds the page or waits for the current step to end
+	// controlChanged is closed when control changes; nil if nobody waits for a change.
 	controlChanged chan struct{}
-	// usedRuntimes are the runtimes whose backends may hold something for it.
-	usedRuntimes map[string]bool
-	secrets      Secrets // that were typed into password fields, since it is live
-	vaultTold    bool    // the person was told of the vault
+	// usedRuntimes are the runtimes whose backends may hold resources for the session.
+	usedRuntimes   map[string]bool
+	secrets        Secrets // typed into password fields since the session was loaded
+	vaultHintShown bool    // the person was already shown vaultHint
 
-	saveMu sync.Mutex // held while the session is saved, so that the last state wins
+	saveMu sync.Mutex // held while the session is saved, so that the latest state wins
 }
 
-// idleSince returns since when nobody has used or watched the session.
+// idleSince returns when the session was last used or watched.
 func (l *liveSession) idleSince() time.Time {
-	if l.watched.After(l.LastUsed) {
-		return l.watched
+	if l.lastWatched.After(l.LastUsed) {
+		return l.lastWatched
 	}
 	return l.LastUsed
 }
 
-// claim claims the session, which must be free.
+// claim marks the session as busy. It must be free.
 func (l *liveSession) claim() { l.busy = make(chan struct{}) }
 
 func (l *liveSession) release() {
@@ -52,23 +51,23 @@ func (l *liveSession) release() {
 	l.busy = nil
 }
 
-// stopAll stops all tasks of the session.
+// stopAll cancels all tasks of the session with cause c.
 func (l *liveSession) stopAll(c *cancel.Cause) {
 	for _, j := range l.tasks {
-		if j.handle != nil { // otherwise it will find out by itself, see [Manager.queue]
+		if j.handle != nil { // otherwise enqueue cancels it, see [Manager.enqueue]
 			j.handle.Stop(c)
 		}
 	}
 }
 
-// endControl ends the hold on the page, if there is one. The Manager's lock is held.
+// endControl ends a person's control of the page, if there is any. The Manager's lock is held.
 func (l *liveSession) endControl(err error) {
 	if l.control != nil {
 		l.control.end(err)
 	}
 }
 
-// useRuntime notes that a runtime's backend may hold something for the session.
+// useRuntime records that a runtime's backend may hold resources for the session.
 func (l *liveSession) useRuntime(runtime string) {
 	if l.usedRuntimes == nil {
 		l.usedRuntimes = make(map[string]bool)
@@ -81,21 +80,22 @@ func (l *liveSession) parkable() bool {
 	return l.mayHoldPage && l.busy == nil && !l.Shared && l.control == nil && len(l.tasks) == 0
 }
 
-// parkIdle parks the sessions that nothing has used for long enough.
+// parkIdle parks the sessions that have been idle for longer than [Limits.SessionIdle].
 func (m *Manager) parkIdle() {
 	idle := m.Limits().SessionIdle
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.Now()
 	for _, l := range m.live {
-		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle && now.Sub(l.keptOpen) >= idle {
+		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.idleSince()) >= idle && now.Sub(l.parkRefused) >= idle {
 			m.park(l, false)
 		}
 	}
 	m.dispatch()
 }
 
-// park has a session parked, which must be free; one of which something would be lost only if it must. The lock is held.
+// park queues a free session for parking. Without must, it is not parked if page state would be lost. The lock is
+// held.
 func (m *Manager) park(l *liveSession, must bool) {
 	l.claim()
 	l.mustPark = must
@@ -107,7 +107,7 @@ func (m *Manager) park(l *liveSession, must bool) {
 	}
 }
 
-// startParking starts to park what is to be parked.
+// startParking parks the queued sessions, each on its own goroutine.
 func (m *Manager) startParking(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,11 +125,12 @@ func (m *Manager) startParking(ctx context.Context) {
 	m.toPark = nil
 }
 
-// makeRoom parks the idle session that was used longest ago, if possible one of which nothing is lost. The lock is held.
+// makeRoom parks the idle session that was used longest ago, preferring those that lose no page state. The lock is
+// held.
 func (m *Manager) makeRoom() {
 	var oldest *liveSession
 	for _, l := range m.live {
-		if l.parkable() && (oldest == nil || l.goesBefore(oldest)) {
+		if l.parkable() && (oldest == nil || l.parksBefore(oldest)) {
 			oldest = l
 		}
 	}
@@ -138,16 +139,16 @@ func (m *Manager) makeRoom() {
 	}
 }
 
-// goesBefore reports whether a session is parked before another, where one has to be.
-func (l *liveSession) goesBefore(other *liveSession) bool {
-	if kept := l.keptOpen.After(l.idleSince()); kept != other.keptOpen.After(other.idleSince()) {
+// parksBefore reports whether makeRoom prefers to park l rather than other.
+func (l *liveSession) parksBefore(other *liveSession) bool {
+	if kept := l.parkRefused.After(l.idleSince()); kept != other.parkRefused.After(other.idleSince()) {
 		return !kept
 	}
 	return l.idleSince().Before(other.idleSince())
 }
 
-// parkPage parks the page of a session that the caller has occupied. If something of it would be lost, the page stays
-// open and the session is free again: it returns false.
+// parkPage parks the page of a session that the caller has claimed. If page state would be lost, parkPage leaves the
+// page open, frees the session and returns false.
 func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 	m.mu.Lock()
 	id, worked, must := l.ID, slices.Sorted(maps.Keys(l.usedRuntimes)), l.mustPark
@@ -155,7 +156,7 @@ func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 	for _, runtime := range worked {
 		p, ok := m.Backends[runtime].(Parker)
 		if !ok {
-			continue // its page is closed
+			continue // closePage closes its page
 		}
 		parked, err := parkBackend(ctx, p, id, must)
 		if err != nil {
@@ -163,21 +164,21 @@ func (m *Manager) parkPage(ctx context.Context, l *liveSession) bool {
 		}
 		m.mu.Lock()
 		if !parked && err == nil {
-			l.keptOpen = m.Now()
+			l.parkRefused = m.Now()
 			l.release()
 			m.dispatch()
 			m.mu.Unlock()
 			return false
 		}
 		if parked {
-			delete(l.usedRuntimes, runtime) // or closing would lose what was kept
+			delete(l.usedRuntimes, runtime) // otherwise closing would discard the parked state
 		}
 		m.mu.Unlock()
 	}
 	return true
 }
 
-// parkBackend parks a session's page, with a deadline, and turns a panic into an error.
+// parkBackend parks a session's page within closeWait and turns a panic into an error.
 func parkBackend(ctx context.Context, p Parker, id string, must bool) (parked bool, err error) {
 	ctx, done := context.WithTimeout(ctx, closeWait)
 	defer done()
@@ -200,13 +201,13 @@ func (m *Manager) closeWhenFree(ctx context.Context, l *liveSession, state Sessi
 			break
 		}
 		m.mu.Unlock()
-		<-busy // its owner always frees it, and is waited for by Close
+		<-busy // whoever holds it always frees it, and Close waits for them
 	}
 	m.closePage(ctx, l, state)
 }
 
-// closePage closes the page of a session that the caller has occupied, saves its
-// new state and frees it. It is parked or closed then, whatever the backend says.
+// closePage closes the page of a session that the caller has claimed, saves the session's new state and frees it. The
+// session ends up parked or closed even if the backend fails.
 func (m *Manager) closePage(ctx context.Context, l *liveSession, state SessionState) {
 	m.mu.Lock()
 	id, worked := l.ID, slices.Sorted(maps.Keys(l.usedRuntimes))
@@ -239,7 +240,7 @@ func (m *Manager) closePage(ctx context.Context, l *liveSession, state SessionSt
 	m.dispatch()
 }
 
-// closeBackend closes a session's page, with a deadline, and turns a panic into an error.
+// closeBackend closes a session's page within closeWait and turns a panic into an error.
 func closeBackend(ctx context.Context, b Backend, id string) (err error) {
 	ctx, done := context.WithTimeout(ctx, closeWait)
 	defer done()
@@ -251,20 +252,20 @@ func closeBackend(ctx context.Context, b Backend, id string) (err error) {
 	return b.Close(ctx, id)
 }
 
-// dropUnused drops a session that is neither open nor waited for. The lock is held.
+// dropUnused removes a session from memory if it is neither open nor needed. The lock is held.
 func (m *Manager) dropUnused(l *liveSession) {
 	if l.busy == nil && !l.mayHoldPage && len(l.tasks) == 0 && l.pins == 0 && l.control == nil {
 		delete(m.live, l.ID)
 	}
 }
 
-// saveSession saves the session as it is now.
+// saveSession saves the current state of the session.
 func (m *Manager) saveSession(ctx context.Context, l *liveSession) error {
 	return m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveSession(ctx, s) })
 }
 
-// saveWith calls save with the session as it is now, one at a time for each session, and with a deadline instead of
-// the end of ctx: what has happened is written down also when the task has been stopped meanwhile.
+// saveWith calls save with the current state of the session, one call at a time per session. It ignores the end of
+// ctx and sets its own deadline, so that what happened is saved even if the task was stopped.
 func (m *Manager) saveWith(ctx context.Context, l *liveSession, save func(context.Context, Session) error) error {
 	ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), storeWait, errStoreWait)
 	defer done()
@@ -273,15 +274,14 @@ func (m *Manager) saveWith(ctx context.Context, l *liveSession, save func(contex
 	return save(ctx, m.current(l))
 }
 
-// current returns the session as it is now.
+// current returns a copy of the session's current state.
 func (m *Manager) current(l *liveSession) Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return l.Session
 }
 
-// pin returns the session of that id, pinned: the caller must unpin it. One
-// that is not live is brought in from the store.
+// pin returns the session with the given id, loading it from the store if necessary. The caller must unpin it.
 func (m *Manager) pin(ctx context.Context, id string) (*liveSession, error) {
 	if err := m.lockLoading(ctx); err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (m *Manager) pin(ctx context.Context, id string) (*liveSession, error) {
 	return m.pinLoading(ctx, id)
 }
 
-// pinLoading pins a session as pin does. The caller holds the loading lock.
+// pinLoading is like pin for a caller that holds the loading lock.
 func (m *Manager) pinLoading(ctx context.Context, id string) (*liveSession, error) {
 	m.mu.Lock()
 	l := m.live[id]
@@ -311,7 +311,7 @@ func (m *Manager) pinLoading(ctx context.Context, id string) (*liveSession, erro
 	return m.addLive(s), nil
 }
 
-// addLive makes a session live, pinned.
+// addLive adds a session to those in memory and pins it.
 func (m *Manager) addLive(s Session) *liveSession {
 	l := &liveSession{Session: s, pins: 1}
 	m.mu.Lock()
@@ -327,9 +327,9 @@ func (m *Manager) unpin(l *liveSession) {
 	m.dropUnused(l)
 }
 
-// CloseSession closes a session for good: its tasks, running and in line, are stopped, and its page is closed. by may
-// do so if he owns it or is a moderator, which the operator of the dashboard is. If ctx ends before the page is
-// closed, the session is closed all the same, and the error says so.
+// CloseSession closes a session for good: it stops its queued and running tasks and closes its page. Only the
+// session's owner or a moderator may do that; the operator of the dashboard counts as a moderator. If ctx ends before
+// the page is closed, the session is closed nevertheless and the error says so.
 func (m *Manager) CloseSession(ctx context.Context, id string, by cancel.Actor) error {
 	l, err := m.pin(ctx, id)
 	if err != nil {
@@ -344,7 +344,7 @@ func (m *Manager) CloseSession(ctx context.Context, id string, by cancel.Actor) 
 	}
 	done := make(chan struct{})
 	m.mu.Lock()
-	if m.closed { // Close lets go of it
+	if m.closed { // Close frees the session
 		m.mu.Unlock()
 		return ErrShuttingDown
 	}
@@ -374,9 +374,8 @@ func (m *Manager) markClosed(l *liveSession, by cancel.Actor) error {
 	return nil
 }
 
-// SetShared says whether somebody watches the session's page. A shared session
-// is not parked, and one that was is parked later. To watch is not to use: which
-// session was used last stays the same.
+// SetShared sets whether somebody watches the session's page. A shared session is not parked, and one that was shared
+// is parked later. Watching does not count as use: LastUsed does not change.
 func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error {
 	l, err := m.pin(ctx, id)
 	if err != nil {
@@ -388,7 +387,7 @@ func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error {
 		m.mu.Unlock()
 		return refuse(ErrSessionClosed, "session %s is closed, so there is nothing to watch", id)
 	}
-	l.Shared, l.watched = shared, m.Now()
+	l.Shared, l.lastWatched = shared, m.Now()
 	m.dispatch()
 	m.mu.Unlock()
 	if err := m.saveSession(ctx, l); err != nil {

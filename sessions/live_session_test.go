@@ -49,7 +49,7 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 	})
 }
 
-// parker is a backend whose pages lose something when they are parked, if keeps says so.
+// parker is a backend whose pages would lose state when parked, for the ids in keeps.
 type parker struct {
 	*sessionstest.Backend
 
@@ -154,7 +154,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 			}
 			pass(time.Second)
 		}
-		r.wantState(ids[0], sessions.SessionIdle) // oldest, and watched
+		r.wantState(ids[0], sessions.SessionIdle) // the oldest, but watched
 		r.wantState(ids[1], sessions.SessionParked)
 		r.wantState(ids[2], sessions.SessionIdle)
 		r.wantState(ids[3], sessions.SessionIdle)
@@ -392,7 +392,7 @@ func TestIDsAreShortAndHaveNoLookAlikes(t *testing.T) {
 	})
 }
 
-// think returns a question to a model, after which memory is kept.
+// think returns a model call after which memory is stored.
 func think(memory string) sessionstest.ScriptStep {
 	return sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
 }

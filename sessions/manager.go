@@ -12,76 +12,77 @@ import (
 	"clank/cancel"
 )
 
-// Manager runs tasks: it lets them wait in a fair line, hands each to the Backend of its session, writes down every
-// step before and after it happens, and tells whoever watches. Set the exported fields, then call Open; after that
-// all methods are safe for concurrent use.
+// Manager runs tasks: it keeps them in a fair queue, hands each to the Backend of its session, stores every step
+// before and after it happens, and publishes it to watchers. Set the exported fields, then call Open; after that all
+// methods are safe for concurrent use.
 //
-// A task can be stopped through Scopes from the moment it is in line; its
-// [cancel.Work] has the task's id. The Manager decides nobody's right to stop.
+// A task can be stopped through Scopes once it is queued; its [cancel.Work] has the task's id. The Manager does not
+// decide who may stop what.
 type Manager struct {
 	Store          Store
-	Backends       map[string]Backend // by the name of their runtime
+	Backends       map[string]Backend // by runtime name
 	DefaultRuntime string
-	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
-	Policy         Policy        // nil = everybody may, as they want, and nothing is handed over
-	Files          FileStore     // of what comes with tasks; nil = nothing does
-	Machine        Machine       // nil = there is always room
+	Limits         func() Limits // called whenever a limit matters, so changes take effect soon; must not call the Manager
+	Policy         Policy        // nil = everything is allowed except hand-overs
+	Files          FileStore     // for attachments; nil = tasks cannot have any
+	Machine        Machine       // nil = there is always enough memory
 	Scopes         *cancel.Scopes
 	Logger         *slog.Logger     // nil = none
 	Now            func() time.Time // nil = time.Now
 
-	loadToken  chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
+	loadToken  chan struct{} // holds one token; its holder may load sessions, see [Manager.lockLoading]
 	quit       chan struct{} // closed by Close
-	wake       chan struct{} // holds a token when there is something to park
+	wake       chan struct{} // holds a token while there are sessions to park
 	activeRuns sync.WaitGroup
-	background sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
+	background sync.WaitGroup // goroutines other than runs: maintenance, closing pages, backends that have not released their session
 
 	mu      sync.Mutex
 	closed  bool
 	drained chan struct{} // nil before Drain; closed when no task runs any more
 	queue   fairQueue
 	live    map[string]*liveSession
-	held    string         // the shortage for which tasks wait; "" if they wait for none
-	toPark  []*liveSession // occupied, for the caretaker to park
-	parking int            // these, and those that he is parking
+	held    string         // the resource that queued tasks wait for; "" if none
+	toPark  []*liveSession // claimed, for maintain to park
+	parking int            // sessions in toPark and those being parked
 
 	subMu sync.Mutex
 	subs  map[chan Event]struct{}
 }
 
-// Machine knows how much the machine can bear.
+// Machine reports the free resources of the machine.
 type Machine interface {
-	// Shortage says of what there is too little to start another task: [ShortMemory], or "" if there is enough of all. It
-	// is asked often and must not block.
+	// Shortage returns the resource that does not suffice to start another task: [ShortMemory], or "" if there is
+	// enough of everything. It is called often and must not block.
 	Shortage() string
 }
 
-// ShortMemory is the [Machine.Shortage] of memory.
+// ShortMemory is the [Machine.Shortage] for memory.
 const ShortMemory = "memory"
 
-// Policy decides who may have what done, and by what. Its errors, sentences for people, are refusals.
+// Policy decides who may run tasks, with which browser profile and with which runtime. Its errors are sentences for
+// people.
 type Policy interface {
-	// CheckAccess is asked for each task whether somebody may ask for it.
+	// CheckAccess returns an error if tasks from o are not allowed. It is called for each task.
 	CheckAccess(o Origin) error
-	// SelectProfile decides which browser profile somebody works with. place is whose state it is, unless a profile is
-	// shared with them. want is what they asked for, or the one their session has; empty if neither says.
+	// SelectProfile returns the browser profile for o. place is whose browser state to use unless a profile is shared
+	// with the person. want is the profile that they asked for or that their session has; empty if neither.
 	SelectProfile(o Origin, place Place, want string) (string, error)
-	// Route completes a task with its runtime, if it has none, and its model. An empty runtime is the default, an empty
-	// model what the backend chooses.
+	// Route chooses the runtime of a task, if it has none, and its model. An empty runtime means the default, an
+	// empty model lets the backend choose.
 	Route(t Task) (runtime, model string, err error)
-	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may
-	// take a minute, and ends with its context.
+	// AllowHandOver decides whether another runtime may take over the rest of a task, and with which model. It may
+	// take a minute and obeys ctx.
 	AllowHandOver(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
 }
 
-// How long we wait for others at most.
+// How long to wait at most.
 const (
-	storeWait = 5 * time.Second       // for the store, when the task's own context may have ended
+	storeWait = 5 * time.Second       // for the store, even if the task's context has ended
 	closeWait = 15 * time.Second      // for a backend to close a session
-	stopGrace = 50 * time.Millisecond // for a backend to let go after a stop, before people are told
-	endGrace  = 2 * time.Second       // for a backend to let go after its last step
+	stopGrace = 50 * time.Millisecond // for a backend to release its session after a stop, before the stop is reported
+	endGrace  = 2 * time.Second       // for a backend to release its session after its last step
 
-	storeRetry     = 2 * time.Second // until the end of a task that could not be saved is saved again, doubled each time
+	storeRetry     = 2 * time.Second // before the first retry of saving the end of a task; doubled each time
 	storeRetryMost = time.Minute
 )
 
@@ -91,8 +92,8 @@ var errStoreWait = &StoreError{
 	Err: context.DeadlineExceeded,
 }
 
-// Open tidies up after a predecessor that did not end well (its unfinished tasks become interrupted, their sessions
-// parked) and starts accepting tasks. A Manager is opened once.
+// Open cleans up after a predecessor that was not shut down properly (its unfinished tasks become interrupted, their
+// sessions parked) and starts accepting tasks. A Manager can be opened once.
 func (m *Manager) Open(ctx context.Context) error {
 	m.Logger = cmp.Or(m.Logger, slog.New(slog.DiscardHandler))
 	if m.Now == nil {
@@ -115,8 +116,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	return nil
 }
 
-// Drain takes no new task from now on, starts none that waits, and returns when those that run have ended, or ctx has.
-// waiting is called with their number if there are any.
+// Drain refuses new tasks, starts none of those in the queue, and returns when the running ones have ended, or ctx
+// has. If any are running, it calls waiting with their number.
 func (m *Manager) Drain(ctx context.Context, waiting func(running int)) {
 	m.mu.Lock()
 	if m.drained != nil || m.live == nil {
@@ -137,7 +138,7 @@ func (m *Manager) Drain(ctx context.Context, waiting func(running int)) {
 	}
 }
 
-// noteDrained tells [Manager.Drain] when no task runs any more. The lock is held.
+// noteDrained unblocks [Manager.Drain] when no task runs any more. The lock is held.
 func (m *Manager) noteDrained() {
 	if m.drained == nil || m.queue.running > 0 {
 		return
@@ -149,8 +150,8 @@ func (m *Manager) noteDrained() {
 	}
 }
 
-// Close stops every task with the cause [cancel.ShuttingDown], parks the open sessions and waits until all of it has
-// ended, or ctx has; then the error tells what has not.
+// Close stops every task with the cause [cancel.ShuttingDown], parks the open sessions and waits until everything has
+// ended. If ctx ends first, the error says what has not ended.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	if m.closed || m.live == nil {
@@ -174,13 +175,12 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	if err := cancel.WaitFor(ctx, &m.background); err != nil {
-		return fmt.Errorf("close the sessions: a browser does not let go: %w", err)
+		return fmt.Errorf("close the sessions: a browser has not closed in time: %w", err)
 	}
 	return nil
 }
 
-// maintain parks what is to be parked or what nobody uses, forgets what is old,
-// and looks whether the limits have changed, until Close.
+// maintain parks idle sessions, deletes old tasks and applies changed limits, until Close.
 func (m *Manager) maintain(ctx context.Context) {
 	var pruned time.Time
 	tick := time.NewTimer(m.maintenanceInterval())
@@ -206,8 +206,7 @@ func (m *Manager) maintain(ctx context.Context) {
 	}
 }
 
-// maintenanceInterval returns how often to look after things: often enough for sessions to be
-// parked about when they should.
+// maintenanceInterval returns how often to run maintenance: often enough to park sessions about on time.
 func (m *Manager) maintenanceInterval() time.Duration {
 	const most = 30 * time.Second
 	if idle := m.Limits().SessionIdle; idle > 0 {
@@ -216,10 +215,10 @@ func (m *Manager) maintenanceInterval() time.Duration {
 	return most
 }
 
-// pruneBatch bounds how long one call keeps the store busy.
+// pruneBatch limits how long one call keeps the store busy.
 const pruneBatch = 200
 
-// prune forgets old tasks and reports whether there are more.
+// prune deletes old tasks and reports whether there are more.
 func (m *Manager) prune(ctx context.Context, now time.Time) (more bool) {
 	lim := m.Limits()
 	if lim.KeepFor <= 0 && lim.KeepTasks <= 0 {
@@ -233,17 +232,17 @@ func (m *Manager) prune(ctx context.Context, now time.Time) (more bool) {
 	defer done()
 	n, err := m.Store.Prune(ctx, before, lim.KeepTasks, pruneBatch)
 	if err != nil {
-		m.Logger.Warn("forgetting old tasks failed", "err", err)
+		m.Logger.Warn("deleting old tasks failed", "err", err)
 		return false
 	}
 	if n > 0 {
-		m.Logger.Info("forgot old tasks", "tasks", n)
+		m.Logger.Info("deleted old tasks", "tasks", n)
 	}
 	return n == pruneBatch
 }
 
-// lockLoading waits for the door. Sessions come into m.live only through it, so who
-// holds it and does not find one there reads its last state from the store.
+// lockLoading takes the lock for loading sessions. Sessions enter m.live only under it, so a holder that does not
+// find one there can read its latest state from the store.
 func (m *Manager) lockLoading(ctx context.Context) error {
 	if m.loadToken == nil {
 		return errors.New("the session manager is not open")
@@ -258,36 +257,36 @@ func (m *Manager) lockLoading(ctx context.Context) error {
 
 func (m *Manager) unlockLoading() { m.loadToken <- struct{}{} }
 
-// Limits bound what the [Manager] lets happen. A field that is zero does not limit, where it does not say otherwise.
+// Limits limit what the [Manager] runs and stores. Zero means unlimited unless noted otherwise.
 type Limits struct {
 	Disabled        bool // accept no new task
-	PerHourUser     int  // tasks from Discord to accept of one person within any hour; below 0 = none
-	PerHourGuild    int  // the same of one server
-	Running         int  // tasks that run at once
+	PerHourUser     int  // tasks from Discord per person within any hour; below 0 = none allowed
+	PerHourGuild    int  // the same per server
+	Running         int  // tasks running at once
 	RunningPerGuild int
 	RunningPerUser  int
-	Queued          int // tasks that wait in line
+	Queued          int // tasks waiting in the queue
 	QueuedPerGuild  int
 	QueuedPerUser   int
 
-	Sessions    int           // sessions that are open (idle or running) at once
-	SessionIdle time.Duration // an open session is parked when nothing has used it for so long
+	Sessions    int           // sessions open (idle or running) at once
+	SessionIdle time.Duration // an open session is parked after being idle for this long
 
-	ControlIdle time.Duration // how long a person may hold a page without doing anything; 0 = [DefaultControlIdle]
+	ControlIdle time.Duration // how long a person may control a page without input; 0 = [DefaultControlIdle]
 
-	MaxSteps    int           // for a task that does not say; also the most one may ask for, unless StepCeiling is higher
-	StepCeiling int           // the most steps a task may ask for
-	TaskTimeout time.Duration // how long a task may run; waiting in line does not count
+	MaxSteps    int           // for tasks that do not set their own; also the most they may set, unless StepCeiling is higher
+	StepCeiling int           // the most steps that a task may ask for
+	TaskTimeout time.Duration // running time of a task; time in the queue does not count
 
-	Views     int           // pictures of steps to keep for each task, the newest; 0 = none
+	Views     int           // step screenshots to keep per task, the newest; 0 = none
 	KeepTasks int           // final tasks to keep, the newest
 	KeepFor   time.Duration // how long to keep final tasks
 }
 
-// maxPrompt is how long a prompt may be, in characters. A longer one is refused: nothing is cut in silence.
+// maxPrompt is the longest prompt, in characters. Longer ones are refused, not truncated.
 const maxPrompt = 8000
 
-// steps returns how many steps a task gets that asked for n.
+// steps returns the step limit of a task that asked for n.
 func (l Limits) steps(n int) int {
 	most := max(l.MaxSteps, l.StepCeiling)
 	if n <= 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rig is an open Manager with all around it.
+// rig is an open Manager with fakes around it.
 type rig struct {
 	*sessions.Manager
 	t       *testing.T
@@ -31,7 +31,7 @@ type rig struct {
 	limits sessions.Limits
 }
 
-// newRig opens a Manager in a synctest bubble and closes it at its end.
+// newRig opens a Manager in a synctest bubble and closes it at the end of the test.
 func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend) *rig {
 	t.Helper()
 	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
@@ -110,7 +110,7 @@ func named(id, user, prompt string) sessions.Task {
 
 func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c"} }
 
-// run runs a task that must be accepted, to its end.
+// run runs a task to its end. The task must be accepted.
 func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	r.t.Helper()
 	rec, err := r.Run(r.t.Context(), task, nil)
@@ -118,13 +118,13 @@ func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	return rec
 }
 
-// pass lets time pass in a bubble, until nothing moves any more.
+// pass advances the fake clock and waits until every goroutine is blocked.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// started is a task that runs on a goroutine of its own.
+// started is a task running on its own goroutine.
 type started struct {
 	done chan struct{}
 	rec  sessions.TaskRecord
@@ -134,7 +134,7 @@ type started struct {
 	events []string
 }
 
-// start begins a task and waits until nothing moves any more.
+// start starts a task and waits until every goroutine is blocked.
 func (r *rig) start(ctx context.Context, task sessions.Task) *started {
 	s := &started{done: make(chan struct{})}
 	go func() {
@@ -185,7 +185,7 @@ func describe(ev sessions.Event) string {
 	return string(ev.Record.State)
 }
 
-// scripts returns a backend that looks its moves up by the prompt.
+// scripts returns a backend that plays the script for the prompt.
 func scripts(byPrompt map[string][]sessionstest.ScriptStep) *sessionstest.Backend {
 	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
 		if moves, ok := byPrompt[t.Prompt]; ok {
@@ -583,7 +583,7 @@ func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
 	})
 }
 
-// profiles gives everybody a profile of their own name, and "shared" to all who ask for it.
+// profiles gives everybody a profile with their own name, and "shared" to all who ask for it.
 func profiles(o sessions.Origin, _ sessions.Place, want string) (string, error) {
 	switch want {
 	case "", o.User:
@@ -665,7 +665,7 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 	})
 }
 
-// equal compares what a test got with what it wants.
+// equal fails the test unless got equals want.
 func equal(tb testing.TB, what string, want, got any) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,13 +10,13 @@ import (
 // maxPendingNotes is how many notes may wait for a task's backend.
 const maxPendingNotes = 20
 
-// SendNote tells a task that runs or waits in line what somebody says to it: its backend hears it before its next
-// question to the model. id is the task's, or that of its session; then the task is the one that works the session,
-// or the next that will. It may be said by the owner of the task and by a moderator ([Origin.Moderator]); to a
-// private one by its owner only. Say returns the id of the task. Its error wraps one of the sentinels of this
-// package: a task that has ended is [ErrNotFound], in words that tell how to go on.
+// SendNote sends a message to a queued or running task: its backend reads it before its next model call. id is that
+// of the task or of its session; a session's id stands for the task that runs there, or else for the next one. The
+// owner of the task and moderators ([Origin.Moderator]) may send notes; to a private task, only its owner. SendNote
+// returns the id of the task. Its error wraps one of the sentinels of this package: for a task that has ended it is
+// [ErrNotFound], with a text that says how to continue.
 //
-// What was said is recorded when it is heard, as a notice among the steps.
+// Notes are recorded as notices among the steps when the backend reads them.
 func (m *Manager) SendNote(ctx context.Context, id string, from Origin, text string) (taskID string, err error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if text = strings.TrimSpace(text); text == "" {
@@ -35,7 +35,7 @@ func (m *Manager) SendNote(ctx context.Context, id string, from Origin, text str
 	return "", m.noteError(ctx, id, from)
 }
 
-// deliverNote puts what is said into the inbox of the task, if it is there and listens.
+// deliverNote puts a note into the task's inbox, if the task is in memory and accepts notes.
 func (m *Manager) deliverNote(id string, from Origin, text string) (taskID string, found bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +46,7 @@ func (m *Manager) deliverNote(id string, from Origin, text string) (taskID strin
 	switch o := j.rec.Origin; {
 	case o.acceptsNotesFrom(from):
 	case o.Private:
-		return "", false, nil // nobody else needs to know of it
+		return "", false, nil // nobody else needs to know that it exists
 	default:
 		return "", false, refuse(ErrNotOwner, "task %s belongs to %s, so only they or a moderator can tell it something", j.rec.ID, o.RequesterName())
 	}
@@ -57,7 +57,7 @@ func (m *Manager) deliverNote(id string, from Origin, text string) (taskID strin
 	return j.rec.ID, true, nil
 }
 
-// noteRecipient returns the task that id names and that can hear. The lock is held.
+// noteRecipient returns the task that id stands for and that accepts notes, or nil. The lock is held.
 func (m *Manager) noteRecipient(id string) *queuedTask {
 	var next *queuedTask
 	for _, l := range m.live {
@@ -74,7 +74,7 @@ func (m *Manager) noteRecipient(id string) *queuedTask {
 	return next
 }
 
-// noteError says why nobody hears what is said to id.
+// noteError says why a note to id cannot be delivered.
 func (m *Manager) noteError(ctx context.Context, id string, from Origin) error {
 	r, err := m.Store.Task(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -93,7 +93,7 @@ func (m *Manager) noteError(ctx context.Context, id string, from Origin) error {
 	return refuse(ErrNotFound, "task %s has ended (%s); to go on, start a task in its session %s", id, r.State, r.SessionID)
 }
 
-// sessionNoteError says why nobody hears what is said to a session.
+// sessionNoteError says why a note to a session cannot be delivered.
 func (m *Manager) sessionNoteError(ctx context.Context, id string, from Origin) error {
 	s, err := m.Store.Session(ctx, id)
 	switch {
@@ -107,8 +107,8 @@ func (m *Manager) sessionNoteError(ctx context.Context, id string, from Origin) 
 	return refuse(ErrNotFound, "nothing runs in session %s; to go on, start a task in it", id)
 }
 
-// recordLateNotes keeps what was said too late for the task's backend from being lost:
-// it is recorded as a notice before the answer.
+// recordLateNotes records notes that arrived too late for the task's backend, as a notice before the answer, so that
+// they are not lost.
 func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *Step) error {
 	m.mu.Lock()
 	j.inboxClosed = true
@@ -118,7 +118,7 @@ func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *St
 		text := n.String()
 		if !n.TookOver {
 			j.rec.Late = append(j.rec.Late, n.Text)
-			if j.rec.Origin.Kind != FromDashboard { // where it is the next task
+			if j.rec.Origin.Kind != FromDashboard { // the dashboard offers them as the next task
 				text += " " + j.rec.Origin.Locale.T("(too late for this task: ask again)")
 			}
 		}
@@ -130,7 +130,7 @@ func (m *Manager) recordLateNotes(ctx context.Context, j *queuedTask, answer *St
 	return nil
 }
 
-// acceptsNotesFrom reports whether somebody at from may tell a task from o something.
+// acceptsNotesFrom reports whether a person at from may send notes to a task from o.
 func (o Origin) acceptsNotesFrom(from Origin) bool {
 	if (Session{Origin: o}).MayUse(from) {
 		return true
@@ -138,7 +138,7 @@ func (o Origin) acceptsNotesFrom(from Origin) bool {
 	return !o.Private && from.Moderates(o.Guild, o.Channel)
 }
 
-// speakerName returns what people call the speaker at o.
+// speakerName returns the display name of the sender of a note.
 func (o Origin) speakerName() string {
 	if o.UserName != "" {
 		return "@" + strings.TrimPrefix(o.UserName, "@")

@@ -25,7 +25,7 @@ func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 	}}
 }
 
-// texts are what the steps of a task say that are of this kind. What has been said, a notice or an answer, is done.
+// texts returns the texts of a task's steps of this kind. Notices and answers must be done.
 func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	r.t.Helper()
 	steps, err := r.Steps(r.t.Context(), task)

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Place is whose browser state something uses: "server-<guild id>" for what is asked on a Discord server,
-// "person-<user id>" for private tasks and direct messages, and "" for the operator, who asks at the terminal, on the
-// dashboard, through a program on this machine or with a script; what operators ask privately has places of persons,
-// too, since there may be several. Cookies, storage, caches, permissions and the like
-// never cross from one place to another, unless the operator shares a profile.
+// Place says whose browser state a task uses: "server-<guild id>" for tasks on a Discord server, "person-<user id>"
+// for private tasks and direct messages, and "" for the operator at the terminal, on the dashboard, through a local
+// program or with a script. An operator's private tasks have places of persons, too, since there may be several
+// operators. Cookies, storage, caches, permissions and the like never cross from one place to another, unless the
+// operator shares a profile.
 type Place string
 
-// OperatorID stands in places for the operator who has no Discord account.
+// OperatorID stands in places for the operator without a Discord account.
 const OperatorID = "operator"
 
-// Place returns the place of what is asked from o. private says that only the person who asks may see it, as with
-// [Origin.Private] of a new session; what goes on with a session has the privacy of the session.
+// Place returns the place of a task from o. private says that only the person who asks may see it, as with
+// [Origin.Private] of a new session; a task that continues a session has the session's privacy.
 func (o Origin) Place(private bool) Place {
 	switch {
 	case o.Kind != FromDiscord && private:
@@ -29,13 +29,13 @@ func (o Origin) Place(private bool) Place {
 	return Place("server-" + o.Guild)
 }
 
-// Of returns the place of one person at the place of a server that gives each person a browser.
+// Of returns the place of one person within the place of a server that gives each person a browser.
 func (p Place) Of(user string) Place {
 	return Place("person-" + user + "at" + strings.TrimPrefix(string(p), "server-"))
 }
 
-// Profile returns the name of the browser profile that has the place's own state, set up like the profile base. The
-// operator's is base itself. Without a base nothing lasts, so nothing is shared either.
+// Profile returns the name of the place's own instance of the profile base. The operator's instance is base itself.
+// If base is empty, the browser state is temporary, so Profile returns "".
 func (p Place) Profile(base string) string {
 	if p == "" || base == "" {
 		return base
@@ -43,8 +43,8 @@ func (p Place) Profile(base string) string {
 	return base + "@" + string(p)
 }
 
-// SplitProfile returns the profile that a profile is set up like, and the place whose state it has; the place is ""
-// for a profile of the operator's own and for one that is shared.
+// SplitProfile returns the profile that name is an instance of, and the place that owns the instance; the place is ""
+// for the operator's own and for shared profiles.
 func SplitProfile(name string) (base string, place Place) {
 	base, of, _ := strings.Cut(name, "@")
 	return base, Place(of)

@@ -37,7 +37,7 @@ func TestWhoseBrowserStateItIs(t *testing.T) {
 	}
 }
 
-// placed gives each place a profile of its own, as where nothing is shared, and the operator all.
+// placed gives each place its own profile, and the operator every profile.
 func placed(_ sessions.Origin, place sessions.Place, want string) (string, error) {
 	base, of := sessions.SplitProfile(want)
 	if of != "" && of != place {
@@ -52,8 +52,8 @@ func placed(_ sessions.Origin, place sessions.Place, want string) (string, error
 func TestASessionStaysInItsPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		began, goesOn sessions.Origin
-		private, then bool   // of these two
-		stored        string // the profile of the session as the store has it, if it is from an earlier version
+		private, then bool   // whether the first and the later task are private
+		stored        string // the stored profile of the session, if it is from an earlier version
 		wish          string
 		want          string // its profile afterwards; empty = refused
 	}{
@@ -71,7 +71,7 @@ func TestASessionStaysInItsPlace(t *testing.T) {
 			t.Helper()
 			r.policy.Profile = placed
 			if c.stored != "" {
-				r.policy.Profile = nil // as it was
+				r.policy.Profile = nil // back to the default
 			}
 			began := sessions.Task{Prompt: "one", Origin: c.began, Profile: c.stored}
 			began.Origin.Private = c.private

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// fairQueue is the tasks that wait, and what is needed to be fair to them. Its order is: whose user holds fewer
-// places goes first; then whose user was served longer ago; then the same for guilds; then who came first. A user's
-// second task in line counts as if the first one held its place already, so ten tasks of one user stand behind the
-// first one of everybody else.
+// fairQueue holds the waiting tasks and the state needed for fairness. Its order is: the user with fewer running
+// tasks first; then the user who was served longer ago; then the same for guilds; then the order of arrival. A user's
+// second task in the queue counts as if the first one were running, so ten tasks of one user come after the first one
+// of everybody else.
 //
-// "Longer ago" is counted in rounds, not in time: a user whose task starts has had this round. Somebody new joins the
-// round that is under way, so nobody saves up turns by waiting, and nobody who keeps asking is overtaken for ever.
+// "Longer ago" is counted in rounds, not in time: a user whose task starts has had the current round. New users join
+// the current round, so nobody saves up turns by waiting, and nobody is overtaken for ever by frequent users.
 //
-// It is used under the lock of its Manager.
+// The Manager's lock guards it.
 type fairQueue struct {
 	waiting []*queuedTask // in order of arrival
 	running int
@@ -21,14 +21,14 @@ type fairQueue struct {
 	guilds  shares
 }
 
-// shares counts places and rounds, by user or by guild.
+// shares counts running tasks and rounds, by user or by guild.
 type shares struct {
 	running   map[string]int
-	lastRound map[string]int // the last round somebody had; before round: not in it
+	lastRound map[string]int // the last round in which they were served; entries before round are dropped
 	round     int
 }
 
-// nextRound returns the round in which key's next task is.
+// nextRound returns the round of key's next task.
 func (t *shares) nextRound(key string) int {
 	if had, ok := t.lastRound[key]; ok {
 		return max(t.round, had+1)
@@ -45,7 +45,7 @@ func (t *shares) acquire(key string) {
 	t.lastRound[key] = had
 	if had > t.round {
 		t.round = had
-		// Who had an earlier round is as good as new.
+		// An earlier round is as good as none.
 		for k, r := range t.lastRound {
 			if r < t.round {
 				delete(t.lastRound, k)
@@ -60,9 +60,9 @@ func (t *shares) release(key string) {
 	}
 }
 
-// rank is what a task's place is decided by, most important first.
+// rank decides the position of a task, most important field first.
 type rank struct {
-	held, round           int // of the user, as if his earlier tasks in line had started
+	held, round           int // of the user, as if their earlier tasks in the queue were running
 	guildHeld, guildRound int
 }
 
@@ -73,7 +73,7 @@ func (a rank) compare(b rank) int {
 	)
 }
 
-// order returns the tasks that wait, first in line first.
+// order returns the waiting tasks, the next one first.
 func (l *fairQueue) order() []*queuedTask {
 	ranks := make(map[*queuedTask]*rank, len(l.waiting))
 	ahead := make(map[string]int)
@@ -97,14 +97,14 @@ func (l *fairQueue) order() []*queuedTask {
 	return order
 }
 
-// remove takes j out of the line, if it is in it.
+// remove removes j from the queue, if it is there.
 func (l *fairQueue) remove(j *queuedTask) {
 	if i := slices.Index(l.waiting, j); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
 	}
 }
 
-// start moves j from the line to a place.
+// start moves j from the queue to the running tasks.
 func (l *fairQueue) start(j *queuedTask) {
 	l.remove(j)
 	l.running++
@@ -112,14 +112,14 @@ func (l *fairQueue) start(j *queuedTask) {
 	l.guilds.acquire(j.guild)
 }
 
-// end frees the place of j.
+// end removes j from the running tasks.
 func (l *fairQueue) end(j *queuedTask) {
 	l.running--
 	l.users.release(j.user)
 	l.guilds.release(j.guild)
 }
 
-// allowsStart reports whether the caps let j start. It says nothing about its session.
+// allowsStart reports whether the limits on running tasks let j start. It does not check its session.
 func (l *fairQueue) allowsStart(j *queuedTask, lim Limits) bool {
 	switch {
 	case lim.Running > 0 && l.running >= lim.Running,
@@ -130,7 +130,7 @@ func (l *fairQueue) allowsStart(j *queuedTask, lim Limits) bool {
 	return true
 }
 
-// userKey returns whose turn it is that a task from o takes.
+// userKey returns the key of the user whose turn a task from o takes.
 func userKey(o Origin) string {
 	switch {
 	case o.Kind == FromDiscord:
@@ -141,7 +141,7 @@ func userKey(o Origin) string {
 	return "operator"
 }
 
-// guildKey returns the guild whose turn it is. Outside of guilds everybody is one of his own.
+// guildKey returns the key of the guild of o. Outside of guilds every user has their own.
 func guildKey(o Origin) string {
 	if o.Guild != "" {
 		return "guild:" + o.Guild

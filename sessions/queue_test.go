@@ -15,7 +15,7 @@ import (
 	"clank/sessions"
 )
 
-// parseTask makes a task of "guild/user", which becomes its prompt.
+// parseTask makes a task from "guild/user", which is also its prompt.
 func parseTask(who string) sessions.Task {
 	guild, user, _ := strings.Cut(who, "/")
 	o := discord(guild, user)
@@ -89,7 +89,7 @@ func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
 		for _, s := range all {
 			s.end(t)
 		}
-		// Whoever was served three times waits for one turn of the other, and not for three.
+		// A user who was served three times waits for one turn of the other, not for three.
 		equal(t, "order", strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"), order)
 	})
 }
@@ -108,7 +108,7 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 	})
 }
 
-// fullMachine is a [sessions.Machine] without memory until it is given some.
+// fullMachine is a [sessions.Machine] that is short of memory until roomy is set.
 type fullMachine struct{ roomy atomic.Bool }
 
 func (m *fullMachine) Shortage() string {
@@ -124,7 +124,7 @@ func TestTasksWaitUntilTheMachineHasMemory(t *testing.T) {
 		idle := r.start(t.Context(), ask("ada", "p")).end(t)
 		var machine fullMachine
 		r.Machine = &machine
-		first := r.start(t.Context(), ask("ada", "hold")) // one always runs
+		first := r.start(t.Context(), ask("ada", "hold")) // one task may always run
 		second := r.start(t.Context(), ask("ada", "p"))
 		third := r.start(t.Context(), ask("bob", "p"))
 		equal(t, "first", []string{"running"}, first.told()[1:2])
@@ -160,7 +160,7 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		third := r.start(t.Context(), ask("bob", "p")) // overtakes it, and is done before it has heard of that
+		third := r.start(t.Context(), ask("bob", "p")) // overtakes it, and ends before it learns of that
 		free()
 		third.end(t)
 		synctest.Wait()
@@ -181,7 +181,7 @@ func TestAFullLineRefusesMore(t *testing.T) {
 			return s
 		}
 		first := named("first", "ada", "hold")
-		waits(r.start(t.Context(), first)) // it runs, and does not count
+		waits(r.start(t.Context(), first)) // it runs, so it is not in the queue
 		rec, err := r.Task(t.Context(), "first")
 		must(t, err)
 		again := goOn(rec.SessionID, "ada", "p")
@@ -202,7 +202,7 @@ func TestAFullLineRefusesMore(t *testing.T) {
 	})
 }
 
-// load is a random load on the line, and what to expect of it.
+// load is a random load on the queue, with the expected properties.
 type load struct {
 	name   string
 	limits sessions.Limits
@@ -232,7 +232,7 @@ func TestUnderAnyLoadCapsHoldEverybodyIsServedAndNobodyOvertakesForEver(t *testi
 	}
 }
 
-// check runs the load.
+// check runs the load and checks the properties.
 func (l load) check(t *testing.T, rnd *rand.Rand) {
 	t.Helper()
 	var mu sync.Mutex
@@ -288,9 +288,9 @@ func (l load) check(t *testing.T, rnd *rand.Rand) {
 	}
 }
 
-// checkTurns checks that a task of somebody who had nothing in line or running
-// waits for at most two tasks of each other user that start after it was asked:
-// one for the round that was under way, and one if it had a turn in it already.
+// checkTurns checks that a task of a user with nothing queued or running waits for at most two tasks of each other
+// user that start after it was asked for: one for the current round, and one if the user had had a turn in it
+// already.
 func checkTurns(t *testing.T, recs []sessions.TaskRecord) {
 	t.Helper()
 	for _, rec := range recs {

@@ -9,23 +9,22 @@ import (
 	"clank/cancel"
 )
 
-// Run puts t in line, waits for its turn, runs it and returns what became of it. It blocks until the task is final.
-// The error is set, and the Record is not, only where the task was never accepted; it wraps one of the sentinels of
-// this package, unless ctx ended or the store failed.
+// Run queues t, waits for its turn, runs it and returns its final record. It returns an error only if the task was
+// never accepted; the error wraps one of the sentinels of this package, unless ctx ended or the store failed.
 //
-// When ctx ends, so does the task. Unless the cause of ctx is a [cancel.Cause],
-// the reason is then [cancel.Gone], or [cancel.TimedOut] after a deadline.
+// When ctx ends, so does the task. Unless the cause of ctx is a [cancel.Cause], the reason is then [cancel.Gone], or
+// [cancel.TimedOut] after a deadline.
 //
-// watch, which may be nil, is called with every change, in order and on the calling goroutine: when the task is in
-// line, whenever its place changes, when it starts, with every step as it begins and is done, and when it is final.
-// It must not block, and not change what the event points to.
+// watch, which may be nil, is called for every change, in order and on the calling goroutine: when the task is
+// queued, when its position changes, when it starts, when a step begins or ends, and when the task is final. It must
+// not block or modify what the event points to.
 func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (TaskRecord, error) {
 	j, err := m.admit(ctx, t, watch)
 	if err != nil {
 		return TaskRecord{}, err
 	}
 	defer m.activeRuns.Done()
-	defer m.endJob(j, false) // should watch panic, nobody waits behind this task for ever
+	defer m.endJob(j, false) // if watch panics, later tasks must not wait for this one for ever
 	ctx = m.enqueue(ctx, j)
 	defer j.handle.End()
 
@@ -37,7 +36,7 @@ func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (TaskRecor
 	return j.rec, nil
 }
 
-// waitTurn tells j's places until its turn has come, or ctx has ended: then it returns false.
+// waitTurn publishes j's queue positions until its turn comes and returns true, or returns false when ctx ends.
 func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 	for started := false; ; {
 		select {
@@ -45,8 +44,8 @@ func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 			started = true
 		default:
 		}
-		for _, place := range m.takePlaces(j) {
-			j.rec.Position, j.rec.Shortage = place.position, place.shortage
+		for _, status := range m.takeQueueStatuses(j) {
+			j.rec.Position, j.rec.Shortage = status.position, status.shortage
 			m.publish(j, nil)
 		}
 		if started {
@@ -63,22 +62,22 @@ func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 	}
 }
 
-func (m *Manager) takePlaces(j *queuedTask) []queuePlace {
+func (m *Manager) takeQueueStatuses(j *queuedTask) []queueStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := j.unreportedPlaces
-	j.unreportedPlaces = nil
-	return places
+	list := j.unpublished
+	j.unpublished = nil
+	return list
 }
 
-// runOutcome is how a turn ended: with an answer, or with an error. It has both where the answer could not be kept.
+// runOutcome is how a run ended: with an answer or with an error. It has both if the answer could not be stored.
 type runOutcome struct {
 	answer   *Step
 	err      error
-	released <-chan struct{} // closed when the backend has let go; nil = it has
+	released <-chan struct{} // closed when the backend has released the session; nil = it already has
 }
 
-// runTask runs a task whose turn has come, until it is over or ctx ends.
+// runTask runs a task whose turn has come until it is over or ctx ends.
 func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	if limit := m.Limits().TaskTimeout; limit > 0 {
 		limited, end := context.WithCancelCause(ctx)
@@ -101,7 +100,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	return m.runBackends(ctx, j, session)
 }
 
-// markUsed marks the session of j as used, saves both and returns the session.
+// markUsed updates LastUsed of j's session, saves the task and the session, and returns the session.
 func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err error) {
 	m.mu.Lock()
 	j.live.LastUsed = m.Now()
@@ -114,7 +113,7 @@ func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err e
 	return s, err
 }
 
-// recordStep counts a step, writes it down and tells it.
+// recordStep counts a step, stores it and publishes it.
 func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) error {
 	step.At = m.Now()
 	fresh := m.hideSecrets(j, step)
@@ -149,7 +148,7 @@ func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) err
 	return nil
 }
 
-// applyStep brings the session up to date with a step.
+// applyStep updates the session with a step.
 func (s *Session) applyStep(step Step) {
 	s.LastUsed = step.At
 	if step.URL != "" {
@@ -166,7 +165,7 @@ func (s *Session) applyStep(step Step) {
 	}
 }
 
-// unkeptError says that what was done could not be written down.
+// unkeptError says that a step could not be stored.
 type unkeptError struct{ err error }
 
 func (e *unkeptError) Error() string {
@@ -178,7 +177,7 @@ func (e *unkeptError) Error() string {
 }
 func (e *unkeptError) Unwrap() error { return e.err }
 
-// finish writes down and tells what became of j, and frees what it held.
+// finish stores and publishes the outcome of j, and frees what it held.
 func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	j.rec.Position, j.rec.Shortage, j.rec.Ended = 0, "", m.Now()
 	j.rec.State, j.rec.Reason = finalState(ctx, out)
@@ -214,7 +213,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	if j.started {
 		l.LastUsed = j.rec.Ended
 	} else {
-		m.queue.remove(j) // so that it does not start now
+		m.queue.remove(j) // so that it is not started now
 	}
 	m.mu.Unlock()
 	end := &taskEnd{rec: j.rec, live: l, typed: typed}
@@ -222,7 +221,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 		m.Logger.Error("writing down the end of a task failed, and is tried again",
 			"task", j.rec.ID, "state", j.rec.State, "err", err)
 		m.mu.Lock()
-		l.pins++ // nobody brings it in from the store meanwhile
+		l.pins++ // keeps it from being loaded from the store again
 		m.mu.Unlock()
 		m.background.Go(func() { m.saveEndLater(context.WithoutCancel(ctx), end) })
 	}
@@ -238,14 +237,15 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	m.publish(j, nil)
 }
 
-// taskEnd is what is to be written down of the end of a task.
+// taskEnd is the data to store at the end of a task.
 type taskEnd struct {
 	rec   TaskRecord
 	live  *liveSession
 	typed bool // passwords were typed
 }
 
-// saveEnd writes down an end, and takes passwords out once more of what is stored: also of what others have said.
+// saveEnd stores the end of a task. If passwords were typed, it also redacts them from what is already stored, such
+// as notes from people.
 func (m *Manager) saveEnd(ctx context.Context, e *taskEnd) error {
 	err := m.saveWith(ctx, e.live, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, e.rec, s) })
 	if e.typed {
@@ -254,8 +254,8 @@ func (m *Manager) saveEnd(ctx context.Context, e *taskEnd) error {
 	return err
 }
 
-// saveEndLater tries again until the end is written down. Otherwise the store would tell of a task that runs, which has
-// ended, until the next start. It gives up after one more try when the Manager is closed.
+// saveEndLater retries until the end of the task is stored. Without it the store would list an ended task as running
+// until the next start. When the Manager is closed, it tries once more and gives up.
 func (m *Manager) saveEndLater(ctx context.Context, e *taskEnd) {
 	defer m.unpin(e.live)
 	var err error
@@ -273,12 +273,12 @@ func (m *Manager) saveEndLater(ctx context.Context, e *taskEnd) {
 	m.Logger.Error("the end of a task is not written down", "task", e.rec.ID, "state", e.rec.State, "err", err)
 }
 
-// awaitBackend waits for a backend that did not let go of its session in time. No task of that session starts before.
+// awaitBackend waits for a backend that did not release its session in time. The session starts no task until it has.
 func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan struct{}) {
 	id, runtime := j.live.ID, j.live.Runtime
-	m.Logger.Warn("a backend does not let go of its session", "session", id, "runtime", runtime, "task", j.rec.ID)
+	m.Logger.Warn("a backend did not release its session in time", "session", id, "runtime", runtime, "task", j.rec.ID)
 	<-gone
-	m.Logger.Info("the backend has let go of its session", "session", id, "runtime", runtime)
+	m.Logger.Info("the backend has released its session", "session", id, "runtime", runtime)
 	m.mu.Lock()
 	if j.live.State == SessionRunning {
 		j.live.State = SessionIdle
@@ -295,7 +295,7 @@ func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan s
 	m.dispatch()
 }
 
-// finalState returns the final state of a task, and the reason for people.
+// finalState returns the final state of a task and the reason to show to people.
 func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 	if a := out.answer; a != nil && out.err == nil {
 		if a.Limit != "" {
@@ -324,7 +324,7 @@ func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 	return TaskStopped, c.Error()
 }
 
-// causeOf returns why ctx, which has ended, did so.
+// causeOf returns why ctx ended. It must have ended.
 func causeOf(ctx context.Context) *cancel.Cause {
 	if c := cancel.CauseOf(ctx, nil); c != nil {
 		return c

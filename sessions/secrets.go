@@ -15,29 +15,30 @@ import (
 	"clank/llm"
 )
 
-// SecretMask stands for a password wherever people can read it, and in what is stored.
+// SecretMask replaces a password in everything that is stored or shown to people.
 const SecretMask = "••••"
 
 const (
-	minSecret         = 3 // characters: the boxes of a one-time code take one each
-	minSecretAnywhere = 6 // what is shorter, or a short word, is taken out where it stands alone
-	minLongWord       = 8 // letters: a word of that many is taken out wherever it stands
+	minSecret         = 3 // characters; shorter texts are not masked: one-time codes are typed one character per box
+	minSecretAnywhere = 6 // shorter secrets, and short words, are masked only where they stand alone
+	minLongWord       = 8 // letters; words of at least this length are masked even within other words
 )
 
-// Secrets hold what was typed into the password fields of a session. They are in memory only. The zero value has none;
-// a value does not change.
+// Secrets holds the texts typed into the password fields of a session, in memory only. The zero value is empty; a
+// value is immutable.
 type Secrets struct {
 	words []string
-	forms []secretForm // the longest first: it may contain another
+	forms []secretForm // longest first, since one may contain another
 }
 
 // secretForm is a spelling of a secret.
 type secretForm struct {
 	text     string
-	anywhere bool // also as a part of words
+	anywhere bool // also within words
 }
 
-// With returns s with more of them. added is false if all of them are known, or too short to be told from other text.
+// With returns s with typed added. added is false if all of them are known already or too short to be told apart from
+// other text.
 func (s Secrets) With(typed ...string) (_ Secrets, added bool) {
 	all := Secrets{slices.Clip(s.words), slices.Clip(s.forms)}
 	for _, word := range typed {
@@ -51,7 +52,7 @@ func (s Secrets) With(typed ...string) (_ Secrets, added bool) {
 		for _, text := range []string{word, inHTML, plainJSON(word), url.QueryEscape(word), url.PathEscape(word)} {
 			known := func(f secretForm) bool { return f.text == text }
 			if !slices.ContainsFunc(all.forms, known) {
-				all.forms = append(all.forms, secretForm{text, standsOut(word)})
+				all.forms = append(all.forms, secretForm{text, isDistinctive(word)})
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func (s Secrets) With(typed ...string) (_ Secrets, added bool) {
 	return all, added
 }
 
-// plainJSON returns s as encoders write it that do not care for HTML.
+// plainJSON returns s as a JSON string without HTML escaping.
 func plainJSON(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -69,14 +70,14 @@ func plainJSON(s string) string {
 	return line[1 : len(line)-1]
 }
 
-// standsOut reports whether a word is no part of other words by chance.
-func standsOut(word string) bool {
+// isDistinctive reports whether a word is unlikely to occur within other words by chance.
+func isDistinctive(word string) bool {
 	n := utf8.RuneCountInString(word)
 	plain := !strings.ContainsFunc(word, func(c rune) bool { return !unicode.IsLetter(c) })
 	return n >= minLongWord || n >= minSecretAnywhere && !plain
 }
 
-// Mask takes the secrets out of a text.
+// Mask replaces the secrets in a text.
 func (s Secrets) Mask(text string) string {
 	for _, f := range s.forms {
 		text = f.mask(text)
@@ -84,18 +85,18 @@ func (s Secrets) Mask(text string) string {
 	return text
 }
 
-// maskURL takes them out of an address. Of what comes before the query only what stands out is taken: the address
-// must still lead to its host.
+// maskURL replaces the secrets in a URL. Before the query it replaces only distinctive ones, so that the URL keeps
+// its host.
 func (s Secrets) maskURL(address string) string {
 	end := len(address)
 	if i := strings.IndexAny(address, "?#"); i >= 0 {
 		end = i
 	}
-	return s.maskOutstanding(address[:end]) + s.Mask(address[end:])
+	return s.maskDistinctive(address[:end]) + s.Mask(address[end:])
 }
 
-// maskOutstanding takes out what is no word by chance.
-func (s Secrets) maskOutstanding(text string) string {
+// maskDistinctive replaces only the secrets that are unlikely to match by chance.
+func (s Secrets) maskDistinctive(text string) string {
 	for _, f := range s.forms {
 		if f.anywhere {
 			text = f.mask(text)
@@ -104,7 +105,7 @@ func (s Secrets) maskOutstanding(text string) string {
 	return text
 }
 
-// mask replaces a spelling.
+// mask replaces f in text.
 func (f secretForm) mask(text string) string {
 	var b strings.Builder
 	done := 0
@@ -125,7 +126,8 @@ func (f secretForm) mask(text string) string {
 	return b.String() + text[done:]
 }
 
-// standsAlone reports whether no letter or digit touches text[begin:end]. The letter of an escape such as \n is none.
+// standsAlone reports whether no letter or digit touches text[begin:end]. The letter of an escape such as \n does not
+// count.
 func standsAlone(text string, begin, end int) bool {
 	inWord := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 	before, n := utf8.DecodeLastRuneInString(text[:begin])
@@ -134,12 +136,12 @@ func standsAlone(text string, begin, end int) bool {
 	return (!inWord(before) || escape) && !inWord(after)
 }
 
-// structuralNames are members of what backends store that say how it is to be read: a password that is a
-// plain word must not make a memory unreadable.
+// structuralNames are members of stored backend memories that say how to parse them. They are not masked: a password
+// that is a plain word must not make a memory unreadable.
 var structuralNames = []string{"type", "role", "kind", "id", "name", "tool", "section"}
 
-// MaskJSON takes the secrets out of the strings of a JSON text, but for the names of its members. What has none is
-// returned as it is.
+// MaskJSON replaces the secrets in the string values of a JSON text, but not in member names. It returns raw itself
+// if there are none.
 func (s Secrets) MaskJSON(raw json.RawMessage) json.RawMessage {
 	if len(s.forms) == 0 {
 		return raw
@@ -164,7 +166,7 @@ func (s Secrets) MaskJSON(raw json.RawMessage) json.RawMessage {
 		}
 		clean := s.Mask(text)
 		if slices.Contains(structuralNames, name) {
-			clean = s.maskOutstanding(text)
+			clean = s.maskDistinctive(text)
 		}
 		if clean == text {
 			continue
@@ -178,7 +180,7 @@ func (s Secrets) MaskJSON(raw json.RawMessage) json.RawMessage {
 	return append(out, raw[done:]...)
 }
 
-// stringEnd returns where the JSON string that begins at start ends.
+// stringEnd returns the index after the JSON string that begins at start.
 func stringEnd(raw []byte, start int) int {
 	for at := start + 1; at < len(raw); at++ {
 		switch raw[at] {
@@ -191,7 +193,7 @@ func stringEnd(raw []byte, start int) int {
 	return len(raw)
 }
 
-// MaskSession returns s without the secrets.
+// MaskSession returns a session without the secrets.
 func (s Secrets) MaskSession(of Session) Session {
 	of.Title, of.URL, of.Memory = s.Mask(of.Title), s.maskURL(of.URL), s.MaskJSON(of.Memory)
 	if len(of.Others) > 0 && len(s.forms) > 0 {
@@ -204,7 +206,7 @@ func (s Secrets) MaskSession(of Session) Session {
 	return of
 }
 
-// MaskTask returns r without the secrets.
+// MaskTask returns a record without the secrets.
 func (s Secrets) MaskTask(r TaskRecord) TaskRecord {
 	r.Prompt, r.Answer, r.Reason = s.Mask(r.Prompt), s.Mask(r.Answer), s.Mask(r.Reason)
 	r.Files, r.Downloads = s.maskFiles(r.Files), s.maskFiles(r.Downloads)
@@ -220,7 +222,7 @@ func (s Secrets) MaskStep(of Step) Step {
 	return of
 }
 
-// maskCaptions returns images whose captions are without the secrets.
+// maskCaptions returns images without the secrets in their captions.
 func (s Secrets) maskCaptions(images []llm.Image) []llm.Image {
 	out := slices.Clone(images)
 	for i := range out {
@@ -229,7 +231,7 @@ func (s Secrets) maskCaptions(images []llm.Image) []llm.Image {
 	return out
 }
 
-// passwordPhrases find passwords in instructions: group 1 or 2 is one. Those that are likely words are not taken.
+// passwordPhrases match passwords in instructions, in group 1 or 2. Likely words do not match.
 var passwordPhrases = sync.OnceValue(func() []*regexp.Regexp {
 	const (
 		word = `(?:pass(?:word|wort|phrase|code|wd)|pwd|kennwort|pin|contraseña|mot de passe|senha|wachtwoord|parola|` +
@@ -249,8 +251,8 @@ var passwordPhrases = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
-// LikelySecrets returns what an instruction seems to say as a password, before it is known where it will be typed.
-// Plain words count only where they are quoted, or stand after a colon.
+// LikelySecrets returns the texts in an instruction that look like passwords, before they are typed anywhere. Plain
+// words count only if they are quoted or follow a colon.
 func LikelySecrets(prompt string) []string {
 	var found []string
 	for _, phrase := range passwordPhrases() {
@@ -268,19 +270,19 @@ func LikelySecrets(prompt string) []string {
 	return found
 }
 
-// LikelyCodes returns those of [LikelySecrets] that are no plain words. They are taken out of other texts, too: a word
-// taken for a password by mistake would spoil these.
+// LikelyCodes returns those of [LikelySecrets] that are not plain words. They are masked in other texts, too; masking
+// a word that was taken for a password by mistake would spoil these.
 func LikelyCodes(prompt string) []string {
 	sign := func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' }
 	return slices.DeleteFunc(LikelySecrets(prompt), func(word string) bool { return !strings.ContainsFunc(word, sign) })
 }
 
-// vaultHint tells the person once in a session where passwords belong.
+// vaultHint tells a person, once per session, where passwords belong.
 const vaultHint = "There was a password in what you asked for. It is taken out of what clank keeps and shows, " +
 	"but the model read it. Next time keep it in the vault, where models can use but not read it: " +
 	"`clank vault add NAME --origin URL --user NAME` on clank's machine, then ask to log in with NAME."
 
-// maskPrompt returns a prompt as it is kept and shown: without what is known or likely to be a password.
+// maskPrompt returns a prompt for storage and display, without known and likely passwords.
 func (m *Manager) maskPrompt(l *liveSession, prompt string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -288,23 +290,23 @@ func (m *Manager) maskPrompt(l *liveSession, prompt string) string {
 	return secrets.Mask(prompt)
 }
 
-// hideSecrets learns what was typed into password fields with a step, and takes it out of the step, the record of j
-// and its session. fresh says that something was learned which earlier rows of the store may hold.
+// hideSecrets learns the texts that a step typed into password fields and masks them in the step, in the record of j
+// and in its session. fresh says that steps stored earlier may contain a new secret.
 func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
 	m.mu.Lock()
 	l := j.live
 	l.secrets, fresh = l.secrets.With(step.Secrets...)
 	secrets := l.secrets
-	told := l.vaultTold
+	told := l.vaultHintShown
 	if fresh {
 		l.Session = secrets.MaskSession(l.Session)
 	}
 	if step.Kind == StepAnswer && !told && secrets.Mask(j.prompt) != j.prompt {
-		l.vaultTold = true
+		l.vaultHintShown = true
 		step.Text += "\n\n" + j.rec.Origin.Locale.T(vaultHint)
 	}
 	m.mu.Unlock()
-	if step.Kind == StepNotice { // somebody said something to the task
+	if step.Kind == StepNotice { // it may quote a person
 		j.likely = append(j.likely, LikelyCodes(step.Text)...)
 	}
 	secrets, _ = secrets.With(j.likely...)
@@ -316,7 +318,7 @@ func (m *Manager) hideSecrets(j *queuedTask, step *Step) (fresh bool) {
 	return fresh
 }
 
-// redactStored takes the secrets of a session out of what was stored of it before they were known.
+// redactStored masks the secrets of a session in what was stored before they were known.
 func (m *Manager) redactStored(ctx context.Context, l *liveSession) error {
 	m.mu.Lock()
 	secrets := l.secrets

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// stepPuller ranges over a backend's steps on a goroutine of its own, so that a backend which is stuck holds up
-// nobody. The backend goes on after a step only when the next one is asked for.
+// stepPuller ranges over a backend's steps on its own goroutine, so that a stuck backend blocks nobody. The backend
+// continues after a step only when the next one is requested.
 type stepPuller struct {
 	steps      chan pulledStep
-	resume     chan struct{} // the next step is wanted
+	resume     chan struct{} // requests the next step
 	quit       chan struct{} // closed when the consumer stops ranging
 	once       sync.Once
-	released   chan struct{} // closed when the backend has let go
-	inTime     bool          // it let go within stopGrace of stop
-	crash      error         // why it let go without saying so; set before gone is closed
-	notStarted bool          // no step was asked for yet
+	released   chan struct{} // closed when the backend has returned
+	inTime     bool          // it returned within stopGrace of stop
+	crash      error         // why it returned without an answer; set before released is closed
+	notStarted bool          // no step was requested yet
 }
 
 type pulledStep struct {
@@ -26,7 +26,7 @@ type pulledStep struct {
 	err  error
 }
 
-// errNoAnswer is a breach of the contract of Backend.
+// errNoAnswer is a violation of the contract of Backend.
 var errNoAnswer = errors.New("the backend ended without an answer")
 
 func newStepPuller(ctx context.Context, b Backend, s Session, t Task) *stepPuller {
@@ -40,7 +40,7 @@ func newStepPuller(ctx context.Context, b Backend, s Session, t Task) *stepPulle
 
 func (p *stepPuller) run(ctx context.Context, b Backend, s Session, t Task) {
 	defer close(p.released)
-	p.crash = errNoAnswer // until shown otherwise; also if the goroutine exits
+	p.crash = errNoAnswer // until it yields an answer or an error; also if the goroutine exits
 	defer func() {
 		if r := recover(); r != nil {
 			p.crash = fmt.Errorf("the backend crashed: %v", r)
@@ -60,8 +60,8 @@ func (p *stepPuller) run(ctx context.Context, b Backend, s Session, t Task) {
 	}
 }
 
-// next lets the backend go on and returns its next step. Once ctx has ended it
-// returns the cause, whatever the backend does.
+// next lets the backend continue and returns its next step. Once ctx has ended it returns the cause, whatever the
+// backend does.
 func (p *stepPuller) next(ctx context.Context) (Step, error) {
 	if !p.notStarted {
 		select {
@@ -84,9 +84,8 @@ func (p *stepPuller) next(ctx context.Context) (Step, error) {
 	}
 }
 
-// stop stops ranging and gives the backend a moment to let go. It returns nil if
-// it has, otherwise what is closed when it does. It may be called again, and does
-// not wait again then.
+// stop stops ranging and waits briefly for the backend to return. It returns nil if the backend has returned,
+// otherwise a channel that is closed when it does. Further calls do not wait.
 func (p *stepPuller) stop() <-chan struct{} {
 	p.once.Do(func() {
 		close(p.quit)
@@ -98,7 +97,7 @@ func (p *stepPuller) stop() <-chan struct{} {
 	return p.released
 }
 
-// end lets the backend come to its end after an answer; beyond that it is like stop.
+// end lets the backend return after an answer, for up to endGrace; apart from that it is like stop.
 func (p *stepPuller) end(ctx context.Context) <-chan struct{} {
 	limit := time.NewTimer(endGrace)
 	defer limit.Stop()
@@ -109,7 +108,7 @@ func (p *stepPuller) end(ctx context.Context) <-chan struct{} {
 			more = nil
 			continue
 		case <-p.released:
-		case <-p.steps: // more than it may yield
+		case <-p.steps: // a step after the last one: ignored
 		case <-ctx.Done():
 		case <-limit.C:
 		}

@@ -126,7 +126,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// taskOf returns the id of the task that was asked last with this prompt.
+// taskOf returns the id of the latest task with this prompt.
 func taskOf(t *testing.T, r *rig, prompt string) string {
 	t.Helper()
 	all, err := r.Tasks(t.Context(), sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskQueued}})
@@ -289,7 +289,7 @@ func TestDrainTakesNothingNewAndWaitsForWhatRuns(t *testing.T) {
 func TestDrainWithoutTasksReturnsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, nil)
-		for range 2 { // once more changes nothing
+		for range 2 { // the second call changes nothing
 			r.Drain(t.Context(), func(n int) { t.Errorf("%d tasks run", n) })
 		}
 		must(t, r.Close(t.Context()))
@@ -306,7 +306,7 @@ func TestCloseDoesNotWaitForEverForAStuckBackend(t *testing.T) {
 		ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
 		defer done()
 		err := r.Close(ctx)
-		check.Fails(t, err, nil, "does not let go")
+		check.Fails(t, err, nil, "has not closed in time")
 		if rec := s.end(t); rec.State != sessions.TaskInterrupted {
 			t.Errorf("state = %s, want interrupted", rec.State)
 		}

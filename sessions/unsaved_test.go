@@ -11,8 +11,7 @@ import (
 	"clank/sessions"
 )
 
-// TestWhatTheStoreDidNotTakeInMidTaskIsWrittenDownLater has the store take nothing from the middle of a task on, as
-// while another program locks it.
+// The store rejects every write from the middle of a task on, as if another program had locked it.
 func TestWhatTheStoreDidNotTakeInMidTaskIsWrittenDownLater(t *testing.T) {
 	for name, wait := range map[string]func(*testing.T, *rig){
 		"once it takes it again": func(_ *testing.T, _ *rig) { pass(10 * time.Second) },

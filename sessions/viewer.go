@@ -2,16 +2,16 @@ package sessions
 
 import "clank/cancel"
 
-// Viewer is somebody who watches a session's page, as the front end has found out.
+// Viewer is a person who watches a session's page, as authenticated by the front end.
 type Viewer struct {
-	Name    string       // as the others read it
+	Name    string       // display name
 	From    Origin       // who they are
-	Actor   cancel.Actor // who they are to those whose work they stop
-	Invited bool         // by somebody who may, for this session: to watch it, and with May.Control to work it
+	Actor   cancel.Actor // for stopping work
+	Invited bool         // has an invitation link to this session: to watch it, and with May.Control to control it
 	May     Rights
 }
 
-// Rights are what the viewer may do beside watching. Control is narrowed by whose session it is.
+// Rights are what a viewer may do besides watching. Who may control a session also depends on its owner.
 type Rights struct {
 	Control bool `json:"control"`
 	Stop    bool `json:"stop"`

@@ -11,20 +11,20 @@ import (
 	"clank/videosource"
 )
 
-// live is a page in memory that tells of its changes, and an encoder of its pictures.
+// live is a fake page with a screencast, and the encoder of its pictures.
 type live struct {
 	screen
 
-	changes chan string // what it shows from now on
+	changes chan string // new contents of the page
 	broken  chan error  // ends the screencast
-	casts   int         // that were begun
-	running int         // that have not ended
+	casts   int         // screencasts started
+	running int         // screencasts not ended
 
-	refused  error // of opening an encoder
+	refused  error // error of OpenEncoder
 	opened   int
 	closed   int
-	last     []byte // picture that was encoded
-	keys     []bool // of each frame that was encoded
+	last     []byte // last picture encoded
+	keys     []bool // of each encoded frame
 	bitrates []int
 }
 
@@ -58,7 +58,7 @@ func (l *live) open(context.Context) (videosource.Encoder, error) {
 	return l, l.refused
 }
 
-// Encode returns a key frame that holds the picture, or 0x01 and the picture.
+// Encode returns the picture as a key frame, or 0x01 and the picture.
 func (l *live) Encode(_ context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *live) Encode(_ context.Context, jpeg []byte, key bool, bitrate int) ([]
 	return append([]byte{1}, l.last...), l.refused
 }
 
-// encoded returns for each frame so far whether a key frame was wanted.
+// encoded returns for each frame so far whether it was requested as a key frame.
 func (l *live) encoded() []bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *live) encoded() []bool {
 
 func (l *live) Close() { l.set(func(*screen) { l.closed++ }) }
 
-// follow runs a source of the page, which is watched in the given formats.
+// follow runs a source of the page with viewers of the given formats.
 func (l *live) follow(t *testing.T, formats ...videosource.Format) (*videosource.Source, []*videosource.Viewer) {
 	t.Helper()
 	var viewers []*videosource.Viewer
@@ -95,7 +95,7 @@ func (l *live) follow(t *testing.T, formats ...videosource.Format) (*videosource
 	return src, viewers
 }
 
-// takeAll returns the frames that wait for a viewer.
+// takeAll returns the frames queued for a viewer.
 func takeAll(v *videosource.Viewer) (frames []videosource.Frame) {
 	synctest.Wait()
 	for {

@@ -15,17 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// screen is a page in memory.
+// screen is a fake page.
 type screen struct {
 	mu      sync.Mutex
 	text    string // what the page shows
 	url     string
-	cost    time.Duration // of a picture
+	cost    time.Duration // time to take a screenshot
 	err     error
-	size    func(quality int, scale float64) int // of a picture; nil: as long as text
-	moving  bool                                 // each picture shows something new
+	size    func(quality int, scale float64) int // size of a screenshot; nil: the length of text
+	moving  bool                                 // each screenshot is different
 	taken   []time.Time
-	quality []string // as asked for
+	quality []string // as requested
 }
 
 func (s *screen) CaptureWebP(ctx context.Context, quality int, scale float64) ([]byte, string, error) {
@@ -60,12 +60,12 @@ func (s *screen) set(change func(s *screen)) {
 	change(s)
 }
 
-// pass lets time go by in a bubble.
+// pass advances the fake clock.
 func pass(d time.Duration) {
-	time.Sleep(d) //nolint:forbidigo // the clock of synctest
+	time.Sleep(d) //nolint:forbidigo // the fake clock of synctest
 }
 
-// wantPictures fails unless so many pictures were taken since the last call.
+// wantPictures fails unless between least and most screenshots were taken since the last call.
 func (s *screen) wantPictures(t *testing.T, least, most int, what string) {
 	t.Helper()
 	if got := s.count(); got < least || got > most {
@@ -80,7 +80,7 @@ func wantQuality(t *testing.T, src *videosource.Source, quality int, scale float
 	}
 }
 
-// count returns how many pictures were taken since the last call.
+// count returns how many screenshots were taken since the last call.
 func (s *screen) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *screen) count() int {
 	return n
 }
 
-// running runs a source in the bubble; it has ended when the test does.
+// running runs a source in the bubble until the test ends or stop is called.
 func running(t *testing.T, s *videosource.Source) (stop func(error)) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -108,7 +108,7 @@ func running(t *testing.T, s *videosource.Source) (stop func(error)) {
 	return stop
 }
 
-// watch runs a source that somebody watches.
+// watch runs a source with one viewer.
 func watch(t *testing.T, s *videosource.Source) (*videosource.Source, *videosource.Viewer) {
 	t.Helper()
 	running(t, s)
@@ -117,7 +117,7 @@ func watch(t *testing.T, s *videosource.Source) (*videosource.Source, *videosour
 	return s, v
 }
 
-// tale is what a source has told of its troubles.
+// tale records the calls of OnTrouble.
 type tale struct {
 	mu   sync.Mutex
 	errs []error
@@ -135,7 +135,7 @@ func (l *tale) all() []error {
 	return slices.Clone(l.errs)
 }
 
-// next returns the frame that has come by now, which is sent for a reason; "" for any.
+// next returns the frame that has arrived by now and checks its reason; "" accepts any.
 func next(t *testing.T, v *videosource.Viewer, why videosource.Reason) videosource.Frame {
 	t.Helper()
 	synctest.Wait()
@@ -154,7 +154,7 @@ func next(t *testing.T, v *videosource.Viewer, why videosource.Reason) videosour
 	return videosource.Frame{}
 }
 
-// none fails if a frame has come by now.
+// none fails if a frame has arrived by now.
 func none(t *testing.T, v *videosource.Viewer) {
 	t.Helper()
 	synctest.Wait()
@@ -268,7 +268,7 @@ func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 		second := src.Subscribe()
 		defer second.Close()
 		next(t, second, videosource.Initial)
-		none(t, v) // who has the picture is not sent it again
+		none(t, v) // a viewer that has the picture does not get it again
 		v.Close()
 		second.Close()
 		pass(time.Minute)
@@ -290,7 +290,7 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 		v, other := src.Subscribe(), src.Subscribe()
 		defer v.Close()
 		defer other.Close()
-		v.Refresh() // before there is anything
+		v.Refresh() // before the first frame
 		next(t, v, videosource.Initial)
 		next(t, other, videosource.Initial)
 		pass(250 * time.Millisecond)

@@ -20,13 +20,13 @@ func chunk(name string, body []byte) []byte {
 	return out
 }
 
-// riff returns a WebP file of some parts.
+// riff returns a WebP file with the given chunks.
 func riff(parts ...[]byte) []byte {
 	body := append([]byte("WEBP"), bytes.Join(parts, nil)...)
 	return append(append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body)))...), body...)
 }
 
-// vp8 returns data with the header of a key frame of that size, and a body.
+// vp8 returns data with the header of a key frame of that size.
 func vp8(width, height int, body string) []byte {
 	tag := uint32(len(body)) << 5
 	out := []byte{byte(tag), byte(tag >> 8), byte(tag >> 16), 0x9d, 0x01, 0x2a}

@@ -13,36 +13,35 @@ import (
 // Everybody stands for all people in a list of ids.
 const Everybody = "*"
 
-// Person is somebody who asks for something, and where. Empty fields are what is not known or does not apply.
+// Person is a person who asks for something, and where. Fields that are unknown or do not apply are empty.
 type Person struct {
 	User    string
-	Roles   []string // that User has on Guild
+	Roles   []string // of User in Guild
 	Guild   string   // empty in direct messages
 	Channel string
-	Parent  string // the channel that the thread Channel is part of
-	// Sees are, in direct messages, the servers that User is a member of and the channels that User sees, among those
-	// of the Rules.
+	Parent  string // the parent channel if Channel is a thread
+	// Sees is set in direct messages: the servers and channels of the Rules that User can see.
 	Sees []string
 }
 
-// Rules hold what the operator has set. The zero value lets everybody in, but nobody by direct message.
+// Rules are the operator's access settings. The zero value admits everybody except in direct messages.
 type Rules struct {
-	Guilds   []string       // servers that are served; empty means all
-	Channels []string       // channels that are served, their threads included; empty means all
-	People   []string       // ids of people and roles who are served; empty means everybody
-	Direct   bool           // direct messages are answered
+	Guilds   []string       // allowed servers; empty means all
+	Channels []string       // allowed channels, including their threads; empty means all
+	People   []string       // ids of allowed people and roles; empty means everybody
+	Direct   bool           // allow direct messages
 	Profiles []ProfileGrant // in order of preference
-	// Operators are ids of people and roles who may do on Discord what else only the dashboard and the terminal can.
+	// Operators are ids of people and roles who may do on Discord what otherwise needs the dashboard or the terminal.
 	Operators []string
 }
 
-// ProfileGrant shares a browser profile, with all that is logged in there, among people.
+// ProfileGrant shares a browser profile, including its logins.
 type ProfileGrant struct {
 	Profile string
 	To      []string // ids of people and roles, or [Everybody]
 }
 
-// RefusedError says that somebody may not do something, in a sentence for that person.
+// RefusedError is a refusal in a sentence for the person concerned.
 type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
@@ -51,7 +50,7 @@ func refusedErrorf(format string, args ...any) error {
 	return &RefusedError{fmt.Sprintf(format, args...)}
 }
 
-// Check returns nil if p may ask for anything at all, otherwise a *[RefusedError].
+// Check returns nil if p may use clank at all, otherwise a *[RefusedError].
 func (r Rules) Check(p Person) error {
 	switch {
 	case p.Guild == "" && !r.Direct:
@@ -69,17 +68,17 @@ func (r Rules) Check(p Person) error {
 	return nil
 }
 
-// seesOneOf reports whether p sees one of the listed servers or channels. An empty list stands for all.
+// seesOneOf reports whether p can see one of the listed servers or channels. An empty list stands for all.
 func (p Person) seesOneOf(listed []string) bool {
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(id string) bool { return slices.Contains(p.Sees, id) })
 }
 
-// Profile returns the profile that p works with at a place. want is what p asked for by name, or empty. A profile with
-// a grant is one for all to whom it was given, wherever they ask. Everybody else works with the place's own state in a
-// profile set up like usual, for which nobody needs a grant unless there is a grant for usual. The error is a
+// Profile returns the browser profile that p uses at a place. want is the profile that p asked for, or empty. A
+// profile with a grant is shared by everyone it is granted to, wherever they ask. Everybody else uses the place's own
+// instance of usual, the default profile, which needs a grant only if there is one for usual. The error is a
 // *[RefusedError].
 //
-// Without a wish the first grant that names p counts, so that somebody who has a profile gets it without asking.
+// If want is empty, the first grant that includes p counts, so that people with a profile get it without asking.
 func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (string, error) {
 	own := place.Profile(usual)
 	if want == "" {
@@ -108,7 +107,7 @@ func (r Rules) Profile(p Person, place sessions.Place, want, usual string) (stri
 	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Shared profiles”)", want)
 }
 
-// ProfilesOf returns the names of the profiles that p may ask for, the shared ones first. usual is the default one.
+// ProfilesOf returns the names of the profiles that p may ask for, shared ones first. usual is the default one.
 func (r Rules) ProfilesOf(p Person, usual string) (names []string) {
 	for _, g := range r.Profiles {
 		if p.matchesAny(g.To) && !slices.Contains(names, g.Profile) {
@@ -128,7 +127,7 @@ func (r Rules) IsOperator(p Person) bool {
 	})
 }
 
-// isRestricted says that somebody has a grant for the profile.
+// isRestricted reports whether the profile has a grant.
 func (r Rules) isRestricted(profile string) bool {
 	return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == profile })
 }
@@ -144,14 +143,14 @@ var (
 	profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 )
 
-// ParseIDs reads ids that are separated by spaces, commas or lines. Mentions such as <@123>, <@&123> and <#123> count
-// as their ids. The error names what is none.
+// ParseIDs reads ids separated by spaces, commas or newlines. Mentions such as <@123>, <@&123> and <#123> count as
+// their ids. The error names the first invalid one.
 func ParseIDs(text string) ([]string, error) {
 	var ids []string
 	for _, word := range splitIDs(text) {
 		id := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(word, "<"), ">"), "@#&!")
 		if !snowflake().MatchString(id) {
-			return nil, fmt.Errorf("%q is no id of Discord: it has 15 to 20 digits (switch on Developer Mode in Discord, then “Copy ID”)", word)
+			return nil, fmt.Errorf("%q is not a Discord id, which has 15 to 20 digits (switch on Developer Mode in Discord, then “Copy ID”)", word)
 		}
 		ids = append(ids, id)
 	}
@@ -162,8 +161,8 @@ func splitIDs(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 }
 
-// ParseGrants reads one grant from each line: "profile: ids", where "*" is everybody. Empty lines and lines that
-// begin with "#" and a space are left out. The error names the line.
+// ParseGrants reads one grant per line: "profile: ids", where "*" stands for everybody. Empty lines and lines that
+// begin with "# " are skipped. The error quotes the line.
 func ParseGrants(text string) ([]ProfileGrant, error) {
 	var out []ProfileGrant
 	for line := range strings.Lines(text) {

@@ -29,7 +29,7 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules access.Rules
 		who   access.Person
-		want  string // part of the refusal; empty = let in
+		want  string // part of the refusal; empty = allowed
 	}{
 		"nothing set":                  {access.Rules{}, at(eve), ""},
 		"direct, nothing set":          {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
@@ -77,7 +77,7 @@ func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
 	}
 }
 
-// TestStateIsSharedOnlyWhereTheOperatorSaysSo has a member of one server ask for what another place has.
+// A member of one server asks for the browser state of other places.
 func TestStateIsSharedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 	shared := access.Rules{Profiles: []access.ProfileGrant{{Profile: "clank", To: []string{home}}}}
 	for name, c := range map[string]struct {

@@ -1,7 +1,7 @@
-// Package access says who may use clank from where, whose browser profile somebody works with, and which secrets open
-// which door.
+// Package access says who may use clank from where, which browser profile they use, and which tokens grant access to
+// what.
 //
-// The rules are pure: rules in, a decision out. The bot asks before it does anything; the Manager asks
-// again for every task, whichever way it came. A token is shown once and kept as its SHA-256 digest: 256
-// random bits need no slower hash. It knows of Discord only that ids are unique.
+// Rules are pure: settings in, a decision out. The bot checks before it does anything; the Manager checks every task
+// again, whichever front end it came from. A token is shown once and stored as its SHA-256 digest: 256 random bits
+// need no slower hash. The only assumption about Discord is that ids are unique.
 package access

@@ -24,28 +24,29 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Scope names what a token opens.
+// Scope is what a token gives access to.
 type Scope string
 
 // The scopes.
 const (
 	ScopeControl Scope = "control" // the browser's control API, and the browser over MCP
-	ScopePage    Scope = "page"    // the operator's page and its API
-	ScopeMetrics Scope = "metrics" // what Prometheus reads
-	ScopeSignIn  Scope = "browser" // a browser that is signed in to the page
+	ScopePage    Scope = "page"    // the dashboard and its API
+	ScopeMetrics Scope = "metrics" // the metrics for Prometheus
+	ScopeSignIn  Scope = "browser" // a browser that is signed in to the dashboard
 )
 
-// scopeCookie was that of a sign-in whose secret was in a cookie, which other ports could learn. It opens nothing.
+// scopeCookie was the scope of sign-ins whose secret was in a cookie, which servers on other ports could read. It
+// grants nothing.
 const scopeCookie Scope = "sign-in"
 
 var (
-	// ErrTokenExists says that there is a token of that name.
+	// ErrTokenExists is returned for a name that is in use.
 	ErrTokenExists = errors.New("there is a token of that name")
-	// ErrTokenNotFound says that there is none.
+	// ErrTokenNotFound is returned for a name that is not in use.
 	ErrTokenNotFound = errors.New("there is no token of that name")
 )
 
-// Token describes a secret.
+// Token describes an issued secret.
 type Token struct {
 	Name    string    `json:"name"`
 	Scope   Scope     `json:"scope"`
@@ -53,25 +54,25 @@ type Token struct {
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 
-	// Of a sign-in: the Discord account, empty for the operator by link or token; the address that the browser came
-	// from, and what it calls itself.
+	// Only for sign-ins: the Discord account (empty for the operator, by link or token), the browser's IP address and
+	// its name for itself.
 	User    string `json:"user,omitempty"`
 	From    string `json:"from,omitempty"`
 	Browser string `json:"browser,omitempty"`
 }
 
-// TokenStore is the tokens of one file. It is safe for concurrent use.
+// TokenStore holds the tokens of one file. It is safe for concurrent use.
 type TokenStore struct {
 	path string
 	now  func() time.Time
 
 	mu       sync.Mutex
-	fileInfo fs.FileInfo // of the file as it was read last; nil: there was none
+	fileInfo fs.FileInfo // of the file as last read; nil: it did not exist
 	list     []Token
 }
 
-// How many browsers may be signed in: the operator's, and those of one Discord account. The oldest is signed out for
-// another.
+// The most browsers that may be signed in: by the operator, and by one Discord account. The next sign-in ends the
+// oldest.
 const (
 	maxSignIns       = 50
 	maxPersonSignIns = 10
@@ -79,7 +80,7 @@ const (
 
 const secretBytes = 32
 
-// OpenTokens reads the tokens of a file, which need not be there. now is the clock, nil for time.Now.
+// OpenTokens reads the tokens of a file, which need not exist. now is the clock; nil means time.Now.
 func OpenTokens(path string, now func() time.Time) (*TokenStore, error) {
 	if now == nil {
 		now = time.Now
@@ -90,20 +91,20 @@ func OpenTokens(path string, now func() time.Time) (*TokenStore, error) {
 	return s, s.reload()
 }
 
-// NewSecret returns a new random secret, for what is not kept.
+// NewSecret returns a random secret that is not stored.
 func NewSecret() string {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Issue makes a token and returns its secret, which cannot be had again. It holds for the time given, or for ever
-// with 0. The error wraps [ErrTokenExists].
+// Issue makes a token and returns its secret, which cannot be read again. The token is valid for the given time, or
+// for ever if that is 0. The error wraps [ErrTokenExists].
 func (s *TokenStore) Issue(name string, scope Scope, holds time.Duration) (secret string, err error) {
 	return s.issue(Token{Name: name, Scope: scope}, holds)
 }
 
-// SignIn signs a browser in, and returns the secret that shows it. Of t, its name, user, address and browser count.
+// SignIn signs a browser in and returns its secret. Of t, only the name, user, address and browser are used.
 func (s *TokenStore) SignIn(t Token, holds time.Duration) (secret string, err error) {
 	t.Scope = ScopeSignIn
 	return s.issue(t, holds)
@@ -146,14 +147,14 @@ func dropOldestSignIn(list []Token, user string) []Token {
 	})
 }
 
-// Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes
-// tells nothing about the secrets there are.
+// Valid reports whether secret belongs to an unexpired token with one of these scopes. Its timing does not depend on
+// the stored secrets.
 func (s *TokenStore) Valid(secret string, scopes ...Scope) bool {
 	_, found := s.find(secret, scopes...)
 	return found
 }
 
-// SignedIn returns the sign-in with that secret, if there is one that has not expired.
+// SignedIn returns the unexpired sign-in with that secret, if there is one.
 func (s *TokenStore) SignedIn(secret string) (Token, bool) { return s.find(secret, ScopeSignIn) }
 
 func (s *TokenStore) find(secret string, scopes ...Scope) (found Token, ok bool) {
@@ -163,7 +164,7 @@ func (s *TokenStore) find(secret string, scopes ...Scope) (found Token, ok bool)
 		return Token{}, false
 	}
 	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
-	for _, t := range s.list { // all of them, whichever it is
+	for _, t := range s.list { // all of them, for constant time
 		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
 			found, ok = t, true
 		}
@@ -171,17 +172,17 @@ func (s *TokenStore) find(secret string, scopes ...Scope) (found Token, ok bool)
 	return found, ok
 }
 
-// List returns the tokens that have not expired, without the sign-ins.
-func (s *TokenStore) List() ([]Token, error) { return s.living(false) }
+// List returns the unexpired tokens, without sign-ins.
+func (s *TokenStore) List() ([]Token, error) { return s.unexpired(false) }
 
-// SignIns returns the browsers that are signed in, the last first.
+// SignIns returns the signed-in browsers, latest first.
 func (s *TokenStore) SignIns() ([]Token, error) {
-	list, err := s.living(true)
+	list, err := s.unexpired(true)
 	slices.Reverse(list)
 	return list, err
 }
 
-func (s *TokenStore) living(signIns bool) ([]Token, error) {
+func (s *TokenStore) unexpired(signIns bool) ([]Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.reload(); err != nil {
@@ -193,7 +194,7 @@ func (s *TokenStore) living(signIns bool) ([]Token, error) {
 	}), nil
 }
 
-// Remove ends the token of that name. The error wraps [ErrTokenNotFound].
+// Remove revokes the token of that name. The error wraps [ErrTokenNotFound].
 func (s *TokenStore) Remove(name string) error {
 	return s.remove(func(t Token) bool { return t.Name == name && t.Scope != ScopeSignIn }, fmt.Errorf("%w: %s", ErrTokenNotFound, name))
 }
@@ -204,12 +205,12 @@ func (s *TokenStore) SignOut(secret string) error {
 	return s.SignOutAll(func(t Token) bool { return t.Digest == gone })
 }
 
-// SignOutAll ends the sign-ins for which which is true.
+// SignOutAll ends the sign-ins for which which returns true.
 func (s *TokenStore) SignOutAll(which func(Token) bool) error {
 	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && which(t) }, nil)
 }
 
-// Is reports whether a secret is the token's.
+// Is reports whether secret is the token's secret.
 func (t Token) Is(secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(secretDigest(secret)), []byte(t.Digest)) == 1
 }
@@ -226,7 +227,7 @@ func (s *TokenStore) remove(which func(Token) bool, none error) error {
 
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// IsSecret compares in a time that tells nothing about want. Nothing is the same as an empty secret.
+// IsSecret compares given with want in constant time. An empty want never matches.
 func IsSecret(given, want string) bool {
 	return subtle.ConstantTimeCompare([]byte(secretDigest(given)), []byte(secretDigest(want))) == 1 && want != ""
 }
@@ -236,7 +237,7 @@ func secretDigest(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tokenFile is what is kept.
+// tokenFile is the format of the file.
 type tokenFile struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
@@ -271,10 +272,10 @@ func (s *TokenStore) reload() error {
 	return nil
 }
 
-// tokenLockWait bounds the wait for another process, which holds the lock for the writing of a small file.
+// tokenLockWait is how long to wait for another process that is writing the file.
 const tokenLockWait = 5 * time.Second
 
-// update replaces the file by one with other tokens, while no other process does. Those that have expired are left out.
+// update replaces the tokens in the file, under a lock that excludes other processes. It drops expired tokens.
 func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +304,7 @@ func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) erro
 	return s.reload()
 }
 
-// writeTokenFile puts the whole file into its place at once, readable by its owner alone.
+// writeTokenFile replaces the file atomically, readable by its owner only.
 func writeTokenFile(path string, f tokenFile) error {
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"clank/llm"
 )
 
-// The tool by which a model chooses the pictures that an answer shows.
+// The tool with which a model chooses the pictures of an answer.
 const (
 	ToolShowPictures  = "show_pictures"
 	ShowPicturesAbout = "Choose the pictures that the person gets with your answer, just before you give it: these and no others, in " +
@@ -31,18 +31,18 @@ const (
 	maxCaption   = 300 // characters
 )
 
-// Album is the pictures of a session that its model knows by numbers, and those that it has chosen for the answer.
+// Album holds the pictures of a session, which its model refers to by number, and those chosen for the answer.
 type Album struct {
-	pictures map[int]llm.Image // the newest
+	pictures map[int]llm.Image // the newest ones
 	last     int
 	chosen   []llm.Image
 	decided  bool // the model has chosen, perhaps none
 }
 
-// Begin forgets what was chosen for the answer before.
+// Begin resets the choice for a new answer.
 func (a *Album) Begin() { a.chosen, a.decided = nil, false }
 
-// Add takes in a picture and returns its number.
+// Add adds a picture and returns its number.
 func (a *Album) Add(picture llm.Image) int {
 	if a.pictures == nil {
 		a.pictures = map[int]llm.Image{}
@@ -53,7 +53,7 @@ func (a *Album) Add(picture llm.Image) int {
 	return a.last
 }
 
-// Chosen returns what the answer shows: what the model has chosen, or else the pictures given.
+// Chosen returns the pictures that the model chose for the answer, or otherwise if it has not chosen.
 func (a *Album) Chosen(otherwise []llm.Image) []llm.Image {
 	if a.decided {
 		return a.chosen
@@ -61,11 +61,12 @@ func (a *Album) Chosen(otherwise []llm.Image) []llm.Image {
 	return otherwise
 }
 
-// Decided reports whether the model has chosen, be it none.
+// Decided reports whether the model has chosen, even if it chose none.
 func (a *Album) Decided() bool { return a.decided }
 
-// Choose makes the named pictures those of the answer. take takes one of the element with a ref, or of the page where
-// that is empty. It returns what the model is told. Where none of the pictures can be had nothing changes.
+// Choose sets the pictures of the answer by name. take takes a screenshot of the element with a ref, or of the page
+// if ref is empty. Choose returns the text for the model. If no picture is available, nothing changes and it returns
+// an error.
 func (a *Album) Choose(
 	ctx context.Context, names, captions []string, take func(ctx context.Context, ref string) (llm.Image, error),
 ) (string, error) {
@@ -119,7 +120,8 @@ func (a *Album) find(
 	return take(ctx, NormalizeRef(name))
 }
 
-// ShowPicturesTool returns the tool for models that have no table of tools. names says how pictures are named.
+// ShowPicturesTool returns the tool definition for loops without their own table of tools. names describes how
+// pictures are named.
 func ShowPicturesTool(names string) llm.Tool {
 	list := func(about string) map[string]any {
 		return map[string]any{"type": "array", "items": map[string]string{"type": "string"}, "description": about}
@@ -134,7 +136,7 @@ func ShowPicturesTool(names string) llm.Tool {
 	return llm.Tool{Name: ToolShowPictures, Description: ShowPicturesAbout, Schema: schema}
 }
 
-// PictureNames is a list of numbers and texts that name pictures: models write numbers either way.
+// PictureNames is a list of numbers and strings that name pictures: models write numbers as either.
 type PictureNames []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -150,7 +152,7 @@ func (n *PictureNames) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// LabelPictures says for people that pictures are chosen.
+// LabelPictures returns a label for people: how many pictures were chosen.
 func LabelPictures(n int) string {
 	switch n {
 	case 0:

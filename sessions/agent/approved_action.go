@@ -11,33 +11,33 @@ import (
 	"clank/sessions"
 )
 
-// Action is an action that may set something off.
+// Action is a page action that may need approval.
 type Action struct {
 	Page         sessions.Page
 	Kind         string
-	Args         map[string]any // not changed
-	Timeout      time.Duration  // of each look and each try
+	Args         map[string]any // not modified
+	Timeout      time.Duration  // for each assessment and each attempt
 	Ask          func(context.Context, sessions.Question) (decision string, err error)
-	ApprovedMark string // the mark of a yes given before that may cover this act too
+	ApprovedMark string // mark of an earlier approval that may cover this action, too
 }
 
-// ActionResult holds the outcome of an [Action].
+// ActionResult is the outcome of an [Action].
 type ActionResult struct {
 	Notes    []string
 	Decision string // what people decided; "" if nobody had to be asked
-	Mark     string // what the newest judgement stands for; "" if there was none
-	Err      error  // the page's, or [ErrPageChanged]
-	Refused  error  // why it must not be done; the act was not done then
+	Mark     string // of the latest assessment; "" if there was none
+	Err      error  // from the page, or [ErrPageChanged]
+	Refused  error  // why the action was refused and not done
 }
 
-// ErrPageChanged is an act that was not done because the page changed its meaning again and again.
+// ErrPageChanged says that an action was not done because the page kept changing its meaning.
 var ErrPageChanged = errors.New("the page changed what this does while it was being looked at: look again")
 
-// maxJudgements is how often an action is judged: a page that changes its meaning again and again does so on purpose.
+// maxJudgements limits how often an action is assessed: a page that keeps changing its meaning does so on purpose.
 const maxJudgements = 2
 
-// Perform does a, after people were asked where there is something to ask. What they agreed to is what is done: where
-// the act means something else by then, they are asked again. The time they take does not count.
+// Perform performs a, asking people first if necessary. It does only what they approved: if the action has come to
+// mean something else by then, they are asked again. The time they take does not count towards the timeout.
 func Perform(ctx context.Context, a Action) (d ActionResult) {
 	same := false
 	try := func(mark string) bool {
@@ -50,7 +50,7 @@ func Perform(ctx context.Context, a Action) (d ActionResult) {
 	if a.ApprovedMark != "" && try(a.ApprovedMark) {
 		return d
 	}
-	if try("") { // most actions set nothing off: one look says so and holds them to it
+	if try("") { // most actions need no approval: one attempt assesses and performs them
 		return d
 	}
 	for range maxJudgements {
@@ -70,8 +70,8 @@ func Perform(ctx context.Context, a Action) (d ActionResult) {
 	return d
 }
 
-// Approve judges a and asks people where there is something to ask, and does nothing. It is enough for acts whose
-// meaning no page can change, such as going to an address.
+// Approve assesses a and asks people if necessary, but does not perform it. That is enough for actions whose meaning
+// no page can change, such as going to a URL.
 func Approve(ctx context.Context, a Action) (d ActionResult) {
 	var found sessions.Assessment
 	d.Err = RunWithin(ctx, a.Timeout, func(ctx context.Context) (err error) {
@@ -85,8 +85,8 @@ func Approve(ctx context.Context, a Action) (d ActionResult) {
 	return d
 }
 
-// AskApproval asks people a question about a task. The decision is a sentence, "" if
-// nobody had to be asked; the error says who or what said no.
+// AskApproval asks people a question about a task. The decision is a sentence, "" if nobody had to be asked; the
+// error says who or what refused.
 func AskApproval(
 	ctx context.Context, people sessions.Approver, log *slog.Logger, s sessions.Session, t sessions.Task, q sessions.Question,
 ) (decision string, err error) {
@@ -99,12 +99,12 @@ func AskApproval(
 	return Sentence(decision), nil
 }
 
-// RefusalText returns what the model is told when people did not agree.
+// RefusalText tells the model that people did not approve.
 func RefusalText(why error) string {
 	return Sentence(why.Error()) + refusalAdvice
 }
 
 const refusalAdvice = " Do not try it in another way; tell the person if they need to know."
 
-// ForPeople returns a result of a tool as people read it: without what [RefusalText] tells the model alone.
+// ForPeople returns a tool result for display: without the advice that [RefusalText] adds for the model.
 func ForPeople(result string) string { return strings.TrimSuffix(result, refusalAdvice) }

@@ -16,16 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// page is one whose act sets something off, and which changes what it means after each judgement but the last.
+// page is a page whose action needs approval and changes its meaning after each assessment except the last.
 type page struct {
-	sessions.Page // nothing else is called
+	sessions.Page // no other method is called
 
-	means   []string // what the act means, from judgement to judgement; "" is nothing
+	means   []string // meaning of the action at each assessment; "" = harmless
 	slow    time.Duration
-	broken  error // of the act
-	blind   error // of the judgement
+	broken  error // error of the action
+	blind   error // error of the assessment
 	log     []string
-	altered bool // it wrote into the arguments
+	altered bool // it modified the arguments
 }
 
 func (p *page) now() string {
@@ -70,7 +70,7 @@ func (p *page) ActIfUnchanged(ctx context.Context, _ string, args map[string]any
 	return []string{"done"}, true, nil
 }
 
-// people say yes to everything, or no with why.
+// people approve everything, or refuse with the error why.
 type people struct {
 	asked []string
 	why   error
@@ -187,16 +187,16 @@ func TestRepeatsAndCirclesAreCounted(t *testing.T) {
 	}
 }
 
-// namedPage is a page that is told from others by its name.
+// namedPage is a page identified by its name.
 type namedPage struct {
 	sessions.Page
 
 	name string
 }
 
-// opener opens what it has, and keeps what it was asked for.
+// opener opens the pages it has and records the requests.
 type opener struct {
-	sessions.Browser // nothing else is called
+	sessions.Browser // no other method is called
 
 	pages map[string]string
 	asked []sessions.PageRequest

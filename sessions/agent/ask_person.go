@@ -11,11 +11,11 @@ import (
 	"clank/sessions"
 )
 
-// PersonAsker asks the person of a task what its model must know, and returns what they say. Its error says why nobody
-// has answered. It may take minutes. ctx ends with the task.
+// PersonAsker asks the person of a task a question for the model and returns their answer. Its error says why there
+// is none. It may take minutes. ctx ends with the task.
 type PersonAsker func(ctx context.Context, s sessions.Session, t sessions.Task, q PersonQuestion) (answer string, err error)
 
-// The tool by which a model asks that.
+// The tool with which a model asks a question.
 const (
 	ToolAskPerson  = "ask_person"
 	AskPersonAbout = "Ask the person what you must know to go on, such as which of several things they mean, and wait for the answer. " +
@@ -23,20 +23,20 @@ const (
 	AskPersonChoices = "what the answer can be; leave out if that is open"
 )
 
-// Limits of a question, which are those of a menu in Discord.
+// Limits of a question: those of a select menu in Discord.
 const (
 	MaxChoices      = 25
 	MaxChoiceLength = 100
 	MaxQuestion     = 1000
 )
 
-// PersonQuestion is what a model asks. The person picks one of Choices, or answers in their own words.
+// PersonQuestion is a model's question. The person picks one of Choices or answers in their own words.
 type PersonQuestion struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices"`
 }
 
-// Clean brings the question into the form in which people get it. Its error is for the model.
+// Clean normalises the question and checks it. The error is for the model.
 func (q *PersonQuestion) Clean() error {
 	q.Question = strings.TrimSpace(q.Question)
 	var choices []string
@@ -59,7 +59,7 @@ func (q *PersonQuestion) Clean() error {
 
 var errNobodyToAsk = errors.New("nobody can be asked here")
 
-// AskPerson asks, and returns what the model is told.
+// AskPerson asks the question and returns the text for the model.
 func AskPerson(
 	ctx context.Context, ask PersonAsker, s sessions.Session, t sessions.Task, q PersonQuestion,
 ) (text string, answered bool) {

@@ -1,5 +1,5 @@
-// Package agent is what both loops share: actions held to what people agreed to, opening a page again,
-// noticing that a model goes in circles, the frame of a prompt, and the words for what is done.
+// Package agent is shared by both agent loops: approved actions, reopening pages, detecting models that repeat
+// themselves, the frame of a prompt, and labels for people.
 //
 // It has no loop and no conversation. It knows no browser and no vendor.
 package agent

@@ -11,7 +11,7 @@ import (
 	"clank/sessions"
 )
 
-// ContextError returns why ctx ended if it has, else err.
+// ContextError returns the cause of ctx if it has ended, else err.
 func ContextError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -19,7 +19,7 @@ func ContextError(ctx context.Context, err error) error {
 	return err
 }
 
-// RunWithin does something within limit. What took longer is told as such, and not by what was under way then.
+// RunWithin runs do within limit. After a timeout the error says so, whatever do returned.
 func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	acting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -30,7 +30,7 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
-// EndUserID returns a hashed id of the person served, for vendors that ask for one; "" if nobody is.
+// EndUserID returns a hashed id of the person served, for vendors that ask for one; "" if there is none.
 func EndUserID(o sessions.Origin) string {
 	if o.User == "" {
 		return ""
@@ -39,19 +39,19 @@ func EndUserID(o sessions.Origin) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// AccountOf returns the account that the model calls of a task are for.
+// AccountOf returns the account to charge for the model calls of a task.
 func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
 	a := PersonAccount(t.Origin, "browse")
 	a.Task, a.Session, a.MaxUSD = t.ID, s.ID, t.MaxUSD
 	return a
 }
 
-// PersonAccount returns the account of what the person of o asks of models for a purpose.
+// PersonAccount returns the account to charge for model calls on behalf of the person at o.
 func PersonAccount(o sessions.Origin, purpose string) llm.Account {
 	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: PersonID(o), Purpose: purpose}
 }
 
-// PersonID returns the id of who asked, with the door in front; "" if nobody is named.
+// PersonID returns the id of the person at o, prefixed with the front end; "" if they have no id.
 func PersonID(o sessions.Origin) string {
 	if o.User == "" {
 		return ""
@@ -59,21 +59,20 @@ func PersonID(o sessions.Origin) string {
 	return string(o.Kind) + ":" + o.User
 }
 
-// A model that repeats itself is told after WarnRepeats and ended after
-// MaxRepeats; so is one that goes round in circles of up to maxCycle.
+// A model that repeats itself is warned after WarnRepeats and ended after MaxRepeats, also if it repeats a cycle of
+// up to maxCycle actions.
 const (
 	WarnRepeats = 3
 	MaxRepeats  = 5
 	maxCycle    = 3
 )
 
-// RepeatDetector watches for a model that goes in circles. The zero value is ready.
+// RepeatDetector detects a model that repeats itself. The zero value is ready.
 type RepeatDetector struct {
-	recent []string // what was done and what came of it, newest last
+	recent []string // actions with their results, newest last
 }
 
-// Add records what was done and what came of it, and returns how often in a row
-// the newest one, or the newest circle of different ones, has occurred.
+// Add records an action with its result and returns how often in a row it, or the cycle that it ends, has occurred.
 func (r *RepeatDetector) Add(what string) int {
 	r.recent = append(r.recent, what)
 	if extra := len(r.recent) - maxCycle*MaxRepeats; extra > 0 {

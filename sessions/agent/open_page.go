@@ -14,8 +14,7 @@ import (
 
 var errOpenedLate = errors.New("the browser did not open in time")
 
-// OpenPage opens the page that is wanted, or, if that cannot be opened any
-// more, an empty one; lost says why not. It takes at most limit.
+// OpenPage opens the requested page within limit, or an empty one if that page cannot be opened; lost then says why.
 func OpenPage(
 	ctx context.Context, limit time.Duration, b sessions.Browser, want sessions.PageRequest,
 ) (p sessions.Page, restored bool, lost, err error) {
@@ -36,8 +35,8 @@ func OpenPage(
 	return p, restored || lost != nil, lost, nil
 }
 
-// ReopenedNotice returns the notice about a page that had been closed; lost is the reason if it could not be
-// reopened at that address.
+// ReopenedNotice returns the notice about a page that was closed and reopened; lost says why it could not be reopened
+// at its address.
 func ReopenedNotice(at string, lost error) string {
 	if lost != nil {
 		return fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", at, lost)
@@ -45,14 +44,14 @@ func ReopenedNotice(at string, lost error) string {
 	return fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", at)
 }
 
-// Outcome ends a task.
+// Outcome is the end of a task.
 type Outcome struct {
 	Text   string // "" if the model said nothing
-	Limit  string // the limit that cut it off, if one did
-	Failed bool   // the model declined, or could not do it
+	Limit  string // the limit that ended it, if any
+	Failed bool   // the model declined or could not do it
 }
 
-// NewOutcome returns what an answer without calls says to the person.
+// NewOutcome converts a model's answer without tool calls to the outcome of a task.
 func NewOutcome(text string, stop llm.StopReason) Outcome {
 	text = strings.TrimSpace(text)
 	switch stop {
@@ -67,17 +66,17 @@ func NewOutcome(text string, stop llm.StopReason) Outcome {
 	}
 }
 
-// finishedMark is what a model says whose work a limit ended when there was nothing left to do.
+// finishedMark is what a model writes if its task was finished when it reached a limit.
 const finishedMark = "[finished]"
 
-// LimitText returns what a model is told whose work has come to a limit, which is its last question.
+// LimitText tells a model that it has reached a limit and must answer now.
 func LimitText(limit string) string {
 	return "You have reached the " + limit + ". Answer the person now, without using tools: what you have found so far, and what is left to do. " +
 		"If all that they asked for is done, write " + finishedMark + " as the last line."
 }
 
-// WithLimit returns the outcome of an answer to [LimitText]: of work that the limit ended, unless it was finished then. A
-// model that does what is written says with its reason to stop whether it was.
+// WithLimit returns the outcome of an answer to [LimitText]: limited, unless the task was finished by then. A literal
+// model, which follows its instructions word for word, says so by its stop reason.
 func (o Outcome) WithLimit(limit string, stop llm.StopReason, literal bool) Outcome {
 	text, finished := strings.CutSuffix(o.Text, finishedMark)
 	o.Text, o.Limit = strings.TrimSpace(text), limit
@@ -87,7 +86,8 @@ func (o Outcome) WithLimit(limit string, stop llm.StopReason, literal bool) Outc
 	return o
 }
 
-// BudgetSpent reports whether err says that the budget allows no further call of a model, and in which words.
+// BudgetSpent reports whether err says that the budget allows no further model call; limit says which limit was
+// reached.
 func BudgetSpent(err error) (limit string, spent bool) {
 	var told *llm.Error
 	if !errors.As(err, &told) || told.Kind != llm.ErrBudgetSpent {
@@ -96,8 +96,8 @@ func BudgetSpent(err error) (limit string, spent bool) {
 	return strings.TrimSuffix(told.Message+"; "+told.Hint, "; "), true
 }
 
-// PartialAnswer returns what can be told without asking the model again: what it said last, where the page is,
-// and what was last read there. Unknown values are "".
+// PartialAnswer returns an answer that needs no further model call: what the model said last, where the page is, and
+// what was last read there. Unknown values are "".
 func PartialAnswer(said, url, title, read string) string {
 	parts := []string{cmp.Or(strings.TrimSpace(said), "The work ended before there was an answer.")}
 	if url != "" {

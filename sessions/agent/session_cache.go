@@ -11,25 +11,26 @@ import (
 
 var errClosed = errors.New("the session was closed")
 
-// SessionCache keeps what a backend knows of its sessions between their tasks, and who
-// works on which. The zero value is ready; it is safe for concurrent use.
+// SessionCache keeps a backend's state of each session between tasks, and which task is running. The zero value is
+// ready; it is safe for concurrent use.
 type SessionCache[S any] struct {
 	mu   sync.Mutex
 	kept map[string]*CachedSession[S]
 }
 
-// CachedSession holds what is kept of one session. Only the task that runs touches State.
+// CachedSession is the cached state of one session. Only the running task may access State.
 type CachedSession[S any] struct {
 	State S
 
-	// PageMu serialises opening and closing, so that a page which is being opened
-	// while the session is closed does not stay behind.
+	// PageMu serialises opening and closing, so that a page being opened while the session is closed is not left
+	// open.
 	PageMu sync.Mutex
 
-	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by the Keeper
+	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by the SessionCache
 }
 
-// Acquire marks a session as worked on by a task that ends by stop. What is not kept of it yet is made by begin.
+// Acquire claims a session for a task, which Close ends through stop. begin makes the state of a session that is not
+// cached.
 func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, begin func() S) (*CachedSession[S], error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,11 +49,11 @@ func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, 
 	return h, nil
 }
 
-// ErrConsumerStopped ends a task whose steps nobody ranges over any more.
+// ErrConsumerStopped ends a task whose consumer has stopped ranging.
 var ErrConsumerStopped = errors.New("the consumer stopped ranging")
 
-// Run works a task of a session by work, as [sessions.Backend] wants it. What is not kept of the session yet is
-// made by load, whose error, why the stored memory is not readable, goes to work.
+// Run runs work as [sessions.Backend.Run] requires. load makes the state of a session that is not cached; its error,
+// which says why the stored memory is unreadable, is passed to work.
 func (k *SessionCache[S]) Run(
 	ctx context.Context, session string, yield func(sessions.Step, error) bool, load func() (S, error),
 	work func(ctx context.Context, h *CachedSession[S], unread error) error,
@@ -77,22 +78,22 @@ func (k *SessionCache[S]) Run(
 	}
 }
 
-// Release marks a session as free.
+// Release frees a session.
 func (k *SessionCache[S]) Release(h *CachedSession[S]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h.stop = nil
 }
 
-// Drop drops what is kept of a session.
+// Drop removes the cached state of a session.
 func (k *SessionCache[S]) Drop(session string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.kept, session)
 }
 
-// Park has the browser of a session parked, in which no task runs, and then drops what is kept of it. A browser that
-// cannot park pages closes them.
+// Park parks the page of a session in which no task runs, and then drops its cached state. If the browser cannot park
+// pages, Park closes the page.
 func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, browser sessions.Browser) (parked bool, err error) {
 	parker, ok := browser.(sessions.Parker)
 	if !ok {
@@ -114,7 +115,7 @@ func (k *SessionCache[S]) Park(ctx context.Context, session string, must bool, b
 	return parked, err
 }
 
-// Close drops what is kept of a session, ends the task that still runs in it, and has its browser closed.
+// Close drops the cached state of a session, ends its running task and closes its browser page.
 func (k *SessionCache[S]) Close(ctx context.Context, session string, browser func(context.Context, string) error) error {
 	k.mu.Lock()
 	h := k.kept[session]

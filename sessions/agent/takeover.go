@@ -6,11 +6,11 @@ import (
 	"clank/sessions"
 )
 
-// TakeOverAsker asks the people of a task to work its page with their own hands. It returns once one of them is about
-// to; its error says why nobody is. It may take minutes. ctx ends with the task.
+// TakeOverAsker asks the people of a task to take control of its page. It returns once one of them is about to; its
+// error says why nobody is. It may take minutes. ctx ends with the task.
 type TakeOverAsker func(ctx context.Context, s sessions.Session, t sessions.Task, reason string) error
 
-// The tool by which a model asks for that.
+// The tool with which a model asks for that.
 const (
 	ToolTakeOver  = "ask_to_take_over"
 	TakeOverAbout = "Ask the person to work the page with their own hands, for what you cannot or must not do: " +
@@ -18,7 +18,7 @@ const (
 	TakeOverReason = "what they should do there, in a sentence"
 )
 
-// AskToTakeOver asks, and returns what the model is told.
+// AskToTakeOver asks and returns the text for the model.
 func AskToTakeOver(
 	ctx context.Context, ask TakeOverAsker, s sessions.Session, t sessions.Task, reason string,
 ) (text string, done bool) {

@@ -9,12 +9,11 @@ import (
 	"clank/sessions"
 )
 
-// maxQuoted is how many characters of what a task is about a model is told: more than a message of Discord has with
-// the cards below it.
+// maxQuoted limits the quoted text that a model gets, in characters: more than a Discord message with its embeds has.
 const maxQuoted = 12_000
 
-// TaskText returns what a model is told of a task: what was asked, what that is about, and which files came with it.
-// Their names are whatever somebody called them.
+// TaskText returns the text of a task for a model: the prompt, the quoted text and the attachments. File names are
+// untrusted.
 func TaskText(t sessions.Task) string {
 	var b strings.Builder
 	b.WriteString(t.Prompt)
@@ -32,12 +31,12 @@ func TaskText(t sessions.Task) string {
 	return b.String()
 }
 
-// DescribeFile says in one line what a file is called, and what it is: `"cv.pdf" (application/pdf, 84 kB)`.
+// DescribeFile returns the name, type and size of a file: `"cv.pdf" (application/pdf, 84 kB)`.
 func DescribeFile(f sessions.File) string {
 	return fmt.Sprintf("%s (%s, %s)", strconv.Quote(untrusted.CleanLine(f.Name, 200)), f.Type, FormatSize(f.Size))
 }
 
-// FormatSize returns a number of bytes as people read it: "84 kB".
+// FormatSize returns a number of bytes for people: "84 kB".
 func FormatSize(n int64) string {
 	switch {
 	case n < 1000:

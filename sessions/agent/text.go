@@ -15,7 +15,7 @@ import (
 // OneLine joins the lines of s.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Truncate shortens s to at most limit bytes and says so with an ellipsis.
+// Truncate shortens s to at most limit bytes, ending with an ellipsis.
 func Truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -32,8 +32,7 @@ func Shorten(s string, limit int) string { return Truncate(OneLine(s), limit) }
 // Quote returns s in quotes, shortened and on one line.
 func Quote(s string) string { return `"` + Shorten(s, 60) + `"` }
 
-// Sentence returns s shortened and on one line, with a capital letter at the beginning and a full stop at the
-// end; "" if s says nothing.
+// Sentence returns s shortened and on one line, with a capital first letter and a full stop; "" if s is blank.
 func Sentence(s string) string {
 	s = strings.TrimRight(Shorten(s, 300), ".")
 	if s == "" {
@@ -43,15 +42,14 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:size]) + s[size:] + "."
 }
 
-// ShortURL returns a URL as people read it in passing: without scheme and credentials, and not too long.
+// ShortURL returns a URL for display: without scheme and credentials, and shortened.
 func ShortURL(u string) string {
 	u = WithoutCredentials(strings.TrimSpace(u))
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return Truncate(strings.TrimSuffix(OneLine(u), "/"), 80)
 }
 
-// SpeakerName returns the name of whoever spoke, which a model reads in square brackets. It
-// cannot look like their end.
+// SpeakerName returns a person's name for a text in which names stand in square brackets. It cannot contain brackets.
 func SpeakerName(name string) string {
 	return strings.NewReplacer("[", "(", "]", ")").Replace(Shorten(name, 60))
 }
@@ -60,21 +58,21 @@ var passwordFieldName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
 })
 
-// IsPasswordFieldName reports whether a text field of that name holds a password, although
-// it may not be marked as a field for one.
+// IsPasswordFieldName reports whether a text field of that name probably holds a password, even if it is not of type
+// password.
 func IsPasswordFieldName(name string) bool { return passwordFieldName().MatchString(name) }
 
-// NormalizeRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page states use.
+// NormalizeRef converts the spellings of a ref (@e1, ref=e1, E1) to the one used in snapshots.
 func NormalizeRef(ref string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
 }
 
-// URLCredentials returns what precedes the host of a URL, or of an address as people write it, including the @:
-// a name, and often a password. It returns "" if there is nothing.
+// URLCredentials returns the userinfo of a URL, or of an address without a scheme, including the @. It returns "" if
+// there is none.
 func URLCredentials(u string) string {
-	rest := strings.ReplaceAll(u, `\`, "/") // as browsers read it
+	rest := strings.ReplaceAll(u, `\`, "/") // as browsers do
 	if scheme, after, found := strings.Cut(rest, ":"); found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
-		rest = after // which browsers take without slashes, and with more than two
+		rest = after // browsers accept any number of slashes
 	} else if _, after, found := strings.Cut(rest, "//"); found {
 		rest = after
 	}
@@ -93,8 +91,8 @@ func WithoutCredentials(u string) string {
 	return u
 }
 
-// CompleteURL makes a URL of what people write as one: "shop.example/cart" becomes
-// https, a host of this machine http.
+// CompleteURL adds a scheme to an address if it has none: https to "shop.example/cart", http to a host on this
+// machine.
 func CompleteURL(s string) string {
 	s = strings.TrimSpace(s)
 	scheme, rest, found := strings.Cut(s, ":")
@@ -112,8 +110,8 @@ func CompleteURL(s string) string {
 	return "https://" + s
 }
 
-// SystemPrompt returns what a model is told before the conversation: the instructions, the date, the places that
-// people call by a name (to their URLs), and what the operator adds.
+// SystemPrompt returns the system prompt: the instructions, the date, named places (name to URL) and the operator's
+// additions.
 func SystemPrompt(instructions string, now time.Time, places map[string]string, extra string) string {
 	var b strings.Builder
 	b.WriteString(instructions)
@@ -130,5 +128,6 @@ func SystemPrompt(instructions string, now time.Time, places map[string]string, 
 	return b.String()
 }
 
-// TookOverText tells a model that a call was not done, since a person had worked the page after it was made.
+// TookOverText tells a model that a call was not executed because a person took control of the page after the call
+// was made.
 const TookOverText = "Not executed: a person has worked the page meanwhile. Look at it again before you go on."

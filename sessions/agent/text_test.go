@@ -209,7 +209,7 @@ func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
 	}
 }
 
-// equal compares what a test got with what it wants.
+// equal fails the test unless got equals want.
 func equal(tb testing.TB, what string, want, got any, opts ...cmp.Option) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got, opts...); diff != "" {

@@ -5,27 +5,26 @@ import (
 	"sync"
 )
 
-// Event tells a door that a question was asked, or that it is over.
+// Event says that a question was asked or resolved.
 type Event struct {
 	Question Question `json:"question"`
 	Resolved bool     `json:"over,omitempty"`
-	Answer   Answer   `json:"answer,omitzero"` // how it ended, if Over
+	Answer   Answer   `json:"answer,omitzero"` // if Resolved
 }
 
-// Follower is a door's view of the desk: every question that is asked from now on,
-// and those that wait already. It must be closed.
+// Follower receives the questions of a Queue: those already pending and all later ones. It must be closed.
 type Follower struct {
 	source *Queue
 	serves func(Question) bool
-	ready  chan struct{} // holds one when queue is not empty
+	ready  chan struct{} // holds a token when the queue is not empty
 
 	mu    sync.Mutex
 	queue []Event
 }
 
-// Follow begins to follow the desk. serves says whether the door can bring a question before a person just now; a
-// question that no door serves is refused at once. It is called with the desk locked: it must not wait and not use
-// the desk. The follower is told of every question, whether it serves it or not.
+// Follow returns a new Follower. serves reports whether the front end can show a question to a person right now; a
+// question that no follower serves is refused at once. serves is called with the Queue locked: it must not block or
+// use the Queue. The follower receives every question, whether it serves it or not.
 func (d *Queue) Follow(serves func(Question) bool) *Follower {
 	f := &Follower{source: d, serves: serves, ready: make(chan struct{}, 1)}
 	d.mu.Lock()
@@ -54,7 +53,7 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Close ends following. Closing twice is no error.
+// Close ends following. Further calls do nothing.
 func (f *Follower) Close() {
 	f.source.mu.Lock()
 	defer f.source.mu.Unlock()
@@ -72,7 +71,7 @@ func (f *Follower) dequeue() (Event, bool) {
 	return ev, true
 }
 
-// maxQueuedEvents is how far a follower may fall behind: that of a door that is stuck is shortened at its old end.
+// maxQueuedEvents is how far a follower may fall behind before its oldest events are dropped.
 const maxQueuedEvents = 10 * maxPending
 
 func (f *Follower) enqueue(ev Event) {
@@ -88,7 +87,7 @@ func (f *Follower) enqueue(ev Event) {
 	}
 }
 
-// publish passes ev on to all followers. The desk's lock is held.
+// publish sends ev to all followers. The Queue's lock is held.
 func (d *Queue) publish(ev Event) {
 	for f := range d.followers {
 		f.enqueue(ev)

@@ -17,17 +17,17 @@ import (
 
 const (
 	defaultWait = time.Minute
-	maxPending  = 100  // questions at once: beyond that, something is wrong, and the answer is no
-	maxGrants   = 1000 // answers for a session that are remembered; the oldest is asked again
+	maxPending  = 100  // questions at once: more means that something is wrong, so they are refused
+	maxGrants   = 1000 // remembered approvals; the oldest is dropped
 	grantLife   = 12 * time.Hour
 	maxWords    = 4000 // characters of an answer
 )
 
-// Queue asks people. Set its fields before its first use; the zero value asks about
-// everything and waits a minute. Its methods are safe for concurrent use.
+// Queue asks people for approval. Set its fields before its first use; the zero value asks about everything and waits
+// a minute. Its methods are safe for concurrent use.
 type Queue struct {
-	Rule   func(Class) Rule     // what becomes of a class; nil asks always
-	Wait   func() time.Duration // until silence is a no; nil or zero: a minute
+	Rule   func(Class) Rule     // the rule of a class; nil always asks
+	Wait   func() time.Duration // how long to wait for an answer; nil or zero: a minute
 	Logger *slog.Logger         // nil means none
 
 	mu        sync.Mutex
@@ -36,7 +36,7 @@ type Queue struct {
 	followers map[*Follower]struct{}
 }
 
-// sessionGrant is something that was allowed for a session, to the person who asked for it.
+// sessionGrant is an approval for the rest of a session, to the person who asked for the task.
 type sessionGrant struct {
 	session string
 	class   Class
@@ -45,23 +45,23 @@ type sessionGrant struct {
 	until   time.Time
 }
 
-// asker is whose question it is.
+// asker identifies the person for whom a question is asked.
 type asker struct{ source, user string }
 
 func askerOf(q Question) asker { return asker{q.Source, q.User} }
 
-// pendingQuestion is a question that waits for its answer, and those who asked it.
+// pendingQuestion is an unanswered question and its waiting callers.
 type pendingQuestion struct {
 	question Question
-	askers   int           // guarded by Desk.mu
-	timer    *time.Timer   // ends it in silence
+	askers   int           // callers that wait for it; guarded by Queue.mu
+	timer    *time.Timer   // resolves it as refused
 	done     chan struct{} // closed when answer is set
 	answer   Answer
 }
 
-// Ask returns once the answer is known. The error is a *[DeniedError] for a no (by the rule, by a person, by silence,
-// or because nobody can be asked), or the cause of ctx, with which the question goes away. The same question asked
-// again meanwhile waits for the same answer.
+// Ask returns once the question is answered. The error is a *[DeniedError] if it was refused (by a rule, by a person,
+// after a time without an answer, or because nobody can be asked), or the cause of ctx, whose end withdraws the
+// question. If the same question is already pending, Ask waits for its answer.
 func (d *Queue) Ask(ctx context.Context, q Question) (Answer, error) {
 	switch d.rule(q.Class) {
 	case RuleAllow:
@@ -102,7 +102,7 @@ func (d *Queue) CheckRules(q Question) error {
 }
 
 func (d *Queue) unreachableError(q Question) error {
-	d.Log().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
+	d.Log().Info("consent refused: nobody can be asked", "class", q.Class, "origin", q.Origin, "session", q.Session)
 	return &DeniedError{Class: q.Class, Reason: "nobody is there to be asked (" + allowHint(q.Class) + ")"}
 }
 
@@ -113,8 +113,8 @@ func (d *Queue) ruleError(q Question) error {
 	return denied
 }
 
-// enqueue puts q on the desk, or finds the same question there. Where no person has
-// to be waited for the pending question is nil.
+// enqueue adds q to the queue or finds the same question there. The pending question is nil if no person needs to be
+// asked.
 func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,14 +149,15 @@ func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
 	return p, Answer{}, nil
 }
 
-// sameQuestion reports whether one answer serves both: people must have read what it is about, and for whom it is.
+// sameQuestion reports whether one answer serves both questions: people must have read the same text, for the same
+// person and session.
 func sameQuestion(a, b Question) bool {
 	return askerOf(a) == askerOf(b) && a.Guild == b.Guild && a.Channel == b.Channel && a.Private == b.Private && a.Profile == b.Profile &&
 		a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail &&
 		slices.Equal(a.Choices, b.Choices)
 }
 
-// reachable reports whether some door can bring q before a person. The lock is held.
+// reachable reports whether some follower can show q to a person. The lock is held.
 func (d *Queue) reachable(q Question) bool {
 	for f := range d.followers {
 		if f.serves(q) {
@@ -166,7 +167,7 @@ func (d *Queue) reachable(q Question) bool {
 	return false
 }
 
-// withdraw takes an asker away whose context has ended. The question goes with the last one.
+// withdraw removes a caller whose context has ended. The question is withdrawn with its last caller.
 func (d *Queue) withdraw(p *pendingQuestion, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,7 +176,7 @@ func (d *Queue) withdraw(p *pendingQuestion, cause error) {
 	}
 }
 
-// resolve ends a question. It does nothing if that was done. The lock is held.
+// resolve answers a question. It does nothing if the question has been answered. The lock is held.
 func (d *Queue) resolve(p *pendingQuestion, a Answer) {
 	i := slices.Index(d.pending, p)
 	if i < 0 {
@@ -197,7 +198,7 @@ func (d *Queue) resolve(p *pendingQuestion, a Answer) {
 		"allowed", a.Allowed, "for_session", a.ForSession, "by", a.By, "reason", a.Reason)
 }
 
-// AnswerFor answers the questions of a class that wait for a session.
+// AnswerFor answers all pending questions of a class for a session.
 func (d *Queue) AnswerFor(session string, c Class, a Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -208,8 +209,8 @@ func (d *Queue) AnswerFor(session string, c Class, a Answer) {
 	}
 }
 
-// Answer answers the question with that id. The first answer counts: the error of
-// a later one is [ErrNotPending]. Whether the person may answer is for the door to judge.
+// Answer answers the question with that id. The first answer counts; later ones return [ErrNotPending]. The front end
+// checks whether the person may answer.
 func (d *Queue) Answer(id string, a Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -232,7 +233,7 @@ func (d *Queue) Answer(id string, a Answer) error {
 	return nil
 }
 
-// Pending returns the questions that wait, oldest first.
+// Pending returns the unanswered questions, oldest first.
 func (d *Queue) Pending() []Question {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -243,7 +244,7 @@ func (d *Queue) Pending() []Question {
 	return qs
 }
 
-// Find returns the waiting question with that id.
+// Find returns the pending question with that id.
 func (d *Queue) Find(id string) (Question, bool) {
 	for _, q := range d.Pending() {
 		if q.ID == id {
@@ -253,7 +254,8 @@ func (d *Queue) Find(id string) (Question, bool) {
 	return Question{}, false
 }
 
-// Granted reports whether the class of q was allowed for the rest of its session, at its origin, to the one who asks.
+// Granted reports whether the class of q was approved for the rest of its session, at its origin, for the person who
+// asks.
 func (d *Queue) Granted(q Question) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -267,7 +269,7 @@ func (d *Queue) granted(q Question) bool {
 	})
 }
 
-// ForgetSession drops what was allowed for a session: it was closed.
+// ForgetSession drops the approvals of a closed session.
 func (d *Queue) ForgetSession(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -292,5 +294,5 @@ func (d *Queue) wait() time.Duration {
 	return defaultWait
 }
 
-// Log returns where it is written down what was asked and decided.
+// Log returns the logger for questions and decisions.
 func (d *Queue) Log() *slog.Logger { return cmp.Or(d.Logger, slog.New(slog.DiscardHandler)) }

@@ -21,7 +21,7 @@ import (
 
 func anything(approval.Question) bool { return true }
 
-// door follows d as one that reaches everybody.
+// door follows d as a front end that can reach everybody.
 func door(t *testing.T, d *approval.Queue) *approval.Follower {
 	t.Helper()
 	f := d.Follow(anything)
@@ -29,7 +29,7 @@ func door(t *testing.T, d *approval.Queue) *approval.Follower {
 	return f
 }
 
-// withDoor runs a test in a bubble, with a queue and a door that reaches everybody.
+// withDoor runs a test in a bubble, with a queue and a follower that can reach everybody.
 func withDoor(t *testing.T, test func(*testing.T, *approval.Queue, *approval.Follower)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,13 +39,13 @@ func withDoor(t *testing.T, test func(*testing.T, *approval.Queue, *approval.Fol
 	})
 }
 
-// resolve answers the question that the door is told of next.
+// resolve answers the next question that the follower receives.
 func resolve(t *testing.T, d *approval.Queue, f *approval.Follower, a approval.Answer) {
 	t.Helper()
 	check.Must(t, d.Answer(next(t, f).Question.ID, a))
 }
 
-// next returns the next event that the door is told.
+// next returns the next event that the follower receives.
 func next(t *testing.T, f *approval.Follower) approval.Event {
 	t.Helper()
 	ctx, done := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -28,7 +28,7 @@ var chapters = []webm.Chapter{
 	{ID: 300, At: 9500 * time.Millisecond, Title: "c"},
 }
 
-// vp8 returns a moving picture that libvpx has encoded.
+// vp8 returns frames of a moving picture encoded by libvpx.
 func vp8(t *testing.T) (list []webm.Frame) {
 	t.Helper()
 	check.Installed(t, "ffmpeg", "ffprobe")
@@ -49,7 +49,7 @@ func vp8(t *testing.T) (list []webm.Frame) {
 	return list
 }
 
-// film writes a film of the frames; unfinished without its end.
+// film writes a film of the frames, without its end unless finished.
 func film(t *testing.T, list []webm.Frame, finished bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "film.webm")
@@ -69,7 +69,7 @@ func film(t *testing.T, list []webm.Frame, finished bool) string {
 	return path
 }
 
-// probe is what ffprobe finds when it decodes a file.
+// probe is the result of decoding a file with ffprobe.
 type probe struct {
 	Streams []struct {
 		Codec  string `json:"codec_name"`
@@ -124,7 +124,7 @@ func TestOthersReadAllFramesAndChaptersOfAFilm(t *testing.T) {
 	}
 }
 
-// A program that is killed leaves what it has written. At most two seconds are missing.
+// A killed program leaves an unfinished file. At most two seconds may be missing.
 func TestAFilmThatWasCutOffPlays(t *testing.T) {
 	list := vp8(t)
 	path := film(t, list, false)
@@ -165,7 +165,7 @@ func TestAClipIsTheEndOfAFilmAndFits(t *testing.T) {
 	if diff := cmp.Diff(chapters, f.Chapters); diff != "" {
 		t.Errorf("chapters: %s", diff)
 	}
-	var last int64 // bytes of the last part that begins with a key frame
+	var last int64 // size of the last part that begins with a key frame
 	for _, frame := range list[frames-keyEach:] {
 		last += int64(len(frame.Data))
 	}
