@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
@@ -87,12 +88,12 @@ func TestAnySaysWhyNothingAnswers(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, address string) *egress.Upstream {
-	t.Helper()
+func parse(tb testing.TB, address string) *egress.Upstream {
+	tb.Helper()
 	u, err := url.Parse(address)
-	check.Must(t, err)
+	check.Must(tb, err)
 	up, err := egress.ParseUpstream(u)
-	check.Must(t, err)
+	check.Must(tb, err)
 	return up
 }
 
@@ -172,6 +173,41 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 	if _, err := parse(t, "http://"+at.String()).Dial(ctx, "a", two, 443); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// spoken is a connection at whose other end this was said before it was closed.
+type spoken struct {
+	net.Conn
+	io.Reader
+}
+
+func (s spoken) Read(p []byte) (int, error)  { return s.Reader.Read(p) }
+func (s spoken) Write(p []byte) (int, error) { return len(p), nil }
+
+func FuzzAnAnswerToConnectIsATunnelOrAnError(f *testing.F) {
+	f.Add("HTTP/1.1 200 OK\r\n\r\nhello")
+	f.Add("HTTP/1.0 200 \nContent-Length: 3\n\nhello")
+	f.Add("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+	f.Add("HTTP/1.1 407 \x1b[2J\u202e\r\n\r\n")
+	f.Add("HTTP/1.1 200 OK\r\n\x1b[2J" + strings.Repeat("x", 1500) + "\r\n\r\n")
+	up := parse(f, "http://ada:secret@proxy.test")
+	f.Fuzz(func(t *testing.T, said string) {
+		conn, err := up.Ask(spoken{Reader: strings.NewReader(said)}, "shop.test:443")
+		if err != nil {
+			if text := err.Error(); len(text) > 1000 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				t.Errorf("the error has %d bytes: %q", len(text), text)
+			}
+			return
+		}
+		rest, err := io.ReadAll(conn)
+		before, cut := strings.CutSuffix(said, string(rest))
+		if err != nil || !cut || !strings.HasSuffix(before, "\n") {
+			t.Errorf("after %q the tunnel begins with %q, %v", before, rest, err)
+		}
+		if status := strings.Fields(before); len(status) < 2 || status[1][0] != '2' {
+			t.Errorf("it is a tunnel after %q", before)
+		}
+	})
 }
 
 func TestUpstreamsOverTLSMustProveWhoTheyAre(t *testing.T) {

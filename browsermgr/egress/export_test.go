@@ -1,9 +1,16 @@
 package egress
 
-import "clank/browsermgr/egress/policy"
+import (
+	"net"
+
+	"clank/browsermgr/egress/policy"
+)
 
 // ConnectTarget reads what CONNECT names.
 func ConnectTarget(s string) (host string, port uint16, ok bool) { return connectTarget(s) }
 
 // HostHeader returns the Host that a server is sent.
 func HostHeader(t policy.Target) string { return hostHeader(t) }
+
+// Ask asks an HTTP proxy at the other end of conn for a connection.
+func (u *Upstream) Ask(conn net.Conn, target string) (net.Conn, error) { return u.ask(conn, target) }

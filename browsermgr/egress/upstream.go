@@ -158,10 +158,10 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	r := bufio.NewReader(limited)
 	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // the rest of the connection is the tunnel
 	if err != nil {
-		return nil, fmt.Errorf("read its answer: %w", err)
+		return nil, fmt.Errorf("read its answer: %.200q", err.Error()) // which may repeat all of it
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("it answered %s", resp.Status)
+		return nil, fmt.Errorf("it answered %.100q", resp.Status)
 	}
 	if r.Buffered() == 0 {
 		return conn, nil

@@ -18,5 +18,8 @@ func RewriteWebSocketURL(asked, advertised string) (string, error) {
 // VersionURL returns where discovery asks.
 func VersionURL(e Endpoint) string { return versionURL(e.url).String() }
 
+// Unpack is what is done with a pack that was decrypted.
+var Unpack = unpack
+
 // DetectAcceleration is what the tests look at from inside.
 var DetectAcceleration = detectAcceleration

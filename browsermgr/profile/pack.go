@@ -225,7 +225,12 @@ func readPack(ctx context.Context, pack io.Reader, into string, keys []string) e
 	if err != nil {
 		return err
 	}
-	plain, err := gzip.NewReader(opened)
+	return unpack(ctx, opened, into)
+}
+
+// unpack writes the files and folders of a compressed archive into a new directory, and nothing else anywhere.
+func unpack(ctx context.Context, compressed io.Reader, into string) error {
+	plain, err := gzip.NewReader(compressed)
 	if err != nil {
 		return err
 	}
@@ -271,10 +276,19 @@ func readEnd(r io.Reader) error {
 	return cmp.Or(err, errors.New("it goes on after its end"))
 }
 
+// extract writes one entry of an archive. A sparse file is refused: it is as large as its header says, however little
+// the archive has of it.
 func extract(root *os.Root, h *tar.Header, from io.Reader) error {
-	mode := fs.FileMode(h.Mode).Perm() //nolint:gosec // nine bits
-	if h.Typeflag == tar.TypeDir {
+	mode := fs.FileMode(h.Mode).Perm() | 0o600 //nolint:gosec // nine bits
+	sparse := false
+	for key := range h.PAXRecords {
+		sparse = sparse || strings.HasPrefix(key, "GNU.sparse.")
+	}
+	switch {
+	case h.Typeflag == tar.TypeDir:
 		return root.Mkdir(strings.TrimSuffix(h.Name, "/"), mode|0o700)
+	case h.Typeflag != tar.TypeReg || sparse:
+		return fmt.Errorf("%q is neither a whole file nor a folder", h.Name)
 	}
 	file, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

@@ -1,11 +1,15 @@
 package profile_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -220,6 +224,101 @@ func TestAnOlderKeyStillUnpacks(t *testing.T) {
 	check.Must(t, profile.UnpackState(t.Context(), dir, both))
 	check.Must(t, profile.PackState(t.Context(), dir, both)) // with the first
 	check.Fails(t, profile.UnpackState(t.Context(), dir, old), nil, "another key")
+}
+
+// archived returns an archive with one entry, whose header may say that it is larger than it is.
+func archived(tb testing.TB, h tar.Header, text string) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	archive := tar.NewWriter(&b)
+	h.Mode = 0o600
+	check.Must(tb, archive.WriteHeader(&h))
+	check.Must(tb, check.Err(io.WriteString(archive, text)))
+	_ = archive.Flush() // it refuses where something is missing
+	return b.Bytes()
+}
+
+// sparseFile is an archive with a file of a terabyte of which it has four bytes: [tar.Writer] writes none.
+func sparseFile(tb testing.TB) []byte {
+	tb.Helper()
+	records := ""
+	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=huge", "GNU.sparse.realsize=1099511627776"} {
+		records += fmt.Sprintf("%d %s\n", len(r)+4, r)
+	}
+	where := "1\n1099511627772\n4\n" // one piece
+	where += strings.Repeat("\x00", 512-len(where))
+	data := archived(tb, tar.Header{Name: "pax", Size: int64(len(records))}, records)
+	var checksum int
+	check.Must(tb, check.Err(fmt.Sscanf(string(data[148:154]), "%o", &checksum)))
+	copy(data[148:], fmt.Sprintf("%06o", checksum+tar.TypeXHeader-tar.TypeReg))
+	data[156] = tar.TypeXHeader
+	return append(data, archived(tb, tar.Header{Name: "huge", Size: 516}, where+"abcd")...)
+}
+
+// unpacked unpacks an archive into a folder, and returns what is beside it then.
+func unpacked(t *testing.T, archive []byte) (into string, beside []fs.DirEntry, err error) {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	check.Must(t, check.Err(w.Write(archive)))
+	check.Must(t, w.Close())
+	dir := t.TempDir()
+	err = profile.Unpack(t.Context(), &b, filepath.Join(dir, "into"))
+	beside, _ = os.ReadDir(dir)
+	return filepath.Join(dir, "into"), beside[1:], err
+}
+
+func TestAnArchiveThatWouldDoMoreThanFillItsFolderIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		archive []byte
+		want    string
+	}{
+		"above":     {archived(t, tar.Header{Name: "../outside"}, ""), "escapes"},
+		"absolute":  {archived(t, tar.Header{Name: "/tmp/outside"}, ""), "escapes"},
+		"link":      {archived(t, tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "../b"}, ""), "neither"},
+		"hard link": {archived(t, tar.Header{Name: "a", Typeflag: tar.TypeLink, Linkname: "../b"}, ""), "neither"},
+		"device":    {archived(t, tar.Header{Name: "zero", Typeflag: tar.TypeChar}, ""), "neither"},
+		"sparse":    {sparseFile(t), "neither"},
+		"cut off":   {archived(t, tar.Header{Name: "short", Size: 1 << 40}, "text"), "unexpected EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, beside, err := unpacked(t, tt.archive)
+			check.Fails(t, err, nil, tt.want)
+			if len(beside) != 0 {
+				t.Errorf("there is something beside the folder: %v", beside)
+			}
+		})
+	}
+}
+
+func FuzzAnArchiveFillsItsFolderAlone(f *testing.F) {
+	for _, name := range []string{"a", "../outside", "/outside", "."} {
+		f.Add(archived(f, tar.Header{Name: name, Size: 4}, "text"))
+	}
+	f.Add(archived(f, tar.Header{Name: "folder/", Typeflag: tar.TypeDir}, ""))
+	f.Add(archived(f, tar.Header{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "../outside"}, ""))
+	f.Add(archived(f, tar.Header{Name: "short", Size: 1 << 40}, "text"))
+	f.Add(sparseFile(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		into, beside, _ := unpacked(t, data)
+		if len(beside) != 0 {
+			t.Errorf("there is something beside the folder: %v", beside)
+		}
+		size := int64(0)
+		check.Must(t, filepath.WalkDir(into, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			if size += info.Size(); !e.Type().IsRegular() {
+				t.Errorf("it made %s, %v", path, e.Type())
+			}
+			return err
+		}))
+		if size > int64(len(data)) {
+			t.Errorf("%d bytes became %d", len(data), size)
+		}
+	})
 }
 
 // BenchmarkState packs and unpacks a state of 50 MB, half of which can be compressed.

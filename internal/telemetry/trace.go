@@ -25,6 +25,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
 	"go.opentelemetry.io/otel/trace"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"golang.org/x/net/http/httpguts"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -52,9 +53,13 @@ func OpenTracer(ctx context.Context, getenv func(string) string, version string,
 	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv(protocol)); p != "" && p != "http/protobuf" {
 		return nil, fmt.Errorf("%s=%s: clank sends traces by http/protobuf only; collectors take it at port 4318", protocol, p)
 	}
-	headers, err := parseHeaders(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	setting := "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
+	if getenv(setting) == "" {
+		setting = "OTEL_EXPORTER_OTLP_HEADERS"
+	}
+	headers, err := parseHeaders(getenv(setting))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	exporter, err := otlptrace.New(ctx, &uploader{at: at, headers: headers})
 	if err != nil {
@@ -83,18 +88,26 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// parseHeaders reads "key=value,key=value" as W3C baggage writes it.
+// parseHeaders reads "key=value,key=value" as W3C baggage writes it. Its errors do not repeat values, which may be secret.
 func parseHeaders(text string) (http.Header, error) {
 	h := make(http.Header)
 	for pair := range strings.SplitSeq(text, ",") {
-		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
-		plain, err := url.PathUnescape(value)
-		if pair != "" && (!found || key == "" || err != nil) {
-			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS: write it as key=value,key=value, with % in front of hexadecimal digits only")
+		if pair = strings.TrimSpace(pair); pair == "" {
+			continue
 		}
-		if pair != "" {
-			h.Set(strings.TrimSpace(key), strings.TrimSpace(plain))
+		key, value, found := strings.Cut(pair, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		switch {
+		case !found || err != nil:
+			return nil, errors.New("write it as key=value,key=value, with % in front of hexadecimal digits only")
+		case !httpguts.ValidHeaderFieldName(key):
+			return nil, fmt.Errorf("%q cannot be the name of an HTTP header: use letters, digits and hyphens", key)
+		case !httpguts.ValidHeaderFieldValue(value):
+			return nil, fmt.Errorf("the value of %s has a line break or another control character, which no HTTP header may have: remove it, "+
+				"also where it is written as %%0a", key)
 		}
+		h.Set(key, strings.TrimSpace(value))
 	}
 	return h, nil
 }

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"os"
 	"strings"
 	"sync"
@@ -23,6 +25,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 
+	"github.com/google/go-cmp/cmp"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/prototext"
@@ -194,8 +197,14 @@ func TestTracesAreMadeOnlyForACollector(t *testing.T) {
 		"nowhere":     {nil, ""},
 		"disabled":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, ""},
 		"none":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"}, ""},
-		"bad headers": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "token"}, "key=value"},
-		"grpc":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "http/protobuf only"},
+		"bad headers": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "token"}, "OTLP_HEADERS: write it as key=value"},
+		"a line break": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "token=a%0d%0aHost:b",
+		}, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: the value of token has a line break"},
+		"a bad name": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "my token=a",
+		}, `OTEL_EXPORTER_OTLP_HEADERS: "my token" cannot be the name`},
+		"grpc": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "http/protobuf only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tracer, err := telemetry.OpenTracer(t.Context(), func(k string) string { return tc.env[k] }, "v1", slog.Default())
@@ -205,4 +214,22 @@ func TestTracesAreMadeOnlyForACollector(t *testing.T) {
 			check.Must(t, tracer.Close(t.Context()))
 		})
 	}
+}
+
+func FuzzHeadersAreSentOrRefused(f *testing.F) {
+	for _, text := range []string{"Authorization=Bearer%20t0ken", "a=b, c = d,", "token", "a=%0d%0ab", "a b=c", "=", "a=%zz"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := telemetry.ParseHeaders(text)
+		if err != nil {
+			return
+		}
+		var sent strings.Builder
+		check.Must(t, h.Write(&sent))
+		read, err := textproto.NewReader(bufio.NewReader(strings.NewReader(sent.String() + "\r\n"))).ReadMIMEHeader()
+		if diff := cmp.Diff(h, http.Header(read)); err != nil || diff != "" {
+			t.Errorf("a server reads other headers of %q: %v (-set +read):\n%s", sent.String(), err, diff)
+		}
+	})
 }

@@ -1,0 +1,4 @@
+package telemetry
+
+// ParseHeaders reads the headers that traces are sent with.
+var ParseHeaders = parseHeaders
