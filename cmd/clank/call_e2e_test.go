@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/cmplx"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,18 +36,19 @@ import (
 // testVoice is the voice of people in these tests.
 var testVoice = voiceloop.Voice{Program: "espeak-ng", Name: "en-us", Speed: 1}
 
-// fakeTranscriber is a server that puts speech into words: into those it was told.
+// fakeTranscriber is a server that puts speech into words: it knows what was said by the tone below it. What has none,
+// such as a spoken stop, means nothing.
 type fakeTranscriber struct {
 	*httptest.Server
-	asked chan string // what each request was answered
+	heard chan string // what each request was answered
 
 	mu    sync.Mutex
-	words []string
+	words []string // by the number of the tone
 }
 
 func newFakeTranscriber(t *testing.T) *fakeTranscriber {
 	t.Helper()
-	s := &fakeTranscriber{asked: make(chan string, 100)}
+	s := &fakeTranscriber{heard: make(chan string, 100)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		file, _, err := r.FormFile("file")
 		if err != nil || r.URL.Path != "/v1/audio/transcriptions" {
@@ -54,50 +56,92 @@ func newFakeTranscriber(t *testing.T) *fakeTranscriber {
 			return
 		}
 		defer file.Close()
-		magic := make([]byte, 4)
-		if _, err := io.ReadFull(file, magic); err != nil || string(magic) != "OggS" {
-			http.Error(w, fmt.Sprintf("%q, %v", magic, err), http.StatusBadRequest)
+		samples, err := decodeOgg(file)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		text := s.next()
+		text := s.understand(samples)
 		_ = json.NewEncoder(w).Encode(map[string]string{"text": text})
-		s.asked <- text
+		s.heard <- text
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *fakeTranscriber) next() (text string) {
+func decodeOgg(r io.Reader) (samples []int16, err error) {
+	file, err := voice.NewOggReader(r)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		packet, err := file.Next()
+		if errors.Is(err, io.EOF) {
+			return samples, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		piece, err := decoder.Decode(packet)
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, piece...)
+	}
+}
+
+// mark lays a tone below speech by which the server knows what it means.
+func (s *fakeTranscriber) mark(speech []int16, means string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.words) > 0 {
-		text, s.words = s.words[0], s.words[1:]
+	step := toneStep(len(s.words))
+	s.words = append(s.words, means)
+	for i := range speech {
+		speech[i] = int16(float64(speech[i])/2 + 6000*math.Sin(step*float64(i)))
 	}
-	return text
 }
 
-func (s *fakeTranscriber) queueText(text string) {
+// toneStep is the angle between two samples of a tone.
+func toneStep(number int) float64 { return 2 * math.Pi * float64(1000+400*number) / voice.RateOpus }
+
+// understand returns what the tone means that is clearly louder than speech is there.
+func (s *fakeTranscriber) understand(samples []int16) (means string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.words = append(s.words, text)
-}
-
-// clearTexts drops what was asked.
-func (s *fakeTranscriber) clearTexts() {
-	for len(s.asked) > 0 {
-		<-s.asked
+	const piece = voice.RateOpus / 50
+	loudest := 1500.0
+	for number, text := range s.words {
+		step, sum := toneStep(number), 0.0
+		for i := 0; i+piece <= len(samples); i += piece {
+			var at complex128
+			for k, v := range samples[i : i+piece] {
+				at += cmplx.Rect(float64(v), step*float64(k))
+			}
+			sum += cmplx.Abs(at) / piece
+		}
+		if mean := sum * piece / float64(max(len(samples), 1)); mean > loudest {
+			means, loudest = text, mean
+		}
 	}
+	return means
 }
 
-// await waits until the server was asked for that text.
-func (s *fakeTranscriber) await(t *testing.T, text string) {
+// await waits until that text was heard. What is in not may not be heard before.
+func (s *fakeTranscriber) await(t *testing.T, text, not string) {
 	t.Helper()
 	ctx := testDeadline(t)
 	for {
 		select {
-		case got := <-s.asked:
-			if got == text {
+		case got := <-s.heard:
+			switch got {
+			case text:
 				return
+			case not:
+				t.Errorf("%q was put into words", got)
 			}
 		case <-ctx.Done():
 			t.Fatalf("nobody was heard saying %q", text)
@@ -227,11 +271,15 @@ func (p *callMember) openMicrophone(t *testing.T) {
 	t.Cleanup(p.off)
 }
 
-// speak says a text after a short pause.
-func (p *callMember) speak(t *testing.T, text string) {
+// speaks has somebody say a text after a short pause, which is put into the words that it means, if it means any.
+func (h *callFixture) speaks(p *callMember, text, means string) {
+	t := h.t
 	t.Helper()
 	lines, err := voiceloop.SynthesizeLines(t.Context(), testVoice, voiceloop.TestText{Sentences: []string{text}})
 	check.Must(t, err)
+	if means != "" {
+		h.scribe.mark(lines[0].Samples, means)
+	}
 	pause := make([]int16, voice.RateOpus*3/10)
 	if _, _, err := p.microphone.Say(testDeadline(t), append(pause, lines[0].Samples...)); err != nil {
 		t.Fatal(err)
@@ -310,9 +358,8 @@ func (h *callFixture) in(t *testing.T) *callFixture {
 func (h *callFixture) answers(who *callMember, site *testSite) {
 	h.t.Helper()
 	asks := "open " + site.URL + ", read"
-	h.scribe.queueText(asks)
-	who.speak(h.t, "ferry times")
-	h.scribe.await(h.t, asks)
+	h.speaks(who, "ferry times", asks)
+	h.scribe.await(h.t, asks, "")
 	onePicture(h.t, h.awaitMessage("ferry at 10:40"))
 	who.awaitSpeech(h.t, h.bot.ID)
 }
@@ -336,10 +383,9 @@ func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	h.answers(bob, site)
 
 	asks := "open " + site.URL + "/hang"
-	h.scribe.queueText(asks)
-	bob.speak(h.t, "other page")
+	h.speaks(bob, "other page", asks)
 	site.awaitHit(h.t, "/hang")
-	ada.speak(h.t, "stop") // which is no business of this call any more
+	h.speaks(ada, "stop", "") // which is no business of this call any more
 	h.stops(bob)
 	site.awaitHit(h.t, abandonedHit)
 	h.seenBy(h.bob)
@@ -401,21 +447,12 @@ func (h *callFixture) leavesOut(who *callMember) {
 	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
 		h.t.Errorf("/clank privacy says %q", got)
 	}
-	h.scribe.clearTexts() // what was said before
-	who.speak(h.t, "not heard")
+	h.speaks(who, "not heard", "what nobody hears")
 	if got := h.runCommand(h.bob, "privacy", discordtest.Args{"choice": "in"}); !strings.Contains(got, "I listen to you") {
 		h.t.Errorf("/clank privacy says %q", got)
 	}
-	who.speak(h.t, "heard again")
-	h.scribe.queueText("what is heard now") // and not what was said before
-	select {
-	case got := <-h.scribe.asked:
-		if got != "what is heard now" {
-			h.t.Errorf("what was said by somebody who is left out was put into words")
-		}
-	case <-testDeadline(h.t).Done():
-		h.t.Error("nobody is heard who wants it again")
-	}
+	h.speaks(who, "heard again", "what is heard now")
+	h.scribe.await(h.t, "what is heard now", "what nobody hears")
 }
 
 var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
@@ -551,7 +588,7 @@ func (h *callFixture) over(why string) {
 func (h *callFixture) stops(who *callMember) {
 	h.t.Helper()
 	for range 4 {
-		who.speak(h.t, "stop")
+		h.speaks(who, "stop", "")
 		ctx, cancel := context.WithTimeout(h.t.Context(), 4*time.Second)
 		_, err := h.WaitMessage(ctx, h.call, func(m discordtest.Message) bool { return strings.Contains(m.Content, "Stopped, as "+who.name+" said") })
 		cancel()
