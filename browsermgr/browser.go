@@ -19,37 +19,37 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// browser is one running browser with the connection to it.
+// browser is a running browser and the connection to it.
 type browser struct {
 	manager        *Manager
 	resolved       profile.Resolved
-	process        *chrome.Process // nil if somebody else started it
+	process        *chrome.Process // nil if we did not start it
 	executable     chrome.Executable
 	conn           *page.Browser
 	observers      []page.Observer
 	casts          *screenshot.Screencasts // among observers
 	guards         []page.Observer         // see Manager.Gate
-	proxy          string                  // that it was started with
+	proxy          string                  // it was started with
 	tabNumbers     *tabNumbers
-	tabOwners      TabOwners               // the tabs that were opened on request
-	port           int                     // of its DevTools; 0 if that is not known, or there is none
-	devTools       *profile.DevToolsServer // nil if none is wanted
+	tabOwners      TabOwners               // the tabs opened on request
+	port           int                     // of its DevTools; 0 if unknown or there is none
+	devTools       *profile.DevToolsServer // nil if not wanted
 	headless       bool
 	headlessSource string
-	graphics       atomic.Pointer[profile.Graphics] // nil until it is known
+	graphics       atomic.Pointer[profile.Graphics] // nil until known
 
-	keepPages sync.Once // takePages, before it ends
+	saveOnce sync.Once // saves the pages once, before the browser ends
 
-	uses *UseCounter   // ends when it is being ended on purpose
-	gone chan struct{} // closed when nothing of it is left
+	uses *UseCounter   // ending once the browser is ended on purpose
+	gone chan struct{} // closed when the browser and its connection have ended
 	err  error         // why it is gone; set before gone is closed
 
 	mu             sync.Mutex
-	windowByTarget map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
+	windowByTarget map[string]*Window // by target id; kept when the tab closes, so that late popups find their window
 	windows        map[*Window]struct{}
 }
 
-// newBrowser returns a browser that still has to be started or joined.
+// newBrowser returns a browser that still has to be launched, attached or joined.
 func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	b := &browser{
 		manager: p.manager, resolved: pl, tabNumbers: &p.tabNumbers,
@@ -63,7 +63,7 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	b.observers = append(b.observers, b.casts)
 	switch gate := p.manager.Gate; {
 	case gate == nil:
-	case b.isLocal(): // its proxy judges
+	case b.isLocal(): // its proxy checks requests
 		b.guards = []page.Observer{intercept.NewRefusalObserver(gate, p.name)}
 	default:
 		b.guards = []page.Observer{intercept.NewRequestFilter(gate, p.name, p.manager.Logger)}
@@ -71,10 +71,10 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	return b
 }
 
-// isLocal reports whether we start it, on this machine.
+// isLocal reports whether we start the browser, on this machine.
 func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunched }
 
-// connectOptions returns how its connection is made.
+// connectOptions returns the options of its connection.
 func (b *browser) connectOptions() page.Options {
 	opts := page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
@@ -88,7 +88,7 @@ func (b *browser) connectOptions() page.Options {
 	return opts
 }
 
-// hiddenAreas finds what pictures of a tab must not show: kept secrets, and what people have typed in its window.
+// hiddenAreas returns the areas to cover in pictures of a tab: vault secrets, and what people typed in its window.
 func (b *browser) hiddenAreas(ctx context.Context, t *page.Tab) (areas []page.Area, err error) {
 	if b.manager.Secrets != nil {
 		if areas, err = b.manager.Secrets.HiddenAreas(ctx, t); err != nil {
@@ -96,7 +96,7 @@ func (b *browser) hiddenAreas(ctx context.Context, t *page.Tab) (areas []page.Ar
 		}
 	}
 	w := b.windowOf(t)
-	if w == nil || t.Held() { // whoever types sees what they type
+	if w == nil || t.Held() { // the person typing sees it
 		return areas, nil
 	}
 	typed, err := w.typed.fields.HiddenAreas(ctx, t)
@@ -106,7 +106,7 @@ func (b *browser) hiddenAreas(ctx context.Context, t *page.Tab) (areas []page.Ar
 	return append(areas, typed...), err
 }
 
-// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not ours.
+// exited returns a channel that is closed when the browser's process has ended; nil if we did not start it.
 func (b *browser) exited() <-chan struct{} {
 	if b.process == nil {
 		return nil
@@ -121,7 +121,7 @@ func (b *browser) pid() int {
 	return b.process.PID
 }
 
-// acquire begins an operation; false if the browser is ending or has ended.
+// acquire begins an operation; it returns false if the browser is ending or has ended.
 func (b *browser) acquire() bool {
 	select {
 	case <-b.conn.Done():
@@ -145,7 +145,7 @@ func (b *browser) isGone() bool {
 	}
 }
 
-// assignTab notes whose tab it is.
+// assignTab records the window of a tab.
 func (b *browser) assignTab(w *Window, tab *page.Tab) {
 	b.tabOwners.Add(tab.TargetID(), w.key)
 	b.mu.Lock()
@@ -154,7 +154,7 @@ func (b *browser) assignTab(w *Window, tab *page.Tab) {
 	b.windows[w] = struct{}{}
 }
 
-// forgetWindow forgets a window that was closed. Popups that its pages have just opened still find it.
+// forgetWindow forgets the tabs of a closed window. Popups that its pages have just opened still find it.
 func (b *browser) forgetWindow(w *Window) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,23 +173,23 @@ func (b *browser) windowCount() int {
 	return len(b.windows)
 }
 
-// windowList returns the windows that have tabs here.
+// windowList returns the windows that have tabs in this browser.
 func (b *browser) windowList() []*Window {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Collect(maps.Keys(b.windows))
 }
 
-// hasWorkingWindows reports whether a window that does not rest has tabs here.
+// hasWorkingWindows reports whether a window that is not resting has tabs in this browser.
 func (b *browser) hasWorkingWindows() bool {
 	return slices.ContainsFunc(b.windowList(), func(w *Window) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return !w.resting || w.hands != nil
+		return !w.resting || w.takeover != nil
 	})
 }
 
-// run follows the browser's tabs until it ends, and then sees to it that nothing is left. The Manager waits for it.
+// run follows the browser's tabs until the browser ends, and then cleans up. The Manager waits for it.
 func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
 	idle, stopIdle := b.idleTicks()
@@ -226,7 +226,7 @@ func (b *browser) run() {
 	b.shutDown()
 }
 
-// readGraphics asks once; a browser that does not tell has none.
+// readGraphics asks the browser once. If that fails, nothing is recorded.
 func (b *browser) readGraphics() {
 	info, err := profile.ReadGraphics(context.Background(), b.conn.RootSession())
 	if err != nil {
@@ -236,7 +236,7 @@ func (b *browser) readGraphics() {
 	b.graphics.Store(info)
 }
 
-// hasUnownedPages reports whether somebody has left pages open that no window and no rule closes.
+// hasUnownedPages reports whether pages are open that belong to no window and that no cleanup rule closes.
 func (b *browser) hasUnownedPages() bool {
 	for _, tab := range b.conn.Tabs() {
 		owner, noted := b.tabOwners.Owner(tab.TargetID())
@@ -247,7 +247,7 @@ func (b *browser) hasUnownedPages() bool {
 	return false
 }
 
-// idleTicks ticks often enough to notice idleness soon after it is due.
+// idleTicks ticks often enough to notice an idle browser soon after IdleAfter.
 func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 	if b.manager.IdleAfter <= 0 || b.resolved.Mode != profile.ModeLaunched {
 		return nil, func() {}
@@ -256,11 +256,11 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// shutDown closes the connection, waits for the process and tells why it is gone.
+// shutDown closes the connection, waits for the process to end and records why it ended.
 func (b *browser) shutDown() {
 	crashed := b.uses.TryEnd(0)
 	if !crashed {
-		b.keepPages.Do(b.takePages)
+		b.saveOnce.Do(b.saveWindows)
 	}
 	if !crashed && b.resolved.Mode != profile.ModeLaunched {
 		b.undoOverrides()
@@ -286,7 +286,7 @@ func (b *browser) shutDown() {
 	close(b.gone)
 }
 
-// undoOverridesTimeout bounds putting a browser back as it was found.
+// undoOverridesTimeout bounds removing emulation and other overrides from a browser.
 const undoOverridesTimeout = 5 * time.Second
 
 func (b *browser) undoOverrides() {
@@ -303,7 +303,7 @@ func (b *browser) closeObservers() {
 	}
 }
 
-// exitGrace is how long a process whose connection was lost may take to tell how it ended.
+// exitGrace is how long a process whose connection was lost has to exit on its own.
 const exitGrace = 5 * time.Second
 
 func (b *browser) endProcess(crashed bool) {
@@ -311,15 +311,15 @@ func (b *browser) endProcess(crashed bool) {
 	defer hurry()
 	switch {
 	case errors.Is(b.conn.Err(), cdp.ErrSilent):
-		hurry() // it would not hear that it is to end
+		hurry() // it would not react to a request to close
 	case crashed:
-		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
+		// The connection is lost, so the process has probably exited or is about to. Wait for its exit status.
 		select {
 		case <-b.process.Done():
 		case <-time.After(exitGrace):
 		}
 	}
-	// If it still runs it is of no use without a connection. Close hurries this along with a context of its own.
+	// Without a connection a running process is useless. Manager.Close can stop it sooner with its own context.
 	if err := b.process.Stop(ctx); err != nil {
 		b.manager.Logger.Warn("stop browser", "error", err)
 	}
@@ -345,9 +345,9 @@ func (b *browser) exitReason(crashed bool) error {
 
 var errStopped = errors.New("the browser was stopped")
 
-// stop ends the browser and returns when nothing of it is left.
+// stop ends the browser and returns when it and its connection have ended.
 func (b *browser) stop(ctx context.Context) error {
-	b.keepPages.Do(b.takePages)
+	b.saveOnce.Do(b.saveWindows)
 	b.uses.TryEnd(0)
 	if b.process != nil {
 		if err := b.process.Stop(ctx); err != nil {
@@ -358,7 +358,7 @@ func (b *browser) stop(ctx context.Context) error {
 	return nil
 }
 
-// handleEvent takes note of what happened to a tab.
+// handleEvent updates the windows after an event of a tab.
 func (b *browser) handleEvent(ev page.Event) {
 	switch ev.Kind {
 	case page.TabOpened:
@@ -375,11 +375,11 @@ func (b *browser) handleEvent(ev page.Event) {
 		if w := b.windowOf(ev.Tab); w != nil {
 			w.removeTab(ev.Tab)
 		}
-	case page.TabChanged, page.TabCrashed: // a tab knows its own address, and whether it lives
+	case page.TabChanged, page.TabCrashed: // the tab itself keeps its address and whether it crashed
 	}
 }
 
-// explainLoss turns the failure of an operation whose browser is gone into what a person can act upon.
+// explainLoss adds to the error of an operation whose browser has ended why it ended and what happens next.
 func (b *browser) explainLoss(ctx context.Context, err error) error {
 	select {
 	case <-b.gone:

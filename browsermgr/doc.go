@@ -1,10 +1,10 @@
 // Package browsermgr owns browsers and tabs, and knows which of them belong to whom.
 //
-// The Manager keeps one browser for each profile in use. It starts with the first Window that needs it and ends after
-// ten idle minutes, unless somebody left pages open through the control API. A Window is what one session has: its
-// tabs, and those that its pages open. No window sees another's tabs. If the browser crashes, the next use of a window
-// starts it again with the same page, and reports that. A browser that cannot start is not tried over and over. What
-// follows the tabs of a browser (recorders, emulation, downloads, traces) is an observer of its connection, made and
-// closed with it, so package page knows none of them. Finding and ending processes is for browsermgr/chrome; what
-// happens inside a tab is for browsermgr/page.
+// The Manager keeps one browser for each profile in use. It starts with the first Window that needs it and stops after
+// ten idle minutes, unless pages that were opened through the control API are left. A Window is the tabs of one
+// session, including those that its pages open. No window sees another's tabs. If the browser crashes, the next use of
+// a window restarts it with the same page and reports that. A browser that repeatedly fails to start is not started
+// again for a while. Whatever follows the tabs of a browser (recorders, emulation, downloads, traces) is an observer of
+// its connection, made and closed with it, so that package page knows none of them. Package browsermgr/chrome finds and
+// ends processes; package browsermgr/page handles a single tab.
 package browsermgr

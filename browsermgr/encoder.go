@@ -7,8 +7,8 @@ import (
 	"clank/videosource"
 )
 
-// OpenEncoder opens what encodes the pictures of [Window.Screencast], in a browser that is there for that alone. The
-// caller closes it.
+// OpenEncoder starts a separate browser that encodes the pictures of [Window.Screencast] as video. The caller closes
+// it.
 func (m *Manager) OpenEncoder(ctx context.Context) (videosource.Encoder, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -20,8 +20,8 @@ func (m *Manager) OpenEncoder(ctx context.Context) (videosource.Encoder, error) 
 	return e, nil
 }
 
-// encoderOptions returns how the browser that encodes is started: like the others, but without what the operator wants
-// of pages.
+// encoderOptions returns the launch options of the encoder's browser: the usual ones, without the operator's options
+// for pages.
 func (m *Manager) encoderOptions(ctx context.Context) (chrome.LaunchOptions, error) {
 	c := m.config()
 	if c.Disabled || c.AttachOnly {

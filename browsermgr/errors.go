@@ -11,23 +11,23 @@ import (
 	"clank/sessions"
 )
 
-// Errors that callers tell apart. Those of this package wrap them.
+// Errors for use with [errors.Is].
 var (
-	// ErrClosed says that the Manager was closed.
+	// ErrClosed is returned after the Manager was closed.
 	ErrClosed = errors.New("the browser manager is closed")
-	// ErrDisabled says that the settings allow no browser.
+	// ErrDisabled is returned if the settings disable browsers.
 	ErrDisabled = errors.New("the browser is switched off in the settings")
-	// ErrInvalid says that the request itself was wrong: a bad name, colour, driver or address, or an act that the
-	// profile is not made for.
+	// ErrInvalid is wrapped by errors in the request itself: a bad name, colour, driver or address, or an operation
+	// that the profile does not support.
 	ErrInvalid = fault.ErrInvalid
-	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
+	// ErrNotRunning is returned if the profile's browser is not running and was not to be started.
 	ErrNotRunning = errors.New("browser not running")
-	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
-	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or
-	// an *[profile.RateLimitError].
+	// ErrUnavailable is wrapped if the profile's browser could not be started or reached. The text around it says why;
+	// it may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], a *[profile.ConnectError]
+	// or a *[profile.RateLimitError].
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the
-	// way out.
+	// ErrNavigationBlocked is wrapped if policy refuses what a page requests. The text around it says what, and how to
+	// allow it.
 	ErrNavigationBlocked = errors.New("navigation blocked by policy")
 )
 
@@ -35,21 +35,21 @@ func errNotLaunchedByUs(profile string) error {
 	return fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", profile)
 }
 
-// NoDisplayError says that a browser with a window was asked for where none can be shown. It wraps [ErrUnavailable] and
+// NoDisplayError says that a visible browser was requested where no display is available. It wraps [ErrUnavailable] and
 // [chrome.ErrNoDisplay].
 type NoDisplayError struct {
 	Profile        string
-	HeadlessSource string // who asked for the window
+	HeadlessSource string // what requested a visible browser
 }
 
 func (e *NoDisplayError) Error() string {
 	return fmt.Sprintf("profile %q is to have a window (%s): %v", e.Profile, e.HeadlessSource, chrome.ErrNoDisplay)
 }
 
-// Unwrap lets errors.Is find what it wraps.
+// Unwrap returns the wrapped errors.
 func (e *NoDisplayError) Unwrap() []error { return []error{ErrUnavailable, chrome.ErrNoDisplay} }
 
-// wrapUnavailable marks a failure to start or reach a browser.
+// wrapUnavailable adds the profile's name and [ErrUnavailable] to a failure to start or reach its browser.
 func wrapUnavailable(profile string, err error) error {
 	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {
 		return err
@@ -57,20 +57,21 @@ func wrapUnavailable(profile string, err error) error {
 	return fmt.Errorf("profile %q: %w: %w", profile, ErrUnavailable, err)
 }
 
-// The breaker opens after so many failures in a row, for so long.
+// The breaker opens for BreakerPause after BreakerFailures failures in a row.
 const (
 	BreakerFailures = 3
 	BreakerPause    = 30 * time.Second
 )
 
-// LaunchBreaker is closed when zero. One goroutine at a time uses it.
+// LaunchBreaker is a circuit breaker for starting a browser. The zero value is closed. It is not safe for concurrent
+// use.
 type LaunchBreaker struct {
 	failures int
 	until    time.Time
 	last     error
 }
 
-// Check is an *[BreakerError] while the breaker is open.
+// Check returns a *[BreakerError] while the breaker is open.
 func (b *LaunchBreaker) Check(profile string) error {
 	if b.last == nil || time.Now().After(b.until) {
 		return nil
@@ -78,7 +79,7 @@ func (b *LaunchBreaker) Check(profile string) error {
 	return &BreakerError{Profile: profile, Failures: b.failures, Until: b.until, Err: b.last}
 }
 
-// RecordFailure counts a failure.
+// RecordFailure counts a failure, and opens the breaker if there were too many.
 func (b *LaunchBreaker) RecordFailure(err error) {
 	b.failures++
 	if b.failures >= BreakerFailures {
@@ -86,15 +87,15 @@ func (b *LaunchBreaker) RecordFailure(err error) {
 	}
 }
 
-// Open opens the breaker at once: trying again would bother a person.
+// Open opens the breaker at once, for failures where trying again would disturb a person.
 func (b *LaunchBreaker) Open(err error) {
 	b.failures, b.last, b.until = max(b.failures, 1), err, time.Now().Add(BreakerPause)
 }
 
-// Close forgets all failures.
+// Close closes the breaker and resets its count.
 func (b *LaunchBreaker) Close() { *b = LaunchBreaker{} }
 
-// BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
+// BreakerError says that a browser is not started now because starting it has failed several times in a row. It wraps
 // [fault.ErrUnavailable] and the last failure.
 type BreakerError struct {
 	Profile  string
@@ -108,10 +109,11 @@ func (e *BreakerError) Error() string {
 		e.Profile, e.Failures, sessions.DurationText(max(time.Until(e.Until), time.Second)), e.Err)
 }
 
-// Unwrap lets errors.Is find what it wraps.
+// Unwrap returns the wrapped errors.
 func (e *BreakerError) Unwrap() []error { return []error{fault.ErrUnavailable, e.Err} }
 
-// UseCounter counts the operations that run in a browser, and lets it end once. It is safe for concurrent use.
+// UseCounter counts the operations in progress in a browser and decides when it may be ended. It is safe for concurrent
+// use.
 type UseCounter struct {
 	mu     sync.Mutex
 	ending chan struct{}
@@ -120,10 +122,10 @@ type UseCounter struct {
 	last   time.Time
 }
 
-// NewUseCounter returns a counter for a browser whose use starts now.
+// NewUseCounter returns a counter whose last use is now.
 func NewUseCounter() *UseCounter { return &UseCounter{ending: make(chan struct{}), last: time.Now()} }
 
-// Acquire begins an operation; false if the browser is ending. The caller ends it with Leave, or with Away.
+// Acquire begins an operation; it returns false if the browser is ending. The caller calls Release or ReleaseUnused.
 func (u *UseCounter) Acquire() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -134,7 +136,7 @@ func (u *UseCounter) Acquire() bool {
 	return true
 }
 
-// Release ends an operation.
+// Release ends an operation and counts it as use.
 func (u *UseCounter) Release() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -142,15 +144,15 @@ func (u *UseCounter) Release() {
 	u.last = time.Now()
 }
 
-// ReleaseUnused ends an operation that only looked: it keeps nobody from being idle.
+// ReleaseUnused ends an operation without counting it as use.
 func (u *UseCounter) ReleaseUnused() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.count--
 }
 
-// TryEnd keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is more than
-// zero and the browser is in use or was used within that time.
+// TryEnd begins to end the browser; later calls of Acquire fail. It returns false if the browser is ending already, or
+// if idle is positive and the browser is in use or was used within that time.
 func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -162,7 +164,7 @@ func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	return true
 }
 
-// IsIdle reports whether the browser is not being ended, is not in use and was not used for so long.
+// IsIdle reports whether the browser is not ending, is not in use and was not used for at least idle.
 func (u *UseCounter) IsIdle(idle time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -176,5 +178,5 @@ func (u *UseCounter) LastUse() time.Time {
 	return u.last
 }
 
-// Ending returns a channel that is closed when the browser starts to end.
+// Ending returns a channel that is closed when the browser begins to end.
 func (u *UseCounter) Ending() <-chan struct{} { return u.ending }

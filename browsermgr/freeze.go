@@ -8,8 +8,8 @@ import (
 	"clank/browsermgr/page"
 )
 
-// freezeUnused freezes the pages of windows that no task works, once nobody has used them for so long, until the
-// connection ends: what their scripts do then is for nobody. Those that a person holds, and those that are watched, go on.
+// freezeUnused freezes the pages of windows without a task or takeover once they were not used for after, since their
+// scripts would run for nobody. It returns when the browser ends. Pages that are being watched are not frozen.
 func (b *browser) freezeUnused(after time.Duration) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -31,11 +31,11 @@ func (b *browser) freezeUnused(after time.Duration) {
 	}
 }
 
-// unusedTabs returns the tabs of windows that neither a task nor a person works.
+// unusedTabs returns the tabs of windows without a task or takeover.
 func (b *browser) unusedTabs() (list []*page.Tab) {
 	for _, w := range b.windowList() {
 		w.mu.Lock()
-		if w.browser == b && !w.working && w.hands == nil {
+		if w.browser == b && !w.working && w.takeover == nil {
 			list = append(list, w.tabs.All()...)
 		}
 		w.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Profile is one profile, for those who work all tabs of its browser rather than a [Window] of their own. It is safe
-// for concurrent use.
+// Profile gives access to all tabs of a profile's browser, for callers that do not use a [Window]. It is safe for
+// concurrent use.
 type Profile struct{ state *profileState }
 
 // FindProfile returns the profile of that name, or the default one if name is empty. The error wraps
-// [profile.ErrNotFound], and lists those that there are.
+// [profile.ErrNotFound] and lists the existing profiles.
 func (m *Manager) FindProfile(name string) (*Profile, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -33,26 +33,26 @@ func (m *Manager) FindProfile(name string) (*Profile, error) {
 // Name returns the profile's name.
 func (p *Profile) Name() string { return p.state.name }
 
-// Lease is a running browser that no rule ends for idleness until Release.
+// Lease is a running browser that is not stopped for idleness until Release.
 type Lease struct {
 	Browser *page.Browser
-	// Observers are those that [Manager.NewObservers] made for this connection, in its order, and then its
-	// live views.
+	// Observers are those that [Manager.NewObservers] made for this connection, in its order, followed by its
+	// screencasts.
 	Observers []page.Observer
-	// Model is the id by which those are asked on whose behalf a model uses the browser; "" for a person's own use.
+	// Model identifies who approves what a model does in the browser; "" for a person's own use.
 	Model string
 
 	browser *browser
 }
 
-// Release gives the browser back. It is called once.
+// Release returns the browser. It must be called once.
 func (u *Lease) Release() { u.browser.release() }
 
-// Local reports whether the browser was started by us, on this machine.
+// Local reports whether we started the browser, on this machine.
 func (u *Lease) Local() bool { return u.browser.isLocal() }
 
-// WebSocketURL returns where the DevTools of the tab with that target id are reached, with a token; "" if no port is
-// open, or if we did not start the browser, whose address may hold secrets.
+// WebSocketURL returns the DevTools address of the tab with that target id, with a token. It is "" if no port is open,
+// or if we did not start the browser, whose address may contain secrets.
 func (u *Lease) WebSocketURL(target string) string {
 	if u.browser.devTools == nil {
 		return ""
@@ -60,12 +60,12 @@ func (u *Lease) WebSocketURL(target string) string {
 	return fmt.Sprintf("ws://127.0.0.1:%d/devtools/page/%s", u.browser.port, target)
 }
 
-// Joined reports whether it is the browser that a person uses, of the driver existing-session.
+// Joined reports whether it is a person's own browser, of the driver existing-session.
 func (u *Lease) Joined() bool { return u.browser.resolved.Mode == profile.ModeJoined }
 
-// Acquire returns the profile's browser. If it does not run it is started, or the error wraps [ErrNotRunning] if launch
-// is false. Other errors are [ErrUnavailable], [ErrInvalid], [ErrDisabled], [ErrClosed] or the end of ctx. The caller
-// releases it.
+// Acquire returns the profile's browser. If it is not running, it is started, or with launch false the error wraps
+// [ErrNotRunning]. Other errors wrap [ErrUnavailable], [ErrInvalid], [ErrDisabled], [ErrClosed] or the cause of ctx.
+// The caller calls Release.
 func (p *Profile) Acquire(ctx context.Context, launch bool) (*Lease, error) {
 	if !launch {
 		b := p.state.current()
@@ -81,18 +81,18 @@ func (p *Profile) Acquire(ctx context.Context, launch bool) (*Lease, error) {
 	return b.lease(), nil
 }
 
-// lease returns the browser for a caller who has entered it.
+// lease returns a Lease for a caller that has called acquire.
 func (b *browser) lease() *Lease { return &Lease{Browser: b.conn, Observers: b.observers, browser: b} }
 
 // StartOptions adjusts one start.
 type StartOptions struct {
-	// Headless decides for this start; nil leaves it to the environment, the profile and the settings. It is refused
-	// ([ErrInvalid]) where we do not start the browser.
+	// Headless applies to this start; nil leaves the choice to the environment, the profile and the settings. It is
+	// refused with [ErrInvalid] if we do not start the browser.
 	Headless *bool
 }
 
-// Start sees to it that the profile's browser runs and answers: one that does not is started again. For a browser that
-// a person uses, it asks that person again also after a refusal.
+// Start ensures that the profile's browser runs and answers, and restarts one that does not answer. A person whose own
+// browser is to be joined is asked again even after a refusal.
 func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		return err
 	}
 	const well = 5 * time.Second
-	// It may be given up as silent just now.
+	// The connection may just have been given up as silent.
 	if err = b.ping(ctx, well); err == nil || !errors.Is(err, cdp.ErrNoAnswer) && !errors.Is(err, cdp.ErrGone) {
 		b.release()
 		return err
@@ -134,14 +134,14 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	return nil
 }
 
-// ping has one command answered.
+// ping sends a command and waits for its answer.
 func (b *browser) ping(ctx context.Context, limit time.Duration) error {
 	return b.conn.RootSession().BeginWithin(limit, proto.BrowserGetVersion{}).Wait(ctx, nil)
 }
 
-// Stop ends the profile's browser, in the way that keeps cookies. stopped is false if none ran. A browser that we did
-// not start is left alone: the connection to it is dropped, and stopped is true; in a person's browser the tabs that we
-// opened are closed.
+// Stop shuts down the profile's browser so that cookies are saved. stopped is false if none was running. A browser that
+// we did not start keeps running: only the connection is closed, and stopped is true. In a person's own browser the
+// tabs that we opened are closed.
 func (p *Profile) Stop(ctx context.Context) (stopped bool, err error) {
 	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
 		return false, err
@@ -150,13 +150,13 @@ func (p *Profile) Stop(ctx context.Context) (stopped bool, err error) {
 	return p.state.stopWithTurn(ctx)
 }
 
-// stopWithTurn is like Stop; the caller holds the turn.
+// stopWithTurn is Stop for callers that hold startTurn.
 func (p *profileState) stopWithTurn(ctx context.Context) (stopped bool, err error) {
 	b := p.current()
 	if b == nil || b.isGone() {
 		stored, err := p.manager.store.Find(p.name)
 		if err != nil {
-			return false, nil //nolint:nilerr // nothing runs, and the profile is no more
+			return false, nil //nolint:nilerr // nothing runs, and the profile no longer exists
 		}
 		pl, err := p.manager.resolve(stored)
 		return err == nil && pl.Mode != profile.ModeLaunched, nil
@@ -167,8 +167,8 @@ func (p *profileState) stopWithTurn(ctx context.Context) (stopped bool, err erro
 	return true, nil
 }
 
-// resolve returns how the profile is stored, and what that means now. One that runs and is not on the list any more is
-// as it was.
+// resolve returns the launch or attach settings of the profile. A running profile that is no longer listed keeps its
+// settings.
 func (p *profileState) resolve() (profile.Resolved, error) {
 	stored, err := p.manager.store.Find(p.name)
 	if b := p.current(); errors.Is(err, profile.ErrNotFound) && b != nil {

@@ -2,17 +2,17 @@ package browsermgr
 
 import "clank/browsermgr/page"
 
-// LiveState tells a person who watches a window what the picture does not show.
+// LiveState is the state of a window that its picture does not show.
 type LiveState struct {
 	URL     string
 	Title   string
 	Loading bool
 	Tabs    []LiveTab
-	Dialog  *page.Dialog // the oldest that is open
-	Chooser bool         // files are asked of the person who works the window
+	Dialog  *page.Dialog // the one open longest
+	Chooser bool         // a file chooser waits for the person in control of the window
 }
 
-// LiveTab is a tab of the window.
+// LiveTab describes a tab of the window.
 type LiveTab struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
@@ -20,7 +20,8 @@ type LiveTab struct {
 	Current bool   `json:"current"`
 }
 
-// Tabs lists the tabs of a profile's browser by its windows' keys; those of "" are nobody's. It asks no browser.
+// Tabs lists the tabs of a profile's browser by their windows' keys; "" holds those of no window. It does not query the
+// browser.
 func (m *Manager) Tabs(name string) map[string][]LiveTab {
 	p, err := m.FindProfile(name)
 	if err != nil {
@@ -39,7 +40,7 @@ func (m *Manager) Tabs(name string) map[string][]LiveTab {
 	return tabs
 }
 
-// Live returns what is to be seen of the window now. It asks neither the browser nor the page.
+// Live returns the window's current state. It queries neither the browser nor the page.
 func (w *Window) Live() LiveState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +53,7 @@ func (w *Window) Live() LiveState {
 		s.Dialog = &open[0]
 	}
 	if transfers := w.browser.transfers(); transfers != nil {
-		s.Chooser = w.hands != nil && transfers.Choosing(current)
+		s.Chooser = w.takeover != nil && transfers.Choosing(current)
 	}
 	for _, tab := range w.tabs.All() {
 		s.Tabs = append(s.Tabs, LiveTab{ID: tab.ID(), Title: tab.Title(), URL: tab.URL(), Current: tab == current})
@@ -60,7 +61,7 @@ func (w *Window) Live() LiveState {
 	return s
 }
 
-// Observed returns the current tab and what follows the tabs of its browser, or nil if no page is open. It opens nothing.
+// Observed returns the current tab and its browser's observers, or nil if no page is open. It opens nothing.
 func (w *Window) Observed() (*page.Tab, []page.Observer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

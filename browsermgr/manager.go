@@ -19,7 +19,7 @@ import (
 	"clank/browsermgr/webcodecs"
 )
 
-// What holds unless the Manager's fields say otherwise.
+// Defaults for the Manager's fields.
 const (
 	// FirstPort and LastPort bound the DevTools ports of managed browsers.
 	FirstPort = 18800
@@ -29,98 +29,102 @@ const (
 // Manager owns browsers. Its fields are set before [Manager.Open] and not changed afterwards. It is safe for concurrent
 // use.
 type Manager struct {
-	// Home is the directory below which browser/<profile>/user-data lie. Required.
+	// Home is the directory that holds browser/<profile>/user-data. Required.
 	Home string
-	// Profile is the name of the profile that windows use which name none; empty means [profile.DefaultName].
+	// Profile is the profile of windows that name none; empty means [profile.DefaultName].
 	Profile string
-	// FirstPort and LastPort bound the DevTools ports that are given out; both zero mean the package's constants.
+	// FirstPort and LastPort bound the DevTools ports to use; both zero mean the package's constants.
 	FirstPort, LastPort int
-	// IdleAfter is how long a browser runs without being used before it is stopped; zero keeps it.
+	// IdleAfter is how long an unused browser runs before it is stopped; zero keeps it running.
 	IdleAfter time.Duration
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
-	// Config, if set, is asked at each start what holds for all profiles, unless one says otherwise.
+	// Config, if set, is called at each start for the settings that apply to all profiles unless a profile
+	// overrides them.
 	Config func() profile.Config
-	// NewObservers, if set, makes the observers of each new connection to a profile's browser; see [Lease.Observers].
-	// local says that it is started by us, on this machine. Those that are an io.Closer are closed when the connection
-	// has ended.
+	// NewObservers, if set, makes the observers of each new connection to a profile's browser; see
+	// [Lease.Observers]. local reports that we start the browser, on this machine. Observers that implement
+	// io.Closer are closed when the connection has ended.
 	NewObservers func(profile string, local bool) []page.Observer
-	// Gate, if set, judges what pages reach.
+	// Gate, if set, decides what pages may reach.
 	Gate Gate
-	// DevToolsToken says whether a token lets a program use a browser's DevTools, where a port is wanted for them; nil
-	// lets nobody.
+	// DevToolsToken reports whether a token allows a program to use a browser's DevTools port; nil allows nobody.
 	DevToolsToken func(token string) bool
-	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load,
-	// as far as it is known then: pages are to be kept from it. It may be told the same one again.
+	// OnDevToolsPort, if set, is called with the DevTools port of each browser on this machine, if known, before
+	// its pages load, so that pages can be kept from it. It may be called more than once for a port.
 	OnDevToolsPort func(port int)
-	// Endpoints, if set, judges where browsers on other machines may be.
+	// Endpoints, if set, decides where browsers on other machines may be.
 	Endpoints profile.EndpointPolicy
-	// Redact, if set, takes secrets out of what browsers tell; see [page.Options].
+	// Redact, if set, removes secrets from messages of browsers; see [page.Options].
 	Redact func(message []byte) []byte
-	// Secrets, if set, knows the secrets in pages: they are neither shown nor copied.
+	// Secrets, if set, knows the secrets in pages, which are neither shown nor copied.
 	Secrets Secrets
-	// StateKeys, if set, returns the keys that the state of persons' places is encrypted with while their browsers do
-	// not run; see [profile.PackState]. Nil leaves it in the clear.
+	// StateKeys, if set, returns the keys that encrypt the state of people's places while their browsers do not
+	// run; see [profile.PackState]. Nil leaves the state unencrypted.
 	StateKeys func(ctx context.Context) ([]string, error)
-	// CheckRename, if set, says why a profile cannot have another name now: something else names it.
+	// CheckRename, if set, returns an error if a profile cannot be renamed now because something else refers to
+	// it.
 	CheckRename func(ctx context.Context, name string) error
-	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	// OnSent, if set, is called with the name of each CDP method as it is sent, for measurements. It must not
+	// block.
 	OnSent func(method string)
 
 	store *profile.Store
 
-	mu       sync.Mutex
-	opened   bool
-	closed   chan struct{} // closed by Close
-	profiles map[string]*profileState
-	windows  map[string]*Window
-	encoders webcodecs.Host
-	roomTurn chan struct{}  // holds a token while room for one more browser is made
-	hurry    chan struct{}  // closed when packing is given up; see [Manager.packState]
-	giveUp   func()         // closes hurry
-	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
+	mu               sync.Mutex
+	opened           bool
+	closed           chan struct{} // closed by Close
+	profiles         map[string]*profileState
+	windows          map[string]*Window
+	encoders         webcodecs.Host
+	roomTurn         chan struct{}  // holds a token while a running browser is being stopped to make room
+	packingAbandoned chan struct{}  // closed to abandon packing; see [Manager.packState]
+	abandonPacking   func()         // closes packingAbandoned
+	wg               sync.WaitGroup // watchers of browsers, and tabs closing in the background
 }
 
-// Gate judges what pages reach. [clank/browsermgr/egress.Proxy] is one. It is asked to listen for browsers that we
-// start, and to judge each request of the others, which go their own way.
+// Gate decides what pages may reach; [clank/browsermgr/egress.Proxy] implements it. It proxies browsers that we
+// start, and checks each request of other browsers, which do not use its proxy.
 type Gate interface {
 	intercept.RequestPolicy
-	// Listen returns the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked
-	// at each start; "" lets the browser do without.
+	// Listen returns the proxy that all traffic of a browser we start goes through, as http://host:port. It is
+	// called at each start; "" means no proxy.
 	Listen(ctx context.Context, profile string) (proxy string, err error)
-	// Watch notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
-	// which is called once, waits for late refusals and returns the first.
+	// Watch records the requests refused to the tab with that CDP target id from now on. finish, which must be
+	// called once, waits for late refusals and returns the first.
 	Watch(profile, target string) (finish func(ctx context.Context) error)
-	// ExplainDocument says why a document did not load in the tab with that CDP target id, of which a browser behind a
-	// proxy knows no more than that; nil if it does not know either. address is what was asked for, since is when.
+	// ExplainDocument returns why a document did not load in the tab with that CDP target id, which a browser
+	// behind a proxy cannot know; nil if the Gate does not know either. address was requested at since or later.
 	ExplainDocument(profile, target, address string, since time.Time) error
-	// RefusalCount counts what the pages of a profile were refused.
+	// RefusalCount returns how many requests of a profile's pages were refused.
 	RefusalCount(profile string) uint64
 }
 
-// Secrets knows the secrets that were filled into pages, as [clank/browsermgr/page/login.Filler] does.
+// Secrets knows which secrets were filled into pages; [clank/browsermgr/page/login.Filler] implements it.
 type Secrets interface {
-	// HiddenAreas finds what pictures of a tab must not show; see [page.Options].
+	// HiddenAreas returns the areas to cover in pictures of a tab; see [page.Options].
 	HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, error)
 	// Holds reports whether the pages of a tab hold a secret; see [page.Options].
 	Holds(ctx context.Context, t *page.Tab) (bool, error)
 }
 
-// WindowOptions says which window is wanted, and what it is like if it has to be made.
+// WindowOptions identifies a window and says how to make it if it does not exist.
 type WindowOptions struct {
-	// Key is whose it is: the id of a session. Required.
+	// Key identifies the owner: the id of a session. Required.
 	Key string
 	// URL is where a new window opens; empty means about:blank.
 	URL string
-	// Profile is whose cookies and storage it has; empty means the Manager's. An open window stays in its profile.
+	// Profile has the cookies and storage to use; empty means the Manager's. An existing window keeps its profile.
 	Profile string
-	// Headed asks for a window on the screen.
+	// Headed asks for a visible browser window.
 	Headed bool
-	// Ephemeral keeps cookies and storage apart from the profile, in memory only, and forgets them with the window.
+	// Ephemeral keeps cookies and storage apart from the profile, in memory only, and discards them with the
+	// window.
 	Ephemeral bool
 }
 
-// Open makes the Manager ready, and ends and removes what a former run that died has left. It starts no browser.
+// Open prepares the Manager, and ends browsers and removes files that a crashed run has left. It starts no
+// browser.
 func (m *Manager) Open(ctx context.Context) error {
 	if m.Home == "" {
 		return errors.New("open browser manager: no home directory given")
@@ -147,8 +151,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.profiles = map[string]*profileState{}
 	m.windows = map[string]*Window{}
 	m.roomTurn = make(chan struct{}, 1)
-	m.hurry = make(chan struct{})
-	m.giveUp = sync.OnceFunc(func() { close(m.hurry) })
+	m.packingAbandoned = make(chan struct{})
+	m.abandonPacking = sync.OnceFunc(func() { close(m.packingAbandoned) })
 	m.encoders.Options = m.encoderOptions
 	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	if m.StateKeys != nil {
@@ -161,10 +165,10 @@ func (m *Manager) userDataDir(profile string) string {
 	return filepath.Join(m.Home, "browser", profile, "user-data")
 }
 
-// Window returns the window of a key: the one that is open, or a new one at opts.URL. It starts the browser if none
-// runs. restored says that a page had to be opened again: that of a window whose browser had ended, or opts.URL; what
-// was typed into it is lost. If the page cannot be loaded the window is there all the same, and says so with its next
-// action. It is worked until [Window.Rest]: its pages are not frozen.
+// Window returns the window of a key: the existing one, or a new one at opts.URL. It starts the browser if
+// necessary. restored reports that a page had to be (re)opened, whose unsaved input is lost: the window's last
+// page if its browser had ended, or opts.URL. A page that fails to load is reported with the next action, not as
+// an error. The window's pages are not frozen until [Window.Rest].
 func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, restored bool, err error) {
 	if opts.Key == "" {
 		return nil, false, errors.New("open window: no key given")
@@ -184,7 +188,8 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	return w, restored, nil
 }
 
-// CheckInstance returns nil if a place can have a profile of that name, "<base>@<place>". The error wraps [ErrInvalid].
+// CheckInstance returns nil if a place can have a profile named name, "<base>@<place>". The error wraps
+// [ErrInvalid].
 func (m *Manager) CheckInstance(name string) error {
 	p, err := m.store.Ensure(name)
 	if err != nil {
@@ -194,7 +199,7 @@ func (m *Manager) CheckInstance(name string) error {
 	return err
 }
 
-// findOrMakeWindow finds or makes the window, without a browser.
+// findOrMakeWindow finds or makes the window without starting a browser.
 func (m *Manager) findOrMakeWindow(opts WindowOptions) (*Window, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -227,7 +232,7 @@ func (m *Manager) checkOpen() error {
 	return nil
 }
 
-// isClosed reports whether the Manager cannot be used. The caller holds m.mu.
+// isClosed reports whether the Manager is not open or is closing. The caller holds m.mu.
 func (m *Manager) isClosed() bool {
 	if !m.opened {
 		return true
@@ -257,18 +262,18 @@ func (m *Manager) untilClosed(ctx context.Context) (derived context.Context, rel
 	}
 }
 
-// Lookup returns the window of a key if there is one that is not parked. It starts and opens nothing.
+// Lookup returns the window of a key, if there is one that is not parked. It starts and opens nothing.
 func (m *Manager) Lookup(key string) (*Window, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w, ok := m.windows[key]
-	if !ok || w.isAway() {
+	if !ok || w.isParkedUnused() {
 		return nil, false
 	}
 	return w, true
 }
 
-// CloseWindow closes the window of a key, be it parked or not. An unknown key is no error.
+// CloseWindow closes the window of a key, parked or not. An unknown key is no error.
 func (m *Manager) CloseWindow(ctx context.Context, key string) error {
 	m.mu.Lock()
 	w, ok := m.windows[key]
@@ -292,7 +297,7 @@ type BrowserStatus struct {
 	Windows     int // windows that have tabs in it
 }
 
-// Status lists the profiles that were in use since Open, by name. It asks no browser.
+// Status lists the profiles used since Open, by name. It does not query their browsers.
 func (m *Manager) Status() []BrowserStatus {
 	m.mu.Lock()
 	profiles := make([]*profileState, 0, len(m.profiles))
@@ -310,11 +315,12 @@ func (m *Manager) Status() []BrowserStatus {
 	return list
 }
 
-// Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When
-// ctx ends the browsers are killed, and what is not packed yet stays in the clear. Closing twice is no error.
+// Close closes all windows and shuts the browsers down so that cookies are saved, and returns when everything has
+// ended. When ctx ends, the browsers are killed, and state that is not packed yet stays unencrypted. Closing twice
+// is no error.
 func (m *Manager) Close(ctx context.Context) error {
-	if m.giveUp != nil {
-		defer context.AfterFunc(ctx, m.giveUp)()
+	if m.abandonPacking != nil {
+		defer context.AfterFunc(ctx, m.abandonPacking)()
 	}
 	m.mu.Lock()
 	if m.opened && !m.isClosed() {
@@ -344,7 +350,7 @@ func (m *Manager) config() profile.Config {
 	return profile.Config{}
 }
 
-// MaxRunning returns how many browsers that are started here may run at once; 0 is any number.
+// MaxRunning returns how many browsers started here may run at once; 0 means no limit.
 func (m *Manager) MaxRunning() int { return m.config().MaxRunning }
 
 func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {

@@ -11,13 +11,14 @@ import (
 	"clank/browsermgr/page"
 )
 
-// maxParked bounds what all parked windows keep, in bytes. Of those that were parked before, the addresses are left.
+// maxParked bounds the saved state of all parked windows, in bytes. Windows parked first lose theirs first and keep
+// only their address.
 const maxParked = 64 << 20
 
-// parkedWindow is what the tabs of a window held that were closed, or went with their browser.
+// parkedWindow is the saved state of a window whose tabs were closed or whose browser has ended.
 type parkedWindow struct {
 	pages   []parkedPage
-	current []int // of the pages, in the order in which they were last current
+	current []int // indexes in pages, in the order of last selection
 	at      time.Time
 }
 
@@ -28,15 +29,15 @@ func (p *parkedWindow) size() (n int) {
 	return n
 }
 
-// Park closes the tabs of a window that nobody uses and keeps what they hold for when it is used again. If something of
-// it would be lost it does nothing and returns false, unless it must. What is kept is in memory only.
+// Park saves the state of an unused window in memory and closes its tabs; the next use restores them. If something
+// would be lost, such as unsaved input, Park does nothing and returns false, unless must is set.
 func (w *Window) Park(ctx context.Context, must bool) (parked bool, err error) {
 	if err := acquireTurn(ctx, w.readyTurn); err != nil {
 		return false, err
 	}
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
-	b, held, closed := w.browser, w.hands != nil, w.closed
+	b, held, closed := w.browser, w.takeover != nil, w.closed
 	w.mu.Unlock()
 	if held && !must {
 		return false, nil
@@ -45,7 +46,7 @@ func (w *Window) Park(ctx context.Context, must bool) (parked bool, err error) {
 		return true, nil
 	}
 	defer b.uses.ReleaseUnused()
-	kept, unsaved := w.take(ctx, b)
+	kept, unsaved := w.savePages(ctx, b)
 	if unsaved != "" && !must {
 		w.manager.Logger.Debug("a page stays open", "window", w.key, "reason", unsaved)
 		return false, nil
@@ -55,7 +56,7 @@ func (w *Window) Park(ctx context.Context, must bool) (parked bool, err error) {
 	if current := w.tabs.Current(); current != nil {
 		w.tabs.SetStartURL(current.URL())
 	}
-	w.parked, w.away, w.contextID = kept, true, ""
+	w.parked, w.parkedUnused, w.contextID = kept, true, ""
 	w.tabs.Clear()
 	w.mu.Unlock()
 	b.forgetWindow(w)
@@ -73,8 +74,8 @@ func (w *Window) Park(ctx context.Context, must bool) (parked bool, err error) {
 	return true, nil
 }
 
-// take sees what the tabs of a window hold. unsaved says what would be lost.
-func (w *Window) take(ctx context.Context, b *browser) (kept *parkedWindow, unsaved string) {
+// savePages reads the state of the window's tabs. unsaved names what would be lost; "" for nothing.
+func (w *Window) savePages(ctx context.Context, b *browser) (kept *parkedWindow, unsaved string) {
 	w.mu.Lock()
 	tabs, selected := w.tabs.All(), slices.Clone(w.tabs.selected)
 	w.mu.Unlock()
@@ -82,7 +83,7 @@ func (w *Window) take(ctx context.Context, b *browser) (kept *parkedWindow, unsa
 	reasons := make([]string, len(tabs))
 	var looks sync.WaitGroup
 	for i, tab := range tabs {
-		looks.Go(func() { kept.pages[i], reasons[i] = w.takePage(ctx, b, tab) })
+		looks.Go(func() { kept.pages[i], reasons[i] = w.savePage(ctx, b, tab) })
 	}
 	looks.Wait()
 	for _, tab := range selected {
@@ -96,8 +97,7 @@ func (w *Window) take(ctx context.Context, b *browser) (kept *parkedWindow, unsa
 	return kept, ""
 }
 
-// reopenParked opens the tabs of a parked window again, in their order. The current one is ready when it returns, and so
-// are the others.
+// reopenParked restores the tabs of a parked window in their order and returns the current one when all are ready.
 func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindow) (tab *page.Tab, err error) {
 	tabs := make([]*page.Tab, len(kept.pages))
 	for i := range kept.pages {
@@ -111,30 +111,30 @@ func (w *Window) reopenParked(ctx context.Context, b *browser, kept *parkedWindo
 		w.tabs.Select(tabs[current])
 	}
 	w.mu.Unlock()
-	w.givePage(ctx, b, tabs[current], kept.pages[current])
+	w.restorePage(ctx, b, tabs[current], kept.pages[current])
 	var others sync.WaitGroup
 	for i, tab := range tabs {
 		if i != current {
-			others.Go(func() { w.givePage(ctx, b, tab, kept.pages[i]) })
+			others.Go(func() { w.restorePage(ctx, b, tab, kept.pages[i]) })
 		}
 	}
 	others.Wait()
 	return tabs[current], nil
 }
 
-// keepLimit bounds how long the end of a browser waits for what its pages hold.
-const keepLimit = 3 * time.Second
+// saveLimit bounds how long a browser about to end waits for the state of its pages.
+const saveLimit = 3 * time.Second
 
-// takePages has the windows of a browser that is about to be ended keep what their pages hold. One that is gone, or that
-// nobody opens again, has none.
-func (b *browser) takePages() {
+// saveWindows saves the pages of all windows of a browser that is about to end. It does nothing if the connection is
+// lost or the Manager is closing.
+func (b *browser) saveWindows() {
 	if b.manager.checkOpen() != nil || b.conn.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keepLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), saveLimit)
 	defer cancel()
 	for _, w := range b.windowList() {
-		kept, _ := w.take(ctx, b)
+		kept, _ := w.savePages(ctx, b)
 		w.mu.Lock()
 		if w.browser == b && len(kept.pages) > 0 && !w.ephemeral {
 			w.parked = kept
@@ -144,12 +144,12 @@ func (b *browser) takePages() {
 	b.manager.boundParked()
 }
 
-// losesPages reports whether something would be lost that its pages hold if the browser ended.
+// losesPages reports whether ending the browser would lose something in its pages.
 func (b *browser) losesPages() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), keepLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), saveLimit)
 	defer cancel()
 	for _, w := range b.windowList() {
-		if _, unsaved := w.take(ctx, b); unsaved != "" && !w.isEphemeral() {
+		if _, unsaved := w.savePages(ctx, b); unsaved != "" && !w.isEphemeral() {
 			b.manager.Logger.Debug("an idle browser goes on", "pid", b.pid(), "window", w.key, "reason", unsaved)
 			return true
 		}
@@ -157,7 +157,7 @@ func (b *browser) losesPages() bool {
 	return false
 }
 
-// boundParked forgets what windows keep that were parked before others, where that is too much.
+// boundParked discards the state of the windows parked first while there is more than maxParked.
 func (m *Manager) boundParked() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -185,7 +185,7 @@ func (m *Manager) boundParked() {
 	}
 }
 
-// forgetParked forgets what windows of a profile keep whose state is deleted.
+// forgetParked discards the saved pages of a profile's windows, because the profile's state is deleted.
 func (m *Manager) forgetParked(profile string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,10 +207,10 @@ func (w *Window) parkedAt() time.Time {
 	return w.parked.at
 }
 
-func (w *Window) isAway() bool {
+func (w *Window) isParkedUnused() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.away
+	return w.parkedUnused
 }
 
 func (w *Window) isEphemeral() bool {

@@ -18,14 +18,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// maxHistory is how many entries of a tab's history are kept, as many as Chromium does.
+// maxHistory is how many entries of a tab's history are kept, the same number as in Chromium.
 const maxHistory = 50
 
-// historyEntry is a page that back or forward leads to.
+// historyEntry is an entry of a tab's session history.
 type historyEntry struct{ url, title string }
 
-// readHistory returns the history of a tab, and which entry is shown. posted says that the page came of a form that was
-// sent: its address may show something else.
+// readHistory returns the history of a tab and the index of its current entry. posted reports that the page is the
+// result of a form submission, so that its address alone may load something else.
 func readHistory(ctx context.Context, tab *page.Tab) (entries []historyEntry, at int, posted bool, err error) {
 	h, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, tab.MainFrame().Session, proto.PageGetNavigationHistory{})
 	if err != nil {
@@ -35,7 +35,7 @@ func readHistory(ctx context.Context, tab *page.Tab) (entries []historyEntry, at
 		shown := i == h.CurrentIndex
 		posted = posted || shown && e.TransitionType == proto.PageTransitionTypeFormSubmit && !strings.Contains(e.URL, "?")
 		web := strings.HasPrefix(e.URL, "http://") || strings.HasPrefix(e.URL, "https://") || e.URL == "about:blank"
-		same := len(entries) > 0 && entries[len(entries)-1].url == e.URL // Chromium would not make two of them
+		same := len(entries) > 0 && entries[len(entries)-1].url == e.URL // Chromium would merge the two
 		if !shown && !web || same && !shown {
 			continue
 		}
@@ -55,16 +55,16 @@ func readHistory(ctx context.Context, tab *page.Tab) (entries []historyEntry, at
 	return entries, at, posted, nil
 }
 
-// pageSession is a session of its own to a page. What it intercepts nobody else is told of.
+// pageSession is a separate CDP session with a page, so that its Fetch events do not reach other clients.
 type pageSession struct {
 	branch *cdp.Branch
 
 	mu        sync.Mutex
 	calls     int
 	answers   map[int]chan sessionAnswer
-	onRequest func(requestID, frameID string) (method string, params any) // called for each document that is asked for
-	shown     string                                                      // the address of the present entry
-	navigated chan struct{}                                               // holds a token when another is shown
+	onRequest func(requestID, frameID string) (method string, params any) // called for each document request
+	shown     string                                                      // the address of the current entry
+	navigated chan struct{}                                               // holds a token when another entry is shown
 }
 
 type sessionAnswer struct {
@@ -74,7 +74,7 @@ type sessionAnswer struct {
 	} `json:"error"`
 }
 
-// openSession opens a session to a tab's page. The caller closes its branch.
+// openSession opens a session with a tab's page. The caller closes its branch.
 func openSession(ctx context.Context, tab *page.Tab) (*pageSession, error) {
 	s := &pageSession{answers: map[int]chan sessionAnswer{}, navigated: make(chan struct{}, 1)}
 	branch, err := tab.Browser().Branch(ctx, tab.TargetID(), s.receive)
@@ -82,7 +82,7 @@ func openSession(ctx context.Context, tab *page.Tab) (*pageSession, error) {
 	return s, err
 }
 
-// receive takes a message. It runs on the reading goroutine.
+// receive handles a message. It runs on the connection's reading goroutine.
 func (s *pageSession) receive(message []byte) {
 	var m struct {
 		ID int `json:"id"`
@@ -115,7 +115,7 @@ func (s *pageSession) receive(message []byte) {
 		answer <- m.sessionAnswer
 	case m.Method == "Fetch.requestPaused":
 		method, params := onRequest(m.Params.RequestID, m.Params.FrameID)
-		_, _ = s.send(method, params) // what was abandoned meanwhile needs no answer
+		_, _ = s.send(method, params) // a request abandoned meanwhile needs no answer
 	case navigated:
 		select {
 		case s.navigated <- struct{}{}:
@@ -137,10 +137,10 @@ func (s *pageSession) send(method string, params any) (<-chan sessionAnswer, err
 	return answer, s.branch.Send(message)
 }
 
-// betweenPages is what Chromium answers while one page takes the place of another.
+// betweenPages is Chromium's error while one page replaces another.
 const betweenPages = "Not attached to an active page"
 
-// do asks the page, for as long as ctx allows.
+// do sends a command and waits for its result until ctx ends, repeating it while one page replaces another.
 func (s *pageSession) do(ctx context.Context, req proto.Request, into any) error {
 	for {
 		err := s.ask(ctx, req, into)
@@ -150,7 +150,7 @@ func (s *pageSession) do(ctx context.Context, req proto.Request, into any) error
 	}
 }
 
-// ask is do, which asks once.
+// ask is do without repetition.
 func (s *pageSession) ask(ctx context.Context, req proto.Request, into any) error {
 	answer, err := s.send(req.ProtoReq(), req)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *pageSession) ask(ctx context.Context, req proto.Request, into any) erro
 	}
 }
 
-// intercept has what is asked for documents answered by on, or lets them pass again if that is nil.
+// intercept passes document requests to on, which returns the CDP command that answers each. nil stops intercepting.
 func (s *pageSession) intercept(ctx context.Context, on func(requestID, frameID string) (string, any)) error {
 	if on == nil {
 		return s.do(ctx, proto.FetchDisable{}, nil)
@@ -182,14 +182,14 @@ func (s *pageSession) intercept(ctx context.Context, on func(requestID, frameID 
 	return s.do(ctx, proto.FetchEnable{Patterns: documents}, nil)
 }
 
-// emptyPage answers for a document of the history that is only passed by. Its status keeps Chromium from showing it again
-// when somebody goes back to it.
+// emptyPage returns the response for history entries that are only passed through. Its status, 203, keeps Chromium from
+// showing it again when somebody navigates back to it.
 func emptyPage(title string) (status int, body string) {
 	return http.StatusNonAuthoritativeInfo, base64.StdEncoding.EncodeToString([]byte("<!doctype html><title>" + html.EscapeString(title) + "</title>"))
 }
 
-// makeHistory gives a new tab a history without asking the network for any of its pages: CDP cannot write one. The tab
-// then shows an empty page in place of the entry at.
+// makeHistory gives a new tab a history by loading an empty page for each entry, since CDP cannot write one. Nothing is
+// requested from the network. The tab then shows the empty page of entry at.
 func (s *pageSession) makeHistory(ctx context.Context, entries []historyEntry, at int) error {
 	title := ""
 	var mu sync.Mutex
@@ -212,7 +212,7 @@ func (s *pageSession) makeHistory(ctx context.Context, entries []historyEntry, a
 	}
 	for i, e := range entries {
 		if i == 0 && e.url == "about:blank" {
-			continue // every tab begins so
+			continue // every tab begins with about:blank
 		}
 		mu.Lock()
 		title = e.title
@@ -228,14 +228,14 @@ func (s *pageSession) makeHistory(ctx context.Context, entries []historyEntry, a
 	if err := s.do(ctx, proto.PageGetNavigationHistory{}, &h); err != nil {
 		return err
 	}
-	more := len(h.Entries) - len(entries) // the empty page before that of another tab
+	more := len(h.Entries) - len(entries) // a tab's initial empty page
 	if more < 0 || more > 1 {
 		return fmt.Errorf("the history has %d entries, not %d", len(h.Entries), len(entries))
 	}
 	return s.show(ctx, entries[at].url, proto.PageNavigateToHistoryEntry{EntryID: h.Entries[at+more].ID})
 }
 
-// show brings the page to an entry with another address, and returns when it is shown.
+// show runs req, which navigates to url, and returns when that entry is shown.
 func (s *pageSession) show(ctx context.Context, url string, req proto.Request) error {
 	var res struct{ ErrorText string }
 	if err := s.do(ctx, req, &res); err != nil {

@@ -22,32 +22,31 @@ import (
 //go:embed parked.js
 var parkedScript string
 
-// How long it may take to see what a page holds, to give that to another, and that one's frames and fields to be there.
+// Time limits for saving a page, for restoring one, and for its frames and fields to appear.
 const (
-	takeLimit  = 5 * time.Second
-	giveLimit  = 15 * time.Second
-	fieldLimit = 2 * time.Second
+	pageSaveLimit    = 5 * time.Second
+	pageRestoreLimit = 15 * time.Second
+	fieldLimit       = 2 * time.Second
 )
 
-// maxParkedPage is how much of a page is kept, in bytes.
+// maxParkedPage bounds what is kept of a page, in bytes.
 const maxParkedPage = 1 << 20
 
-// parkedPage is what a page held that was closed: all that can be given to it when it is opened again. It is in memory
-// only.
+// parkedPage is the saved state of a closed page, from which it is restored. It is kept in memory only.
 type parkedPage struct {
 	url     string
 	history []historyEntry
-	at      int           // of the history: what was shown
+	at      int           // index in history of the entry shown
 	frames  []parkedFrame // the main frame first
 }
 
-// parkedFrame is what parked.js takes of a document and those that it reaches.
+// parkedFrame is what parked.js reads from a document and the same-process documents in it.
 type parkedFrame struct {
 	URL      string            `json:"url"`
 	Fields   []json.RawMessage `json:"fields"`
 	Scrolled []json.RawMessage `json:"scrolled"`
 	Storage  map[string]string `json:"storage"`
-	State    *string           `json:"state"` // of its entry in the history, as JSON
+	State    *string           `json:"state"` // history.state, as JSON
 	Unsaved  []string          `json:"unsaved"`
 }
 
@@ -67,10 +66,10 @@ func (p *parkedPage) size() int {
 	return n
 }
 
-// takePage sees what a page holds, without having it go on if it is frozen. unsaved says what of it would be lost; ""
-// if nothing would.
-func (w *Window) takePage(ctx context.Context, b *browser, tab *page.Tab) (p parkedPage, unsaved string) {
-	ctx, cancel := context.WithTimeout(ctx, takeLimit)
+// savePage reads the state of a page, without resuming it if it is frozen. unsaved names what would be lost if the page
+// were closed; "" for nothing.
+func (w *Window) savePage(ctx context.Context, b *browser, tab *page.Tab) (p parkedPage, unsaved string) {
+	ctx, cancel := context.WithTimeout(ctx, pageSaveLimit)
 	defer cancel()
 	p = parkedPage{url: tab.URL()}
 	if tab.Err() != nil || p.url == "" || p.url == "about:blank" {
@@ -87,13 +86,13 @@ func (w *Window) takePage(ctx context.Context, b *browser, tab *page.Tab) (p par
 	if transfers := b.transfers(); transfers != nil && transfers.Downloading(tab) {
 		unsaved = cmp.Or(unsaved, "it downloads")
 	}
-	if len(tab.Dialogs().Pending) > 0 { // the page stands still
+	if len(tab.Dialogs().Pending) > 0 { // its scripts are blocked
 		return p, "it shows a dialog"
 	}
 	for _, f := range tab.Frames() {
 		got, err := frame.CallFunction[parkedFrame](ctx, f, parkedScript, nil, map[string]any{})
 		if err != nil && f != tab.MainFrame() {
-			continue // it went away
+			continue // the frame is gone
 		}
 		if err != nil {
 			return p, "it does not answer"
@@ -107,7 +106,7 @@ func (w *Window) takePage(ctx context.Context, b *browser, tab *page.Tab) (p par
 		}
 		unsaved = cmp.Or(unsaved, "it holds a secret")
 	}
-	if talks(ctx, tab) {
+	if hasPeerConnection(ctx, tab) {
 		unsaved = cmp.Or(unsaved, "it is in a call")
 	}
 	if p.size() > maxParkedPage {
@@ -117,7 +116,8 @@ func (w *Window) takePage(ctx context.Context, b *browser, tab *page.Tab) (p par
 	return p, unsaved
 }
 
-// holdsSecret reports whether the page shows what the vault filled in, or what a person typed who worked the window.
+// holdsSecret reports whether the page holds something that the vault filled in or that a person typed during a
+// takeover.
 func (w *Window) holdsSecret(ctx context.Context, b *browser, tab *page.Tab) (bool, error) {
 	if b.manager.Secrets != nil {
 		if held, err := b.manager.Secrets.Holds(ctx, tab); held || err != nil {
@@ -127,8 +127,8 @@ func (w *Window) holdsSecret(ctx context.Context, b *browser, tab *page.Tab) (bo
 	return w.typed.fields.Holds(ctx, tab)
 }
 
-// talks reports whether a script of the page has a WebRTC connection.
-func talks(ctx context.Context, tab *page.Tab) bool {
+// hasPeerConnection reports whether a script of the page has an open WebRTC connection.
+func hasPeerConnection(ctx context.Context, tab *page.Tab) bool {
 	const connected = `function () { return this.some((c) => ["connecting", "connected"].includes(c.connectionState)); }`
 	for _, f := range tab.ProcessRoots() {
 		const group = "clank-parked"
@@ -156,8 +156,9 @@ func talks(ctx context.Context, tab *page.Tab) bool {
 	return false
 }
 
-// givePage opens a parked page in a new tab and gives it what it held. The outcome is told with the next action.
-func (w *Window) givePage(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) {
+// restorePage opens a parked page in a new tab and restores its state. The outcome is reported in the notes of the next
+// action.
+func (w *Window) restorePage(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) {
 	if p.url == "" || p.url == "about:blank" {
 		return
 	}
@@ -176,8 +177,8 @@ func (w *Window) givePage(ctx context.Context, b *browser, tab *page.Tab, p park
 	w.tabs.AddNotes(append([]string{text}, notes...)...)
 }
 
-// loadParked brings a new tab to where a parked page was, and that to the state it was in. missing names the fields that
-// are not there or do not take what they held.
+// loadParked loads a parked page in a new tab and restores its history, storage and fields. missing names the fields
+// that are gone or did not accept their former value.
 func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p parkedPage) (notes, missing []string, err error) {
 	if len(p.history) == 0 {
 		notes, err = w.navigate(ctx, b, tab, p.url)
@@ -189,10 +190,10 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p pa
 		defer s.branch.Close()
 		err = s.prepare(ctx, p)
 	}
-	if err != nil { // what was prepared may be shown at the same address
+	if err != nil { // an empty page made by prepare may be shown at the page's address
 		b.manager.Logger.Debug("a page is opened again without its history", "tab", tab.ID(), "error", err)
 		if opened {
-			_ = s.intercept(ctx, nil) // or the session is over
+			_ = s.intercept(ctx, nil) // or the session has ended
 		}
 		if _, err := tab.Navigate(ctx, "about:blank"); err != nil {
 			return nil, nil, err
@@ -207,15 +208,15 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p pa
 	if err != nil || !opened {
 		return notes, nil, err
 	}
-	err = tab.RunExclusive(ctx, giveLimit, func(ctx context.Context) error {
-		// Fields that send their form when they change must not do so now.
+	err = tab.RunExclusive(ctx, pageRestoreLimit, func(ctx context.Context) error {
+		// A field's change handler must not submit its form now.
 		err := s.intercept(ctx, func(requestID, frameID string) (string, any) {
 			if frameID == tab.TargetID() {
 				return "Fetch.failRequest", map[string]string{"requestId": requestID, "errorReason": "Aborted"}
 			}
 			return "Fetch.continueRequest", map[string]string{"requestId": requestID}
 		})
-		missing = giveFrames(ctx, tab, p.frames)
+		missing = restoreFrames(ctx, tab, p.frames)
 		return err
 	})
 	if err != nil {
@@ -224,10 +225,9 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p pa
 	return notes, missing, nil
 }
 
-// prepare makes the tab's history, and what the page finds when it loads: the storage of its tab and the state of its
-// entry.
+// prepare makes the tab's history and what the page reads while it loads: session storage and history.state.
 func (s *pageSession) prepare(ctx context.Context, p parkedPage) error {
-	ctx, cancel := context.WithTimeout(ctx, giveLimit)
+	ctx, cancel := context.WithTimeout(ctx, pageRestoreLimit)
 	defer cancel()
 	if err := s.makeHistory(ctx, p.history, p.at); err != nil {
 		return err
@@ -245,8 +245,9 @@ func (s *pageSession) prepare(ctx context.Context, p parkedPage) error {
 	return s.intercept(ctx, nil)
 }
 
-// giveFrames gives the frames of a page what those of an earlier one held.
-func giveFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (missing []string) {
+// restoreFrames restores fields and scroll positions of a page's frames. It waits for frames and fields to appear, at
+// most fieldLimit.
+func restoreFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (missing []string) {
 	until := time.Now().Add(fieldLimit)
 	used := map[*frame.Frame]bool{}
 	for i, want := range saved {
@@ -282,7 +283,7 @@ func giveFrames(ctx context.Context, tab *page.Tab, saved []parkedFrame) (missin
 	return missing
 }
 
-// pause waits a moment for what Chromium does not tell of. It returns false if ctx is over.
+// pause waits briefly where Chromium has no event to wait for. It returns false if ctx has ended.
 func pause(ctx context.Context) bool {
 	select {
 	case <-time.After(20 * time.Millisecond):

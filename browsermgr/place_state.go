@@ -14,14 +14,13 @@ import (
 	"clank/sessions"
 )
 
-// isPacked reports whether the state of a profile is encrypted while its browser does not run: that of a person's place
-// is.
+// isPacked reports whether the state of a profile is encrypted while its browser does not run, as for people's places.
 func (m *Manager) isPacked(name string) bool {
 	return m.StateKeys != nil && profile.IsPersons(name)
 }
 
-// packState puts a person's state away, encrypted, when its browser has ended. What cannot be packed stays as it is,
-// and is when its browser ends the next time, or clank starts.
+// packState encrypts a person's state after their browser has ended. If that fails the state stays unencrypted, and is
+// packed when the browser ends the next time or clank starts.
 func (m *Manager) packState(name string) {
 	if !m.isPacked(name) {
 		return
@@ -30,7 +29,7 @@ func (m *Manager) packState(name string) {
 	defer cancel(nil)
 	m.wg.Go(func() {
 		select {
-		case <-m.hurry:
+		case <-m.packingAbandoned:
 			cancel(ErrClosed)
 		case <-ctx.Done():
 		}
@@ -40,7 +39,7 @@ func (m *Manager) packState(name string) {
 	}
 }
 
-// unpackState has a person's state be there when its browser starts.
+// unpackState decrypts a person's state before their browser starts.
 func (p *profileState) unpackState(ctx context.Context) error {
 	if !p.manager.isPacked(p.name) {
 		return nil
@@ -48,27 +47,27 @@ func (p *profileState) unpackState(ctx context.Context) error {
 	return profile.UnpackState(ctx, p.manager.userDataDir(p.name), p.manager.StateKeys)
 }
 
-// packLeftStates packs what a former run that died has left in the clear.
+// packLeftStates packs state that a crashed run has left unencrypted.
 func (m *Manager) packLeftStates() {
 	ctx, release := m.untilClosed(context.Background())
 	defer release()
-	dirs, _ := filepath.Glob(filepath.Dir(m.userDataDir("*@*"))) // the pattern is well formed
+	dirs, _ := filepath.Glob(filepath.Dir(m.userDataDir("*@*"))) // ErrBadPattern cannot occur
 	for _, dir := range dirs {
 		p := m.profileState(filepath.Base(dir))
 		if acquireTurn(ctx, p.startTurn) != nil {
 			return
 		}
-		if p.current() == nil { // others pack when they end
+		if p.current() == nil { // otherwise it is packed when the browser ends
 			m.packState(p.name)
 		}
 		releaseTurn(p.startTurn)
 	}
 }
 
-// placesWithState lists the profiles that have a state on the disk, packed or not, and a name that the pattern matches.
+// placesWithState lists the profiles matching pattern that have state on disk, packed or not.
 func (m *Manager) placesWithState(pattern string) (names []string) {
 	for _, what := range []string{filepath.Base(m.userDataDir("")), profile.PackName} {
-		found, _ := filepath.Glob(filepath.Join(m.Home, "browser", pattern, what)) // the pattern is well formed
+		found, _ := filepath.Glob(filepath.Join(m.Home, "browser", pattern, what)) // ErrBadPattern cannot occur
 		for _, path := range found {
 			names = append(names, filepath.Base(filepath.Dir(path)))
 		}
@@ -77,8 +76,8 @@ func (m *Manager) placesWithState(pattern string) (names []string) {
 	return slices.Compact(names)
 }
 
-// RemovePlace ends the browsers of a place, and of the persons' places there, and deletes their state: nothing of it is
-// kept, not in the trash either.
+// RemovePlace stops the browsers of a place and of the people's places in it, and deletes their state without moving it
+// to the trash.
 func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
 	if err := m.checkOpen(); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (m *Manager) RemovePlace(ctx context.Context, place sessions.Place) error {
 	return errors.Join(errs...)
 }
 
-// removeState deletes the folder of a profile whose browser has ended. The caller has the turn.
+// removeState deletes the folder of a profile whose browser has ended. The caller holds startTurn.
 func (p *profileState) removeState(ctx context.Context) (TrashResult, error) {
 	dir := p.manager.userDataDir(p.name)
 	removed := TrashResult{From: filepath.Dir(dir)}

@@ -14,15 +14,15 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// moveToTrash ends the browser and moves a folder of the profile's to the trash, unless another program uses it. The
-// caller has the turn.
+// moveToTrash stops the browser and moves a folder of the profile to the trash, unless another program uses it.
+// The caller holds startTurn.
 func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult, error) {
 	moved := TrashResult{From: dir}
 	if _, err := p.stopWithTurn(ctx); err != nil {
 		return moved, err
 	}
 	p.manager.forgetParked(p.name)
-	if p.manager.isPacked(p.name) { // in the trash it would lie in the clear, or where nobody looks for it
+	if p.manager.isPacked(p.name) { // the trash would keep it unencrypted or unnoticed
 		return p.removeState(ctx)
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
@@ -39,25 +39,25 @@ func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult
 	return moved, nil
 }
 
-// profileState is one user data directory and the browser that runs on it, if one does.
+// profileState is a user data directory and the browser running on it, if any.
 type profileState struct {
 	manager   *Manager
 	name      string
-	startTurn chan struct{} // holds a token while the browser is being started, exchanged or ended
+	startTurn chan struct{} // holds a token while the browser is being started, replaced or ended
 
-	breaker    LaunchBreaker // used by whoever has the turn
-	tabNumbers tabNumbers    // of tabs; they go on from one browser to the next
+	breaker    LaunchBreaker // used while holding startTurn
+	tabNumbers tabNumbers    // continue from one browser to the next
 
 	mu       sync.Mutex
-	browser  *browser // the last that was started; set only by whoever has the turn
-	starting bool     // another is being started, see [Manager.makeRoom]
+	browser  *browser // the last one started; set only while holding startTurn
+	starting bool     // a browser is being started; see [Manager.makeRoom]
 }
 
 func newProfileState(m *Manager, name string) *profileState {
 	return &profileState{manager: m, name: name, startTurn: make(chan struct{}, 1)}
 }
 
-// profileState returns the profile of that name.
+// profileState returns the state of the profile with that name, creating it if necessary.
 func (m *Manager) profileState(name string) *profileState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +69,8 @@ func (m *Manager) profileState(name string) *profileState {
 	return p
 }
 
-// acquire returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it
-// back with leave.
+// acquire returns the running browser or starts one. A non-nil headless requires a headless or a visible browser.
+// The caller calls release.
 func (p *profileState) acquire(ctx context.Context, headless *bool) (*browser, error) {
 	if err := acquireTurn(ctx, p.startTurn); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (p *profileState) acquire(ctx context.Context, headless *bool) (*browser, e
 	return p.acquireWithTurn(ctx, headless)
 }
 
-// acquireWithTurn is like acquire; the caller holds the turn.
+// acquireWithTurn is acquire for callers that hold startTurn.
 func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*browser, error) {
 	select {
 	case <-p.manager.closed:
@@ -93,7 +93,7 @@ func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*br
 		if b.acquire() {
 			return b, nil
 		}
-		// It is ending: the next one can start when it has left the directory.
+		// It is ending: the next one can start once it has released the directory.
 		select {
 		case <-b.gone:
 		case <-ctx.Done():
@@ -114,14 +114,14 @@ func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*br
 	return b, nil
 }
 
-// endStarting lets the browser that was started, if any, be counted and stopped like others.
+// endStarting resets starting: the browser, if one was started, counts as running.
 func (p *profileState) endStarting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.starting = false
 }
 
-// restartIfHeadlessDiffers ends a browser that is not as it is wanted, if nobody uses it.
+// restartIfHeadlessDiffers stops a browser in the wrong mode, or returns an error if it is in use.
 func (p *profileState) restartIfHeadlessDiffers(ctx context.Context, b *browser, headless *bool) error {
 	if headless == nil || b.resolved.Mode != profile.ModeLaunched || b.headless == *headless || b.isGone() {
 		return nil
@@ -133,7 +133,7 @@ func (p *profileState) restartIfHeadlessDiffers(ctx context.Context, b *browser,
 	return b.stop(ctx)
 }
 
-// start launches a browser, or joins one, and connects to it.
+// start launches, attaches or joins a browser and connects to it.
 func (p *profileState) start(ctx context.Context, headless *bool) (*browser, error) {
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
@@ -172,8 +172,8 @@ func (p *profileState) start(ctx context.Context, headless *bool) (*browser, err
 	return b, nil
 }
 
-// recordStart counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the
-// browser's.
+// recordStart records the outcome of a start in the breaker. Invalid requests and cancellation do not count as
+// failures.
 func (p *profileState) recordStart(ctx context.Context, err error) {
 	switch {
 	case err == nil:
@@ -184,7 +184,7 @@ func (p *profileState) recordStart(ctx context.Context, err error) {
 	}
 }
 
-// launch starts a process and connects to it.
+// launch starts a browser process and connects to it.
 func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (err error) {
 	m, pl := p.manager, b.resolved
 	b.headless, b.headlessSource = pl.ResolveHeadless(headless)
@@ -211,7 +211,7 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (
 		return err
 	}
 	defer func() {
-		if err != nil { // no browser will end that packs it
+		if err != nil { // no browser will pack the state when it ends
 			m.packState(p.name)
 		}
 	}()
@@ -233,7 +233,7 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) (
 	return nil
 }
 
-// serveDevTools opens the port of a profile for other programs.
+// serveDevTools opens a DevTools port for other programs and saves its number in the profile.
 func (m *Manager) serveDevTools(ctx context.Context, pl profile.Resolved, conn *page.Browser, ports []int) (*profile.DevToolsServer, error) {
 	token := m.DevToolsToken
 	if token == nil {
@@ -250,7 +250,7 @@ func (m *Manager) serveDevTools(ctx context.Context, pl profile.Resolved, conn *
 	return s, nil
 }
 
-// setBrowser sets the profile's browser. The caller holds the turn.
+// setBrowser sets the profile's browser. The caller holds startTurn.
 func (p *profileState) setBrowser(b *browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,7 +278,7 @@ func (p *profileState) status() BrowserStatus {
 	return s
 }
 
-// close ends the browser. A launch that is under way has been told already, and is waited for.
+// close stops the browser. It waits for a launch in progress, which the Manager has cancelled.
 func (p *profileState) close(ctx context.Context) error {
 	p.startTurn <- struct{}{}
 	defer releaseTurn(p.startTurn)
@@ -292,7 +292,7 @@ func (p *profileState) close(ctx context.Context) error {
 	return nil
 }
 
-// acquireTurn waits for a turn, for as long as ctx allows.
+// acquireTurn waits for a turn until ctx ends.
 func acquireTurn(ctx context.Context, turn chan struct{}) error {
 	select {
 	case turn <- struct{}{}:
@@ -304,7 +304,7 @@ func acquireTurn(ctx context.Context, turn chan struct{}) error {
 
 func releaseTurn(turn chan struct{}) { <-turn }
 
-// attach connects to a browser that runs already, here or elsewhere.
+// attach connects to a browser that is already running, here or on another machine.
 func (p *profileState) attach(ctx context.Context, b *browser) error {
 	got, err := profile.Attach(ctx, p.manager.connector(b.resolved.Config), b.resolved.Address, b.connectOptions())
 	if err != nil {
@@ -314,7 +314,7 @@ func (p *profileState) attach(ctx context.Context, b *browser) error {
 	return nil
 }
 
-// join connects to the browser that a person uses. After a refusal nobody is asked again for a while.
+// join connects to a person's own browser. After a refusal the person is not asked again for a while.
 func (p *profileState) join(ctx context.Context, b *browser) error {
 	session, err := profile.FindSession(b.resolved)
 	if err != nil {
@@ -332,7 +332,7 @@ func (p *profileState) join(ctx context.Context, b *browser) error {
 	return nil
 }
 
-// setConnection takes over a browser that runs.
+// setConnection takes over an attached or joined browser.
 func (b *browser) setConnection(got profile.RunningBrowser) {
 	b.process, b.executable, b.conn, b.port = got.Process, got.Executable, got.Conn, got.Port
 	b.manager.reportDevToolsPort(&b.port)

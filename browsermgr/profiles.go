@@ -13,16 +13,16 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// CreateProfileOptions describe a new profile, as a client writes them. Name is required.
+// CreateProfileOptions describes a new profile, as clients send it. Name is required.
 type CreateProfileOptions struct {
 	Name        string
 	Driver      string // clank (openclaw, clawd) or existing-session; empty means clank
-	Color       string // #RRGGBB; otherwise one is chosen
+	Color       string // #RRGGBB; if empty, one is chosen
 	CDPURL      string
-	UserDataDir string // of existing-session only; ~ is the home; it must exist
+	UserDataDir string // for existing-session only; ~ is the home directory; it must exist
 }
 
-// CreatedProfile is a profile that was made.
+// CreatedProfile describes a new profile.
 type CreatedProfile struct {
 	Profile     string  `json:"profile"`
 	Transport   string  `json:"transport"`
@@ -66,10 +66,10 @@ func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) 
 	return c, nil
 }
 
-// DeleteProfile ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list.
-// deleted says that a folder was moved: a profile that was never started, or whose browser is not ours, has none. If it
-// cannot be moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or
-// [profile.ErrNotFound].
+// DeleteProfile stops the profile's browser, moves the profile's folder to the trash and removes the profile from the
+// list. deleted reports that a folder was moved; a profile that was never started, or whose browser we do not start,
+// has none. If the folder cannot be moved, the profile stays. The error wraps [ErrInvalid] for the default profile and
+// for bad names, or [profile.ErrNotFound].
 func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool, err error) {
 	if err := m.checkOpen(); err != nil {
 		return false, err
@@ -89,8 +89,8 @@ func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool,
 	return moved.Moved, m.store.Delete(name)
 }
 
-// RenameProfile gives a profile another name, and with its data that of its places. It is refused ([ErrUnavailable])
-// while a browser of it runs or a window is kept for somebody, who would look for it by the old name. Other errors wrap
+// RenameProfile renames a profile and moves its data and that of its places. It fails with [ErrUnavailable] while one
+// of its browsers runs or a window in it exists, since the window refers to the old name. Other errors wrap
 // [ErrInvalid], [profile.ErrExists] or [profile.ErrNotFound].
 func (m *Manager) RenameProfile(ctx context.Context, name, to string) (err error) {
 	if err := m.checkOpen(); err != nil {
@@ -131,7 +131,7 @@ func (m *Manager) RenameProfile(ctx context.Context, name, to string) (err error
 	return nil
 }
 
-// moveData moves the folder of a profile, if there is one, to where that of another name lies.
+// moveData moves the folder of a profile, if there is one, to the path for its new name.
 func (m *Manager) moveData(name, to string) error {
 	from, target := filepath.Dir(m.userDataDir(name)), filepath.Dir(m.userDataDir(to))
 	if _, err := os.Stat(target); err == nil {
@@ -143,7 +143,7 @@ func (m *Manager) moveData(name, to string) error {
 	return nil
 }
 
-// hasWindow reports whether somebody has a window in a profile, open or not.
+// hasWindow reports whether a window in the profile exists, open or not.
 func (m *Manager) hasWindow(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,15 +155,15 @@ func (m *Manager) hasWindow(name string) bool {
 	return false
 }
 
-// TrashResult says what became of a folder.
+// TrashResult is the outcome of moving a folder to the trash.
 type TrashResult struct {
 	Moved bool   `json:"moved"`
 	From  string `json:"from"`
 	To    string `json:"to,omitempty"`
 }
 
-// Reset ends the profile's browser and moves its user data directory to the trash: the next start begins afresh. It is
-// refused ([ErrInvalid]) where we do not start the browser.
+// Reset stops the profile's browser and moves its user data directory to the trash: the next start begins with an empty
+// profile. It fails with [ErrInvalid] if we do not start the browser.
 func (p *Profile) Reset(ctx context.Context) (TrashResult, error) {
 	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
 		return TrashResult{}, err

@@ -10,15 +10,16 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// errNoRoom says that as many browsers run as may, and that all of them are in use.
+// errNoRoom says that the limit of running browsers is reached and all of them are in use.
 var errNoRoom = errors.New("no more browsers may run at once")
 
-// inUseFor is how long a browser with working windows counts as in use after each use: a task thinks between its actions.
+// inUseFor is how long a browser with working windows counts as in use after each use, since a model thinks between its
+// actions.
 const inUseFor = time.Minute
 
-// makeRoom sees to it that a browser may be started: of as many as may run, it stops the one that was unused the
-// longest. That one starts again, with its pages, when it is used. The profile counts as running from now on, until its
-// starting is reset. The error wraps errNoRoom if all are in use.
+// makeRoom ensures that one more browser may be started: if most are running, it stops the least recently used one that
+// is not in use, whose pages reopen at their next use. The profile counts as running from now on, until endStarting.
+// The error wraps errNoRoom if all are in use.
 func (m *Manager) makeRoom(ctx context.Context, p *profileState, most int) error {
 	if most <= 0 {
 		return nil
@@ -49,7 +50,7 @@ func (m *Manager) makeRoom(ctx context.Context, p *profileState, most int) error
 	}
 }
 
-// launched counts the browsers of other profiles that we have started or are starting, and returns those that run.
+// launched counts the other profiles' browsers that we have started or are starting, and returns those that run.
 func (m *Manager) launched(besides *profileState) (count int, running []*browser) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +70,8 @@ func (m *Manager) launched(besides *profileState) (count int, running []*browser
 	return count, running
 }
 
-// stopUnused begins to end one that is not in use, if there is one: those without working windows before others, the one
-// unused the longest first. One that is ending already will do.
+// stopUnused begins to end a browser that is not in use and returns it; nil if there is none. It prefers browsers
+// without working windows, then the least recently used. A browser that is ending already counts.
 func stopUnused(list []*browser) *browser {
 	slices.SortFunc(list, func(a, b *browser) int { return a.uses.LastUse().Compare(b.uses.LastUse()) })
 	for _, b := range list {

@@ -12,23 +12,23 @@ import (
 	"clank/videosource"
 )
 
-// filmed is how a screencast for people is taken: as fast as makes a movement smooth for a fraction of a core.
-var filmed = screenshot.WatchOptions{MaxWidth: 1600, MaxHeight: 1200, Quality: 80, FPS: 20}
+// watchOptions are the options of [Window.Screencast]: smooth motion for a fraction of a CPU core.
+var watchOptions = screenshot.WatchOptions{MaxWidth: 1600, MaxHeight: 1200, Quality: 80, FPS: 20}
 
-// errTabSwitched ends the film of a tab that is the current one no more.
+// errTabSwitched ends the screencast of a tab that is no longer current.
 var errTabSwitched = errors.New("another tab is the current one")
 
-// Screencast implements [videosource.Screencaster] with the tab that is the current one at each moment. Like
-// CaptureWebP it waits for no action and starts nothing, and ends with a [*page.DialogError] when a dialog opens. While
-// a person works the pages it shows a sign that says so, but to them ([Hands.Context]).
+// Screencast implements [videosource.Screencaster] by following the current tab. Like CaptureWebP it does not wait for
+// actions and starts nothing, and it ends with a [*page.DialogError] when a dialog opens. During a takeover it shows a
+// sign that says so, except to the person in control ([Takeover.Context]).
 func (w *Window) Screencast(ctx context.Context, show func(videosource.Picture)) error {
-	return w.Film(ctx, filmed, show)
+	return w.ScreencastWith(ctx, watchOptions, show)
 }
 
-// Film is Screencast for who would like other pictures.
-func (w *Window) Film(ctx context.Context, o screenshot.WatchOptions, show func(videosource.Picture)) error {
+// ScreencastWith is Screencast with other options.
+func (w *Window) ScreencastWith(ctx context.Context, o screenshot.WatchOptions, show func(videosource.Picture)) error {
 	for {
-		u, switched, err := w.filmedTab()
+		u, switched, err := w.castableTab()
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (w *Window) Film(ctx context.Context, o screenshot.WatchOptions, show func(
 			u.release()
 			err = showSign(ctx, name, switched, show)
 		} else {
-			err = film(ctx, u, o, switched, show)
+			err = castTab(ctx, u, o, switched, show)
 		}
 		if !errors.Is(err, errTabSwitched) && !errors.Is(err, page.ErrTabGone) {
 			return err
@@ -44,17 +44,17 @@ func (w *Window) Film(ctx context.Context, o screenshot.WatchOptions, show func(
 	}
 }
 
-// heldFrom returns the name of the person who works the window, unless ctx is theirs.
+// heldFrom returns the name of the person in control of the window, unless ctx is theirs.
 func (w *Window) heldFrom(ctx context.Context) (name string, held bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.hands == nil || w.hands.hold == page.HoldOf(ctx) {
+	if w.takeover == nil || w.takeover.hold == page.HoldOf(ctx) {
 		return "", false
 	}
-	return w.hands.name, true
+	return w.takeover.name, true
 }
 
-// showSign shows who works the pages, until that may be over.
+// showSign shows who is in control of the window until that may have changed.
 func showSign(ctx context.Context, name string, switched <-chan struct{}, show func(videosource.Picture)) error {
 	sign, err := videosource.Sign(name)
 	if err != nil {
@@ -69,12 +69,13 @@ func showSign(ctx context.Context, name string, switched <-chan struct{}, show f
 	}
 }
 
-// film shows one tab until ctx ends, the tab is switched, somebody begins to work it or a dialog opens. It releases u.
-func film(
+// castTab shows one tab until ctx ends, another tab becomes current, a takeover begins or a dialog opens. It releases
+// u.
+func castTab(
 	ctx context.Context, u tabLease, o screenshot.WatchOptions, switched <-chan struct{}, show func(videosource.Picture),
 ) error {
 	view, err := u.browser.casts.Watch(ctx, u.tab, o)
-	u.release() // a film keeps nobody from ending the browser
+	u.release() // a screencast does not keep the browser running
 	if err != nil {
 		return err
 	}
@@ -83,11 +84,11 @@ func film(
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop(nil)
-	watching.Go(func() { stop(attend(ctx, u, switched)) })
+	watching.Go(func() { stop(awaitEnd(ctx, u, switched)) })
 	for {
 		f, err := view.Next(ctx)
 		if err != nil {
-			return fmt.Errorf("film tab %s: %w", u.tab.ID(), err)
+			return fmt.Errorf("screencast of tab %s: %w", u.tab.ID(), err)
 		}
 		if f.Type == "jpeg" {
 			show(videosource.Picture{
@@ -98,8 +99,8 @@ func film(
 	}
 }
 
-// attend returns why a film cannot go on. While it does, the browser is in use.
-func attend(ctx context.Context, u tabLease, switched <-chan struct{}) error {
+// awaitEnd waits until the screencast must end and returns why. Meanwhile it counts as use of the browser.
+func awaitEnd(ctx context.Context, u tabLease, switched <-chan struct{}) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {

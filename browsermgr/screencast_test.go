@@ -126,7 +126,7 @@ func TestAPageThatSomebodyWorksIsShownToThemAlone(t *testing.T) {
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site.URL})
 	seen, _ := film(t, w)
 	wantColour(t, seen, "green")
-	h, err := w.BeginControl(t.Context(), "ada")
+	h, err := w.TakeOver(t.Context(), "ada")
 	check.Must(t, err)
 	defer h.End()
 	wantColour(t, seen, "other") // the sign

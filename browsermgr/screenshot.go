@@ -14,9 +14,9 @@ import (
 	"clank/sessions"
 )
 
-// Screenshot takes a picture of the current viewport, or of the element with this ref. Coordinates are counted from its upper left corner. The picture
-// has device scale factor times pinch as many pixels in a row. CSS zoom is the page's own business and changes neither.
-// Chromium draws nothing while a dialog is open: that is a [*page.DialogError].
+// Screenshot takes a picture of the current viewport, or of the element with this ref. Coordinates start at its upper
+// left corner. The picture is scaled by device scale factor and pinch zoom; CSS zoom does not matter. Chromium draws
+// nothing while a dialog is open: that is a [*page.DialogError].
 func (w *Window) Screenshot(ctx context.Context, ref string) (shot sessions.Screenshot, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
 		if open := tab.Dialogs().Pending; len(open) > 0 {
@@ -43,18 +43,18 @@ func (w *Window) Screenshot(ctx context.Context, ref string) (shot sessions.Scre
 	return shot, nil
 }
 
-// webpTimeout bounds one picture of a film.
+// webpTimeout bounds one picture.
 const webpTimeout = 15 * time.Second
 
-// errNoPage says that there is nothing to film.
+// errNoPage says that there is no page to show.
 var errNoPage = errors.New("no page is open")
 
-// CaptureWebP returns a picture of the current viewport as lossy WebP, of a quality of 1 to 99, for video, and the
-// address of the page. A scale under 1 makes it that much smaller than the page is in device pixels. It waits for no
-// action and starts nothing: a window without an open page is an error. What pictures must not show is covered. Behind
-// a dialog, which is a [*page.DialogError], nothing is drawn.
+// CaptureWebP returns a picture of the current viewport as lossy WebP, for video, and the address of the page. quality
+// is 1 to 99. A scale below 1 shrinks the picture relative to device pixels. CaptureWebP does not wait for actions and
+// starts nothing: a window without an open page is an error. Secrets are covered. While a dialog is open nothing is
+// drawn: that is a [*page.DialogError].
 func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error) {
-	u, _, err := w.filmedTab()
+	u, _, err := w.castableTab()
 	if err != nil {
 		return nil, "", err
 	}
@@ -69,14 +69,14 @@ func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (d
 		return err
 	})
 	if err != nil {
-		return nil, "", w.explain(ctx, b, fmt.Errorf("film tab %s: %w", tab.ID(), err))
+		return nil, "", w.explain(ctx, b, fmt.Errorf("screenshot of tab %s: %w", tab.ID(), err))
 	}
 	return data, url, nil
 }
 
-// filmedTab returns the current tab as far as it can be filmed, and what is closed when another becomes the current
-// one. The caller releases it.
-func (w *Window) filmedTab() (u tabLease, switched <-chan struct{}, err error) {
+// castableTab returns the current tab if it can be shown, and a channel that is closed when another tab becomes
+// current. The caller releases it.
+func (w *Window) castableTab() (u tabLease, switched <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b, tab := w.browser, w.tabs.Current()
@@ -86,7 +86,7 @@ func (w *Window) filmedTab() (u tabLease, switched <-chan struct{}, err error) {
 	case b == nil || tab == nil || !b.acquire():
 		return u, nil, errNoPage
 	}
-	if open := tab.Dialogs().Pending; len(open) > 0 && w.hands == nil {
+	if open := tab.Dialogs().Pending; len(open) > 0 && w.takeover == nil {
 		b.release()
 		return u, nil, &page.DialogError{Dialog: open[0]}
 	}

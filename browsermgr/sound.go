@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// soundRetry is how long it takes until a window that cannot be heard is tried again.
+// soundRetry is how long to wait before listening again to a window without sound.
 const soundRetry = time.Second
 
-// Sound returns what the window's browser plays until ctx ends: pieces of [chrome.SoundFrame] in the form of [chrome.Sound], none while
-// nothing plays. Chromium mixes all its pages: those of other windows are heard, too. Nothing is heard while a person works the window's.
+// Sound returns the audio of the window's browser until ctx ends, as pieces of [chrome.SoundFrame] samples in the
+// format of [chrome.Sound], and nothing while it is silent. Chromium mixes all its pages, so the pages of other windows
+// are included. During a takeover there is no sound.
 func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 	return func(yield func([]int16) bool) {
 		for ctx.Err() == nil {
@@ -25,7 +26,7 @@ func (w *Window) Sound(ctx context.Context) iter.Seq[[]int16] {
 	}
 }
 
-// hear yields what the present browser plays until it has ended, and reports whether more is wanted.
+// hear yields the audio of the present browser until it has ended, and reports whether the consumer wants more.
 func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 	w.mu.Lock()
 	b := w.browser
@@ -50,9 +51,9 @@ func (w *Window) hear(ctx context.Context, yield func([]int16) bool) bool {
 	}
 }
 
-// isHeard reports whether b is the window's browser and nobody works its pages.
+// isHeard reports whether b is the window's browser and nobody controls the window.
 func (w *Window) isHeard(b *browser) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.browser == b && w.hands == nil
+	return w.browser == b && w.takeover == nil
 }

@@ -54,10 +54,10 @@ func TestAPageIsHeard(t *testing.T) {
 		t.Errorf("left sounds with %.0f Hz and right with %.0f, want 440 and none", got, hertz(right))
 	}
 
-	hands, err := w.BeginControl(t.Context(), "ada")
+	takeover, err := w.TakeOver(t.Context(), "ada")
 	check.Must(t, err)
 	wantSilence(t, pieces, "while somebody works the page")
-	hands.End()
+	takeover.End()
 	awaitPiece(t, pieces)
 	act(t, w, "evaluate", map[string]any{"fn": "() => player.pause()"})
 	wantSilence(t, pieces, "when nothing plays")

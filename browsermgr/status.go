@@ -16,14 +16,14 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// How long a look may take. A look never starts a browser.
+// Time limits of a status check, which never starts a browser.
 const (
 	listProbeTimeout = 200 * time.Millisecond
 	listConcurrency  = 8
 )
 
-// Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a
-// second at most.
+// Status reports the state of the profile and its browser. It starts nothing, does not connect to a browser that a
+// person uses, and takes about a second at most.
 func (p *Profile) Status(ctx context.Context) (profile.Status, error) {
 	pl, err := p.state.resolve()
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *Profile) Status(ctx context.Context) (profile.Status, error) {
 	return s, nil
 }
 
-// fillStatus tells of a browser that we are connected to.
+// fillStatus adds what is known about a connected browser.
 func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	var wg sync.WaitGroup
 	at, launched := b.resolved.Address, b.resolved.Mode == profile.ModeLaunched
@@ -64,7 +64,7 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
 	switch {
 	case launched:
-		// Its DevTools are there whether others are let in or not.
+		// The DevTools endpoint exists whether or not other programs may use it.
 		s.CDPHTTP, s.Version = s.CDPReady, b.process.Version
 		s.CDPPort, s.CDPURL = nil, nil
 		if b.port != 0 {
@@ -87,8 +87,8 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	s.Graphics = b.graphics.Load()
 }
 
-// Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side
-// and briefly; none is started.
+// Profiles lists the profiles, the default one first. Browsers without a connection are probed concurrently and
+// briefly; none is started.
 func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	return append(list, m.unlistedProfiles(list)...), nil
 }
 
-// instances lists the profiles of places that have a state, sorted by name.
+// instances lists the place profiles that have stored state, sorted by name.
 func (m *Manager) instances() (list []profile.Profile) {
 	for _, name := range m.placesWithState("*@*") {
 		if p, err := m.store.Find(name); err == nil {
@@ -127,7 +127,7 @@ func (m *Manager) instances() (list []profile.Profile) {
 	return list
 }
 
-// withFirstPort returns the plan with the port that a first start would try first, for those who look.
+// withFirstPort returns the plan with the port that a first start would try first, for status reports.
 func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 	if ports, err := m.store.Ports(pl.Profile); err == nil && pl.Mode == profile.ModeLaunched {
 		pl.CDPPort = cmp.Or(pl.CDPPort, ports[0])
@@ -166,7 +166,7 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	return info
 }
 
-// memoryMB returns how much memory the browser's processes take up; 0 if it is not ours.
+// memoryMB returns the memory used by the browser's processes, in MB; 0 if we did not start it.
 func (b *browser) memoryMB() int {
 	if b.process == nil {
 		return 0
@@ -174,7 +174,8 @@ func (b *browser) memoryMB() int {
 	return chrome.MemoryMB(b.process.PID)
 }
 
-// unlistedProfiles returns the profiles that run and are not on the list: taken off it by another program, or by hand.
+// unlistedProfiles returns the running profiles that are not listed because another program or a person removed
+// them.
 func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 	known := map[string]bool{}
 	for _, info := range listed {
@@ -200,8 +201,8 @@ func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 	return found
 }
 
-// Doctor looks for what keeps the profile's browser from working: at the profile, the machine, and the browser if it
-// runs. deep also looks at a page of it. It starts nothing.
+// Doctor looks for problems that keep the profile's browser from working: in the profile, on the machine and, if
+// the browser runs, in the browser; with deep, in one of its pages too. It starts nothing.
 func (p *Profile) Doctor(ctx context.Context, deep bool) (profile.DoctorReport, error) {
 	s, err := p.Status(ctx)
 	if err != nil {
@@ -219,8 +220,8 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (profile.DoctorReport, 
 	return x.Report(ctx), nil
 }
 
-// guardStatus tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started
-// or joined.
+// guardStatus describes how requests of the profile's pages are checked: in the running browser, or in the one
+// that would be started or joined.
 func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profile.GuardStatus {
 	m := p.manager
 	launched, bypass := pl.Mode == profile.ModeLaunched, pl.ProxyBypassFlag()
@@ -243,14 +244,14 @@ func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profil
 	return s
 }
 
-// reportDevToolsPort tells where a browser's DevTools are; nil or zero if that is not known.
+// reportDevToolsPort passes on the DevTools port of a browser unless it is unknown (nil or zero).
 func (m *Manager) reportDevToolsPort(port *int) {
 	if m.OnDevToolsPort != nil && port != nil && *port != 0 {
 		m.OnDevToolsPort(*port)
 	}
 }
 
-// proxyFor returns the proxy that a browser is started with; "" if it does without.
+// proxyFor returns the proxy to start a browser with; "" for none.
 func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (string, error) {
 	m := p.manager
 	if m.Gate == nil || pl.Config.AllowProxyBypass && pl.ProxyBypassFlag() != "" {
@@ -263,9 +264,9 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 	return address, nil
 }
 
-// withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a
-// document that was refused, which the proxy answers with 403, the refusal is the error; otherwise, such as for a
-// frame, it is told beside what happened.
+// withRefusals runs an action in a tab and finds out which requests of the tab the policy refused meanwhile. If
+// the action failed, or led to a document that was refused (the proxy answers with 403), the refusal is returned
+// as the error; otherwise, such as for a subframe, as a note.
 func (w *Window) withRefusals(
 	ctx context.Context, tab *page.Tab, do func() (page.Result, []files.Download, error),
 ) (notes []string, err error) {
@@ -286,8 +287,8 @@ func (w *Window) withRefusals(
 	return append(ResultNotes(res, got), "refused: "+refusal.Error()), nil
 }
 
-// Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on
-// the way does. Its answer in place of a page is a failure, too.
+// Navigate runs do, which loads an address in a tab. If that fails and Chromium does not know why, it asks the
+// proxy. An error page that the proxy served in place of the document is an error as well.
 func (u *Lease) Navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
 	return u.browser.navigate(tab, url, do)
 }
@@ -311,10 +312,10 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 
 var errNetworkLost = errors.New("the browser's network process ended and was started again, so what was loading is lost")
 
-// networkLossGrace is how much later the browser may say that its network process has ended than that a load has.
+// networkLossGrace bounds how long after a failed load the browser may report that its network process has ended.
 const networkLossGrace = 500 * time.Millisecond
 
-// networkRestarted is [chrome.Process.NetworkRestarted]; nil, which blocks, for a browser that somebody else started.
+// networkRestarted is [chrome.Process.NetworkRestarted]; nil, which blocks, for a browser that we did not start.
 func (b *browser) networkRestarted() <-chan struct{} {
 	if b.process == nil {
 		return nil
@@ -322,8 +323,8 @@ func (b *browser) networkRestarted() <-chan struct{} {
 	return b.process.NetworkRestarted()
 }
 
-// explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason is not
-// known.
+// explainUnreached returns why the server of a document could not be reached; nil if it was reached or the reason
+// is unknown.
 func (b *browser) explainUnreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
 	gate := b.manager.Gate
 	if gate == nil || b.proxy == "" {

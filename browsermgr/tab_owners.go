@@ -19,12 +19,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// TabOwners has a note for each open tab that was opened on request, or by the page of such a tab: the key of its
-// [Window], and when it was last used. The zero value is empty. It is safe for concurrent use.
+// TabOwners records who owns each open tab that was opened on request or by the page of such a tab: the key of the
+// [Window], and when the tab was last used. The zero value is empty. It is safe for concurrent use.
 type TabOwners struct {
 	mu       sync.Mutex
 	byTarget map[string]tabOwner
-	models   map[string]string // who is asked about what a model does in the tab; kept, since downloads outlive tabs
+	models   map[string]string // by tab: id of who approves; kept, since downloads outlive tabs
 }
 
 type tabOwner struct {
@@ -32,7 +32,7 @@ type tabOwner struct {
 	lastUsed time.Time
 }
 
-// Add notes a tab of an owner; "" is nobody in particular.
+// Add records the owner of a tab; "" means no window.
 func (b *TabOwners) Add(target, owner string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,7 +46,7 @@ func (b *TabOwners) add(target, owner string) {
 	b.byTarget[target] = tabOwner{owner, time.Now()}
 }
 
-// Inherit notes a tab that the page of another has opened, for the same owner. A tab of its own is left as it is.
+// Inherit records the owner of opener for a tab that its page opened. A tab that has an owner keeps it.
 func (b *TabOwners) Inherit(target, opener string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,8 @@ func (b *TabOwners) Inherit(target, opener string) {
 	}
 }
 
-// SetModel notes that a model works the tab, and by an opaque id who is asked about it; "" is for a person's work.
+// SetModel records that a model uses the tab, with an opaque id of who approves its actions; "" means that a person
+// uses it.
 func (b *TabOwners) SetModel(target, id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,14 +78,14 @@ func (b *TabOwners) setModel(target, id string) {
 	b.models[target] = id
 }
 
-// Model returns what SetModel noted for a tab, or for the one whose page opened it.
+// Model returns the id set by SetModel for a tab, or for the one whose page opened it.
 func (b *TabOwners) Model(target string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.models[target]
 }
 
-// Touch notes that a tab is used now.
+// Touch records that a tab is used now.
 func (b *TabOwners) Touch(target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,14 +94,14 @@ func (b *TabOwners) Touch(target string) {
 	}
 }
 
-// Forget drops the note of a tab that is gone.
+// Forget drops the record of a closed tab.
 func (b *TabOwners) Forget(target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.byTarget, target)
 }
 
-// Owner returns the owner for whom a tab was opened; noted is false for a tab that nobody has asked for.
+// Owner returns the owner of a tab; noted is false for a tab that was not opened on request.
 func (b *TabOwners) Owner(target string) (owner string, noted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +109,7 @@ func (b *TabOwners) Owner(target string) (owner string, noted bool) {
 	return n.owner, noted
 }
 
-// Stale returns the targets that were not used for idleAfter, and the least recently used ones in excess of most per
+// Stale returns the tabs that were not used for idleAfter, and the least recently used ones in excess of most per
 // owner. It never returns tabs without an owner.
 func (b *TabOwners) Stale(targets []string, idleAfter time.Duration, most int) (idle, extra []string) {
 	b.mu.Lock()
@@ -133,8 +134,8 @@ func (b *TabOwners) Stale(targets []string, idleAfter time.Duration, most int) (
 	return idle, extra
 }
 
-// NewTab opens a tab that no session owns: nobody but who asked for it closes it. As with [page.Browser.NewTab], a tab
-// whose page did not load is returned with the error.
+// NewTab opens a tab that no session owns, so that only the caller closes it. As with [page.Browser.NewTab], a tab
+// whose page did not load is returned together with the error.
 func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions) (*page.Tab, error) {
 	tab, err := u.browser.conn.NewTab(ctx, opts)
 	if tab != nil {
@@ -144,11 +145,11 @@ func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions) (*page.Tab, er
 	return tab, err
 }
 
-// NoteModel notes that the tab is worked from now on for whom the lease is.
+// NoteModel records that the holder of the lease uses the tab from now on.
 func (u *Lease) NoteModel(target string) { u.browser.tabOwners.SetModel(target, u.Model) }
 
-// TabModel returns on whose behalf a model worked last in the tab with that CDP target id: an [Lease.Model]. "" is for
-// tabs that no model works by single steps.
+// TabModel returns the [Lease.Model] that last used the tab with that CDP target id; "" for tabs that no model uses by
+// single steps.
 func (m *Manager) TabModel(target string) string {
 	for _, b := range m.runningBrowsers() {
 		if id := b.tabOwners.Model(target); id != "" {
@@ -186,8 +187,8 @@ func (m *Manager) runningBrowsers() (running []*browser) {
 	return running
 }
 
-// closeStaleTabs closes the tabs of sessions that are idle or too many. A session's current tab stays, and so do the
-// tabs that no session owns.
+// closeStaleTabs closes idle tabs of sessions and those in excess of the limit. It keeps each session's current tab and
+// the tabs that no session owns.
 func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	if c.Disabled {
 		return
@@ -212,7 +213,7 @@ func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	}
 }
 
-// closeInBackground closes a tab while the caller goes on. The Manager waits for it; it is bounded by the tab itself.
+// closeInBackground closes a tab without blocking. The Manager waits for it; Close has its own time limit.
 func (b *browser) closeInBackground(tab *page.Tab, why string) {
 	b.manager.Logger.Info("closing tab", "tab", tab.ID(), "why", why)
 	if w := b.windowOf(tab); w != nil {
@@ -227,7 +228,7 @@ func (b *browser) closeInBackground(tab *page.Tab, why string) {
 	})
 }
 
-// closeOwnTabs closes, in a person's browser, what was opened by us.
+// closeOwnTabs closes the tabs that we opened in a person's browser.
 func (b *browser) closeOwnTabs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -241,8 +242,7 @@ func (b *browser) closeOwnTabs() {
 	}
 }
 
-// tabNumbers remembers the highest tab number, so that none is given twice while the program runs. It is a
-// [page.Observer].
+// tabNumbers remembers the highest tab number, so that none is reused while the program runs. It is a [page.Observer].
 type tabNumbers struct{ last atomic.Int64 }
 
 // Next returns the number of the next tab.

@@ -11,42 +11,42 @@ import (
 	"clank/sessions"
 )
 
-// Window is the tabs of one session. It is safe for concurrent use; actions in one tab take turns.
+// Window is the tabs of one session. It is safe for concurrent use; actions in one tab run one at a time.
 //
-// A Window goes on when its browser ends: the next use opens its current page again, in a new browser if need be.
+// A Window survives its browser: its next use reopens the current page, in a new browser if necessary.
 type Window struct {
 	manager   *Manager
 	key       string
 	profile   string
-	readyTurn chan struct{} // holds a token while the window is made ready
+	readyTurn chan struct{} // holds a token while a tab is being acquired, parked or closed
 
 	mu        sync.Mutex
 	headed    bool
 	ephemeral bool
 	closed    bool
-	working   bool     // a task works it
-	resting   bool     // its last task has ended, and nobody has used it since
+	working   bool     // a task uses it
+	resting   bool     // its last task has ended, and it has not been used since
 	browser   *browser // where the tabs are; nil before the first use
 
-	networkRestarted <-chan struct{} // of browser, since the last action
+	networkRestarted <-chan struct{} // of browser; renewed when read
 
-	contextID string // of an ephemeral window, in browser
-	tabs      windowTabs
-	hadTab    bool          // it had a tab once
-	hands     *Hands        // of the person who works it; nil for nobody
-	parked    *parkedWindow // what its tabs held that are not open; nil for nothing
-	away      bool          // it was parked, and nobody has used it since
+	contextID    string // of an ephemeral window, in browser
+	tabs         windowTabs
+	hadTab       bool          // it has had a tab
+	takeover     *Takeover     // nil unless a person controls it
+	parked       *parkedWindow // what its closed tabs held; nil for nothing
+	parkedUnused bool          // it was parked and has not been used since
 
 	typed typedSecrets
 }
 
-// errWindowClosed says that a window was closed while somebody used it.
+// errWindowClosed is returned if a window is closed while it is in use.
 var errWindowClosed = errors.New("the window is closed")
 
 // Key returns the key of the window's owner.
 func (w *Window) Key() string { return w.key }
 
-// tabLease is a running operation: a tab of a browser that is not stopped meanwhile.
+// tabLease is a tab in use, whose browser is not stopped for idleness until release.
 type tabLease struct {
 	browser *browser
 	tab     *page.Tab
@@ -54,10 +54,10 @@ type tabLease struct {
 
 func (u tabLease) release() { u.browser.release() }
 
-// acquireTab returns the current tab in a running browser. restored says that a page had to be opened again for that.
-// The caller calls done.
+// acquireTab returns the current tab in a running browser, starting a browser or opening a tab if necessary.
+// restored reports that a page had to be reopened. The caller calls release.
 func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err error) {
-	if err := w.awaitHands(ctx); err != nil {
+	if err := w.awaitTakeover(ctx); err != nil {
 		return tabLease{}, false, err
 	}
 	if err := acquireTurn(ctx, w.readyTurn); err != nil {
@@ -66,13 +66,13 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, closed, headed := w.browser, w.closed, w.headed
-	w.resting, w.away = w.resting && w.hands != nil, false
+	w.resting, w.parkedUnused = w.resting && w.takeover != nil, false
 	w.mu.Unlock()
 	if closed {
 		return tabLease{}, false, errWindowClosed
 	}
 	if b == nil || !b.acquire() {
-		var headless *bool // as it comes, unless a window on the screen is wanted
+		var headless *bool // nil means the default; false if a visible window is wanted
 		if headed {
 			headless = new(bool)
 		}
@@ -101,16 +101,16 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 	return tabLease{browser: b, tab: tab}, restored, nil
 }
 
-// Rest says that nobody needs the window for now: its browser may be stopped to make room for another, and its pages
-// are frozen. The next use ends that.
+// Rest marks the window as unused: its browser may be stopped to make room for another, and its pages are frozen
+// after a while. The next use ends that.
 func (w *Window) Rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.working = false
-	w.resting = !w.ephemeral // whose cookies would be lost
+	w.resting = !w.ephemeral // the cookies of an ephemeral window would be lost
 }
 
-// switchBrowser lets go of the tabs of a browser that is gone.
+// switchBrowser makes b the window's browser and forgets the tabs of the previous one.
 func (w *Window) switchBrowser(b *browser) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,8 +124,7 @@ func (w *Window) switchBrowser(b *browser) {
 	w.tabs.Clear()
 }
 
-// reopen opens the tabs that the window had, with what they held as far as that was kept, or else one at its last
-// address.
+// reopen opens the window's tabs with their saved state, or a single tab at its last address if nothing was saved.
 func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
 	w.mu.Lock()
 	contextID, ephemeral, url, again, kept := w.contextID, w.ephemeral, w.tabs.LastURL(), w.hadTab, w.parked
@@ -157,7 +156,7 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 	return tab, true, nil
 }
 
-// loadPage brings a tab to an address, and leaves the outcome to be told with the next action.
+// loadPage loads an address in a tab and reports the outcome in the notes of the next action.
 func (w *Window) loadPage(ctx context.Context, b *browser, tab *page.Tab, url, word string) {
 	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
 	notes, err := w.navigate(ctx, b, tab, url)
@@ -169,7 +168,7 @@ func (w *Window) loadPage(ctx context.Context, b *browser, tab *page.Tab, url, w
 	w.tabs.AddNotes(append([]string{text}, notes...)...)
 }
 
-// openTab opens an empty tab of this window. Whose it is is known before a page in it can open others.
+// openTab opens an empty tab of this window. The tab is assigned before a page in it can open others.
 func (w *Window) openTab(ctx context.Context, b *browser) (*page.Tab, error) {
 	w.mu.Lock()
 	contextID := w.contextID
@@ -190,7 +189,7 @@ func (w *Window) openTab(ctx context.Context, b *browser) (*page.Tab, error) {
 	return tab, nil
 }
 
-// adoptTab takes a tab that a page of this window has opened.
+// adoptTab adds a tab that a page of this window opened.
 func (w *Window) adoptTab(b *browser, tab *page.Tab) {
 	b.assignTab(w, tab)
 	w.mu.Lock()
@@ -198,7 +197,7 @@ func (w *Window) adoptTab(b *browser, tab *page.Tab) {
 	switch {
 	case w.closed:
 		b.forgetWindow(w)
-		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
+		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // Close has its own time limit
 	case w.browser == b && !w.tabs.Has(tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.tabs.Add(tab)
 		w.guardTab(b, tab)
@@ -206,21 +205,21 @@ func (w *Window) adoptTab(b *browser, tab *page.Tab) {
 	}
 }
 
-// removeTab forgets a tab that was closed.
+// removeTab forgets a closed tab.
 func (w *Window) removeTab(tab *page.Tab) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tabs.Remove(tab)
 }
 
-// currentTab returns the current tab, or nil if none is left.
+// currentTab returns the current tab; nil if there is none.
 func (w *Window) currentTab() *page.Tab {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tabs.Current()
 }
 
-// applyOptions settles what the window will be like, unless it has had a tab already.
+// applyOptions applies opts unless the window has already had a tab.
 func (w *Window) applyOptions(opts WindowOptions) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -230,8 +229,8 @@ func (w *Window) applyOptions(opts WindowOptions) {
 	}
 }
 
-// Close closes the window's tabs, and forgets the cookies and storage of an ephemeral one. The Manager makes a new
-// window when the key is asked for again. Closing twice is no error.
+// Close closes the window's tabs and discards the cookies and storage of an ephemeral window. The Manager makes a
+// new window for the key on request. Closing twice is no error.
 func (w *Window) Close(ctx context.Context) error {
 	m := w.manager
 	m.mu.Lock()
@@ -242,7 +241,7 @@ func (w *Window) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed, w.parked = true, nil
 	w.mu.Unlock()
-	if err := acquireTurn(ctx, w.readyTurn); err != nil { // whoever is opening a tab comes to know that it is closed
+	if err := acquireTurn(ctx, w.readyTurn); err != nil { // then no tab is being opened, and later callers see closed
 		return fmt.Errorf("close window: %w", err)
 	}
 	defer releaseTurn(w.readyTurn)
@@ -269,7 +268,7 @@ func (w *Window) Close(ctx context.Context) error {
 	return nil
 }
 
-// readTab runs something that only reads the current tab.
+// readTab runs read, which must not change the page, with the current tab.
 func (w *Window) readTab(ctx context.Context, read func(tab *page.Tab) error) error {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
@@ -279,7 +278,7 @@ func (w *Window) readTab(ctx context.Context, read func(tab *page.Tab) error) er
 	return w.explain(ctx, u.browser, read(u.tab))
 }
 
-// readText is readTab for a text.
+// readText is readTab for a function that returns text.
 func (w *Window) readText(ctx context.Context, read func(tab *page.Tab) (string, error)) (text string, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) (err error) {
 		text, err = read(tab)
@@ -288,13 +287,13 @@ func (w *Window) readText(ctx context.Context, read func(tab *page.Tab) (string,
 	return w.clean(text), err
 }
 
-// WithTab runs something with the current tab, which is opened again if its browser has ended.
+// WithTab runs do with the current tab, reopening it if its browser has ended.
 func (w *Window) WithTab(ctx context.Context, do func(tab *page.Tab) error) error {
 	return w.readTab(ctx, do)
 }
 
-// Snapshot describes the current page as text with a ref for each element that can be acted on. Interactive lists only
-// those.
+// Snapshot describes the current page as text, with a ref for each element that can be acted on. o.Interactive
+// lists only those elements.
 func (w *Window) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error) {
 	return w.readText(ctx, func(tab *page.Tab) (string, error) {
 		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: o.Interactive, After: o.After, MaxChars: o.MaxChars})
@@ -307,8 +306,8 @@ func (w *Window) Text(ctx context.Context, ref string) (text string, err error) 
 	return w.readText(ctx, func(tab *page.Tab) (string, error) { return tab.Text(ctx, ref) })
 }
 
-// MainFrameText returns the readable text of the page without its frames, in which advertisements change from look to
-// look. It has them if the page itself says nothing.
+// MainFrameText returns the readable text of the page without its frames, whose advertisements often change. If
+// the main frame has no text, the frames are included.
 func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	return w.readText(ctx, func(tab *page.Tab) (string, error) {
 		r, err := tab.Read(ctx, page.ReadOptions{WithoutFrames: true})
@@ -316,16 +315,16 @@ func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	})
 }
 
-// State returns where the window is: the current page, and a line for each tab, the current one's beginning with "*".
-// It asks neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it
-// reopens. While a person works it, it is as it was before.
+// State returns the address and title of the current page and a line for each tab; the current tab's begins with
+// "*". It queries neither the browser nor the page. A window whose browser has ended has no tabs, only the address
+// at which it will reopen. During a takeover the state from before it is returned.
 func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return "", "", nil, errWindowClosed
 	}
-	if h := w.hands; h != nil {
+	if h := w.takeover; h != nil {
 		return h.state.url, h.state.title, slices.Clone(h.state.tabs), nil
 	}
 	url, title, tabs = w.tabs.State(w.browser != nil && w.browser.isGone())

@@ -20,10 +20,10 @@ import (
 	"clank/sessions"
 )
 
-// windowCommand is an action on the window rather than on its current page, or one that the page package has a method
-// of its own for.
+// windowCommand is an action on the window rather than on its current page, or one for which package page has its
+// own method.
 type windowCommand struct {
-	readOnly bool // what else happened is told with the next action
+	readOnly bool // pending notes are kept for the next action
 	run      func(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error)
 }
 
@@ -37,16 +37,16 @@ var windowCommands = map[actiontable.Kind]windowCommand{
 	actiontable.KindLinks:     {readOnly: true, run: runLinks},
 }
 
-// Act does one action in the current tab. kind and args are those that [actiontable.Specs] has for a window: actions on
-// the page as of the control API's POST /act, mouse and keyboard of somebody who sees the screen alone (see
-// [Window.Shot]), and those of the window and its tabs. What the latter hold down stays down for the actions of those
-// kinds that follow in the tab, until it is let go, the tab shows another document or is closed (see
-// [action.InputState]). Numbers and booleans may be given as strings and the other way round. The notes say what else
-// happened: a dialog or a tab that opened, an HTTP error, what evaluate returned. Those of links are the visible links
-// and nothing else.
+// Act performs one action in the current tab. The kinds and their arguments are listed in [actiontable.Specs]: the
+// page actions of the control API's POST /act, mouse and keyboard input at coordinates for callers that only see a
+// picture (see [Window.Screenshot]), and commands for the window and its tabs. Keys and buttons pressed by the
+// input kinds stay down for later actions of those kinds in the tab until they are released, the tab shows another
+// document or it is closed (see [action.InputState]). Numbers and booleans may be given as strings and vice versa.
+// The notes describe side effects: a dialog or tab that opened, an HTTP error, the result of evaluate. For links,
+// the notes are the visible links only.
 //
-// If the page had to be opened again because its browser had ended, an action on an element is not done: its ref is of
-// the page that is gone.
+// If the page had to be reopened because its browser had ended, an action on an element fails: its ref belonged to
+// the old page.
 func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error) {
 	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 	if err != nil {
@@ -84,11 +84,11 @@ func (w *Window) actOnPage(ctx context.Context, u tabLease, a page.Action) ([]st
 		since := time.Now()
 		res, got, err := u.browser.act(ctx, u.tab, a)
 		for _, tab := range res.Opened {
-			w.adoptTab(u.browser, tab) // a popup of a closed window is closed whatever becomes of the action
+			w.adoptTab(u.browser, tab) // the popup of a closed window is closed whether or not the action succeeded
 		}
 		if res.Navigated {
 			if why = u.browser.explainUnreached(u.tab, "", since, res, err); why != nil {
-				res.Status = 0 // of the proxy's answer
+				res.Status = 0 // the proxy sent that status, not the server
 			}
 		}
 		return res, got, err
@@ -103,7 +103,7 @@ func runNavigate(ctx context.Context, w *Window, u tabLease, args actiontable.Va
 	return w.navigate(ctx, u.browser, u.tab, args.Text("url"))
 }
 
-// navigate takes a tab to an address.
+// navigate loads an address in a tab.
 func (w *Window) navigate(ctx context.Context, b *browser, tab *page.Tab, url string) ([]string, error) {
 	return w.withRefusals(ctx, tab, func() (res page.Result, got []files.Download, err error) {
 		res, err = b.navigate(tab, url, func() (page.Result, error) {
@@ -119,7 +119,7 @@ func (w *Window) navigate(ctx context.Context, b *browser, tab *page.Tab, url st
 	})
 }
 
-// transfers moves the files of the browser's tabs; nil if nobody does.
+// transfers returns the observer that handles the browser's uploads and downloads, or nil if there is none.
 func (b *browser) transfers() *files.Transfers {
 	for _, o := range b.observers {
 		if found, ok := o.(*files.Transfers); ok {
@@ -129,7 +129,7 @@ func (b *browser) transfers() *files.Transfers {
 	return nil
 }
 
-// act does an action, and collects the downloads that it started.
+// act performs an action and collects the downloads it started.
 func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []files.Download, error) {
 	if transfers := b.transfers(); transfers != nil {
 		return transfers.PerformAction(ctx, tab, a)
@@ -138,7 +138,8 @@ func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.R
 	return res, nil, err
 }
 
-// runUpload puts files that came with the session's tasks, or of the uploads folder, into a field, or into what a click asks for.
+// runUpload sets files on a file input, or on the file chooser that a click opens. The files are attachments of
+// the session's tasks or lie in the uploads folder.
 func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	transfers := u.browser.transfers()
 	if transfers == nil {
@@ -154,7 +155,7 @@ func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Valu
 	return []string{"the page was given " + strings.Join(transfers.Names(w.key, paths), ", ")}, nil
 }
 
-// uploadLimit bounds an upload: a click that asks for no file is told soon.
+// uploadLimit bounds an upload, so that a click that opens no file chooser fails soon.
 const uploadLimit = 20 * time.Second
 
 func runTabNew(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
@@ -190,7 +191,7 @@ func runTabSelect(ctx context.Context, w *Window, _ tabLease, args actiontable.V
 	return []string{"the current tab is " + TabLine(tab)}, nil
 }
 
-// runTabClose closes a tab. A window always has one: the last is followed by an empty one.
+// runTabClose closes a tab. A window always has a tab: closing the last one opens an empty one.
 func runTabClose(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	tab := u.tab
 	if id := args.Text("tab"); id != "" {
@@ -224,7 +225,7 @@ func runDialog(ctx context.Context, _ *Window, u tabLease, args actiontable.Valu
 	return []string{"the dialog was dismissed"}, nil
 }
 
-// findTab returns a tab of this window by its id.
+// findTab returns the window's tab with that id.
 func (w *Window) findTab(id string) (*page.Tab, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -237,7 +238,7 @@ func (w *Window) isOnlyTab(tab *page.Tab) bool {
 	return w.tabs.IsOnly(tab)
 }
 
-// takeNotes returns what happened since the last action.
+// takeNotes returns and clears the notes collected since the last action.
 func (w *Window) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,7 +252,7 @@ func (w *Window) takeNotes() []string {
 	return notes
 }
 
-// explain makes the failure of an operation one that a person can act upon.
+// explain adds to the error of an operation what the user can do about it.
 func (w *Window) explain(ctx context.Context, b *browser, err error) error {
 	switch {
 	case errors.Is(err, page.ErrBrowserGone):
@@ -267,7 +268,7 @@ func (w *Window) explain(ctx context.Context, b *browser, err error) error {
 
 var errPageCrashed = errors.New("the page crashed")
 
-// ResultNotes says in sentences what an action led to, in the same words to all who are told.
+// ResultNotes describes the outcome of an action in sentences.
 func ResultNotes(res page.Result, downloads []files.Download) []string {
 	var notes []string
 	for _, d := range downloads {
@@ -317,9 +318,9 @@ func runLinks(ctx context.Context, _ *Window, u tabLease, _ actiontable.Values) 
 	return lines, nil
 }
 
-// Assess says what an action (see [Window.Act]) would set off that people may want to decide. An action that cannot be
-// understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only if it sets
-// nothing off.
+// Assess describes the effects of an action (see [Window.Act]) that may need a person's approval. An invalid
+// action has none: Act reports what is wrong with it. The mark of a page action is empty only if the action has no
+// such effects.
 func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (sessions.Assessment, error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
@@ -334,7 +335,7 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 	return found, nil
 }
 
-// withFileNames returns the arguments of an upload with the names of its files, which people are asked about.
+// withFileNames adds the names of the files to the arguments of an upload, for the question to the user.
 func (w *Window) withFileNames(b *browser, kind string, args map[string]any) map[string]any {
 	transfers := b.transfers()
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
@@ -346,8 +347,8 @@ func (w *Window) withFileNames(b *browser, kind string, args map[string]any) map
 	return named
 }
 
-// ActIfUnchanged is like Act, but does nothing and returns same as false if the action now means something else than
-// what mark stands for. The page is held in that state until the input has arrived.
+// ActIfUnchanged is like Act, but does nothing and returns same as false if the action no longer has the effects
+// that mark stands for. The page is kept from changing until the input has arrived.
 func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
@@ -383,16 +384,17 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	return notes, true, err
 }
 
-// ElementAt returns the role and the name of what a click at a point would be for, in CSS pixels of the viewport and in
-// whatever frame; both are "" where nothing is. The page has chosen the name.
+// ElementAt returns the ARIA role and accessible name of the element that a click at a point would hit, in CSS
+// pixels of the viewport, in any frame. Both are "" if there is none. The name is chosen by the page and
+// untrusted.
 func (w *Window) ElementAt(ctx context.Context, x, y float64) (role, name string, err error) {
 	m, err := w.inputTarget(ctx, "", &frame.Point{X: x, Y: y})
 	return m.Role, m.Name, err
 }
 
-// InputField returns the role and the name of the element with that ref or, without one, of what takes the keys now, in
-// whatever frame; secret says that what it holds must not be told: a password, a one-time code. The page has chosen the
-// name.
+// InputField returns the ARIA role and accessible name of the element with that ref or, if ref is empty, of the
+// focused element, in any frame. secret reports that its value must not be disclosed: a password or one-time code.
+// The name is chosen by the page and untrusted.
 func (w *Window) InputField(ctx context.Context, ref string) (role, name string, secret bool, err error) {
 	m, err := w.inputTarget(ctx, ref, nil)
 	return m.Role, m.Name, m.Secret, err

@@ -10,18 +10,18 @@ import (
 	"clank/browsermgr/page"
 )
 
-// windowTabs is the tabs of one window. The zero value is empty. Its owner guards it: it is not safe for concurrent
-// use.
+// windowTabs is the tabs of one window. The zero value is empty. It is not safe for concurrent use; the Window's mutex
+// guards it.
 type windowTabs struct {
 	tabs     []*page.Tab
-	selected []*page.Tab // in the order in which they were last current; the last one is current
-	lastURL  string      // where the last tab was when it went
+	selected []*page.Tab // in the order of last selection; the last one is current
+	lastURL  string      // address of the last tab when it closed
 	notes    []string
-	swept    map[string]string // why tabs were closed that nobody closed, by id
-	switched chan struct{}     // closed when another tab becomes the current one; nil if nobody waits for that
+	swept    map[string]string // why cleanup closed tabs, by tab id
+	switched chan struct{}     // closed when another tab becomes current; nil if nobody waits
 }
 
-// Add makes a tab of the window's the current one.
+// Add adds a tab and makes it current.
 func (s *windowTabs) Add(tab *page.Tab) {
 	if !s.Has(tab) {
 		s.tabs = append(s.tabs, tab)
@@ -29,13 +29,13 @@ func (s *windowTabs) Add(tab *page.Tab) {
 	s.Select(tab)
 }
 
-// Select makes one of the tabs the current one.
+// Select makes one of the tabs current.
 func (s *windowTabs) Select(tab *page.Tab) {
 	s.selected = append(slices.DeleteFunc(s.selected, func(t *page.Tab) bool { return t == tab }), tab)
 	s.announce()
 }
 
-// Switched returns a channel that is closed when another tab may have become the current one.
+// Switched returns a channel that is closed when another tab may have become current.
 func (s *windowTabs) Switched() <-chan struct{} {
 	if s.switched == nil {
 		s.switched = make(chan struct{})
@@ -50,14 +50,14 @@ func (s *windowTabs) announce() {
 	}
 }
 
-// Has reports whether it is one of the tabs.
+// Has reports whether tab is one of the tabs.
 func (s *windowTabs) Has(tab *page.Tab) bool { return slices.Contains(s.tabs, tab) }
 
-// All returns the tabs, as they were added.
+// All returns the tabs in the order in which they were added.
 func (s *windowTabs) All() []*page.Tab { return slices.Clone(s.tabs) }
 
-// Current returns the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be
-// called for them.
+// Current returns the current tab; nil if there is none. Closed tabs for which Remove has not been called yet are
+// skipped.
 func (s *windowTabs) Current() *page.Tab {
 	for len(s.selected) > 0 {
 		tab := s.selected[len(s.selected)-1]
@@ -70,7 +70,7 @@ func (s *windowTabs) Current() *page.Tab {
 	return nil
 }
 
-// Remove forgets a tab that was closed, and has that told. The one that was current before it is current again.
+// Remove removes a closed tab and adds a note about it. The tab selected before it becomes current again.
 func (s *windowTabs) Remove(tab *page.Tab) {
 	if !s.Has(tab) {
 		return
@@ -95,7 +95,7 @@ func (s *windowTabs) Remove(tab *page.Tab) {
 	s.AddNotes(text)
 }
 
-// NoteSweep notes why a tab is closed that was not asked to be.
+// NoteSweep records why cleanup closes a tab.
 func (s *windowTabs) NoteSweep(tab *page.Tab, why string) {
 	if s.swept == nil {
 		s.swept = map[string]string{}
@@ -103,7 +103,7 @@ func (s *windowTabs) NoteSweep(tab *page.Tab, why string) {
 	s.swept[tab.ID()] = why
 }
 
-// BrowserGone forgets all tabs: their browser is gone. Where the current one was is remembered.
+// BrowserGone removes all tabs because their browser has ended, and remembers the current tab's address.
 func (s *windowTabs) BrowserGone() {
 	if n := len(s.tabs); n > 1 {
 		s.AddNotes(fmt.Sprintf("%d other tabs were closed with the browser", n-1))
@@ -114,13 +114,13 @@ func (s *windowTabs) BrowserGone() {
 	s.Clear()
 }
 
-// Clear forgets all tabs.
+// Clear removes all tabs.
 func (s *windowTabs) Clear() {
 	s.tabs, s.selected = nil, nil
 	s.announce()
 }
 
-// lastSelected returns the current tab, be it gone or not.
+// lastSelected returns the current tab, even if it is closed.
 func (s *windowTabs) lastSelected() *page.Tab {
 	if len(s.selected) == 0 {
 		return nil
@@ -128,14 +128,15 @@ func (s *windowTabs) lastSelected() *page.Tab {
 	return s.selected[len(s.selected)-1]
 }
 
-// SetStartURL sets where the window is while it has no tab.
+// SetStartURL sets the address of a window without tabs.
 func (s *windowTabs) SetStartURL(url string) { s.lastURL = url }
 
-// LastURL returns where a window without a tab opens again.
+// LastURL returns the address at which a window without tabs reopens.
 func (s *windowTabs) LastURL() string { return s.lastURL }
 
-// State returns the address and title of the current page, and a line for each tab, the current one's beginning with
-// "*". Without tabs it is the address at which the window opens again; and that of the lost page alone if gone.
+// State returns the address and title of the current page and a line for each tab; the current tab's begins with "*".
+// Without tabs, or if gone is set because the browser has ended, it returns only the address at which the window
+// reopens.
 func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
 	current := s.lastSelected()
 	switch {
@@ -154,7 +155,7 @@ func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
 	return current.URL(), current.Title(), lines
 }
 
-// Find returns a tab by its id: "t3", or "3".
+// Find returns a tab by its id, such as "t3" or "3".
 func (s *windowTabs) Find(id string) (*page.Tab, error) {
 	var have []string
 	for _, tab := range s.tabs {
@@ -170,20 +171,20 @@ func (s *windowTabs) Find(id string) (*page.Tab, error) {
 	return nil, fmt.Errorf("tab not found: %q%s; the tabs of this window are %s", id, why, strings.Join(have, ", "))
 }
 
-// IsOnly reports whether it is the only tab.
+// IsOnly reports whether tab is the only one.
 func (s *windowTabs) IsOnly(tab *page.Tab) bool { return len(s.tabs) == 1 && s.tabs[0] == tab }
 
-// AddNotes keeps sentences for the next action.
+// AddNotes adds sentences to the notes of the next action.
 func (s *windowTabs) AddNotes(sentences ...string) { s.notes = append(s.notes, sentences...) }
 
-// TakeNotes returns what happened since it was last asked.
+// TakeNotes returns and clears the notes.
 func (s *windowTabs) TakeNotes() []string {
 	news := s.notes
 	s.notes = nil
 	return news
 }
 
-// TabLine describes a tab: id, title, address.
+// TabLine describes a tab: id, title and address.
 func TabLine(tab *page.Tab) string {
 	parts := []string{tab.ID()}
 	if title := strings.Join(strings.Fields(tab.Title()), " "); title != "" && title != tab.URL() {
@@ -195,7 +196,7 @@ func TabLine(tab *page.Tab) string {
 	return strings.Join(parts, " ")
 }
 
-// explainGone adds to the error of a tab that is closed why nobody who works it closed it, if that is so.
+// explainGone adds to the error of a closed tab why cleanup closed it, if it did.
 func (w *Window) explainGone(tab *page.Tab, err error) error {
 	if !errors.Is(err, page.ErrTabGone) {
 		return err

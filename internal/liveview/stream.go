@@ -22,7 +22,7 @@ type stream struct {
 // streamKey tells streams from each other. Pictures are as large as they are shown, video is the same for all.
 type streamKey struct {
 	session       string
-	hands         *browsermgr.Hands // of who works the page; nil for who watches
+	hands         *browsermgr.Takeover // of who works the page; nil for who watches
 	width, height int               // that pictures have at most; zero for video
 }
 
@@ -96,7 +96,7 @@ func (s screen) Screencast(ctx context.Context, show func(videosource.Picture)) 
 		return window.Screencast(ctx, show)
 	}
 	o := screenshot.WatchOptions{MaxWidth: s.key.width, MaxHeight: s.key.height, FPS: maxFPS}
-	return window.Film(ctx, o, show)
+	return window.ScreencastWith(ctx, o, show)
 }
 
 // CaptureWebP implements [videosource.Screenshotter].

@@ -68,7 +68,7 @@ type viewing struct {
 	width   int         // that pictures have at most
 	height  int
 	control *sessions.Control
-	hands   *browsermgr.Hands
+	hands   *browsermgr.Takeover
 	taking  bool
 	task    *TaskState
 }
@@ -193,7 +193,7 @@ func (c *viewing) take(ctx context.Context, m message) error {
 }
 
 // held returns the viewer's hands while they work the page.
-func (c *viewing) held() (*browsermgr.Hands, error) {
+func (c *viewing) held() (*browsermgr.Takeover, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hands == nil || !c.control.Touch() {
@@ -242,9 +242,9 @@ func (c *viewing) takeOver(ctx context.Context) error {
 		return err
 	}
 	window, err := c.server.Window(within, c.session, true)
-	var hands *browsermgr.Hands
+	var hands *browsermgr.Takeover
 	if err == nil {
-		hands, err = window.BeginControl(within, c.viewer.Name)
+		hands, err = window.TakeOver(within, c.viewer.Name)
 	}
 	if err != nil {
 		control.End()

@@ -72,12 +72,12 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 	user, ask := refOf(t, w, "User"), refOf(t, w, "Ask")
 	var tab *page.Tab
 	check.Must(t, w.WithTab(t.Context(), func(found *page.Tab) error { tab = found; return nil }))
-	h, err := w.BeginControl(t.Context(), "ada")
+	h, err := w.TakeOver(t.Context(), "ada")
 	check.Must(t, err)
 	defer h.End()
 	recorder.Console(tab, "", true)
 
-	_, err = w.BeginControl(t.Context(), "bob")
+	_, err = w.TakeOver(t.Context(), "bob")
 	check.Fails(t, err, page.ErrHeld)
 	for what, err := range map[string]error{
 		"snapshot":   check.Err(w.Snapshot(t.Context(), sessions.SnapshotOptions{})),
@@ -238,7 +238,7 @@ func TestAPersonWorksAPageUnseen(t *testing.T) {
 }
 
 // endLater ends a person's hold while somebody else is about to use the window.
-func endLater(h *browsermgr.Hands, w *browsermgr.Window) *browsermgr.Window {
+func endLater(h *browsermgr.Takeover, w *browsermgr.Window) *browsermgr.Window {
 	h.Release()
 	return w
 }
@@ -247,7 +247,7 @@ func TestGivingBackAPageThatDoesNotAnswer(t *testing.T) {
 	base, told := handsSite(t)
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
-	h, err := w.BeginControl(t.Context(), "ada")
+	h, err := w.TakeOver(t.Context(), "ada")
 	check.Must(t, err)
 	check.Must(t, h.Input(page.PersonInput{Kind: "down", X: 100, Y: 135, Clicks: 1}))
 	check.Must(t, h.Input(page.PersonInput{Kind: "up", X: 100, Y: 135, Clicks: 1}))

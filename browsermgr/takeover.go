@@ -19,64 +19,65 @@ import (
 	"clank/internal/vault"
 )
 
-// typedSecrets are what people have typed into the pages of a window. It is kept from models, records and pictures for
-// as long as the window is there, and nowhere else.
+// typedSecrets holds what people typed into the pages of a window. It is masked in everything that models,
+// recordings and pictures show, for the lifetime of the window, and is kept in memory only.
 type typedSecrets struct {
 	words  vault.Scrubber
 	fields login.Filler
 }
 
-// typedName is what stands in place of what a person typed.
+// typedName replaces what a person typed.
 const typedName = "typed by a person"
 
-// Hands are a person's at the tabs of a window. While they hold it, others neither read nor change its pages, and
-// nothing that happens there is recorded. What is typed is masked for everybody afterwards. Its methods are safe for
-// concurrent use; input goes to the page in the order in which Input is called.
-type Hands struct {
+// Takeover is a person's exclusive control of a window. While it lasts, nobody else can read or change the
+// window's pages, and nothing that happens there is recorded. What the person typed is masked for everyone else
+// afterwards. Its methods are safe for concurrent use; input reaches the page in the order of the calls to Input.
+type Takeover struct {
 	window *Window
-	name   string // of the person, as others read it
+	name   string // of the person, as shown to others
 	hold   *page.Hold
 	lease  *browser
-	state  windowState // before it began
+	state  windowState // before the takeover
 	ended  chan struct{}
 	ending sync.Once
 	turn   chan struct{} // holds a token while a command runs
 
-	mu     sync.Mutex // of input
+	mu     sync.Mutex // guards the fields below
 	over   bool
-	stop   context.CancelCauseFunc // of the command that runs
-	tab    *page.Tab               // that person works
+	stop   context.CancelCauseFunc // cancels the running command
+	tab    *page.Tab               // that receives the person's input
 	person *page.Person
-	typing []rune // since the last pause
+	typing []rune // since the last word boundary
 	typed  []typedWord
-	sizes  map[*page.Tab][2]int // of the viewports that the person has changed, before that
+	sizes  map[*page.Tab][2]int // original viewport sizes of the tabs the person resized
 }
 
-// typedWord is a text that was typed, and in which tab.
+// typedWord is a text that was typed and the address of the page it was typed into.
 type typedWord struct{ text, url string }
 
-// windowState is what [Window.State] tells.
+// windowState holds the results of [Window.State].
 type windowState struct {
 	url, title string
 	tabs       []string
 }
 
-// BeginControl gives a person the window's pages, opening one if there is none. Nobody may be at work there. Others who
-// watch see a sign with the person's name meanwhile. The caller calls End.
-func (w *Window) BeginControl(ctx context.Context, name string) (*Hands, error) {
+// TakeOver gives a person exclusive control of the window, opening a page if there is none. It fails with
+// [page.ErrHeld] if somebody has control already. Other viewers see a sign with the person's name meanwhile. The
+// caller calls End.
+func (w *Window) TakeOver(ctx context.Context, name string) (*Takeover, error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &Hands{
+	h := &Takeover{
 		window: w, name: name, hold: &page.Hold{}, lease: u.browser, ended: make(chan struct{}), turn: make(chan struct{}, 1),
 		sizes: map[*page.Tab][2]int{},
 	}
 	h.state.url, h.state.title, h.state.tabs, _ = w.State(ctx)
 	w.mu.Lock()
-	taken := w.hands != nil
+	taken := w.takeover != nil
 	if !taken {
-		w.hands = h
+		w.takeover = h
 		w.tabs.announce()
 	}
 	tabs := w.tabs.All()
@@ -94,11 +95,11 @@ func (w *Window) BeginControl(ctx context.Context, name string) (*Hands, error) 
 	return h, nil
 }
 
-// Context lets what is done with it see and work the pages meanwhile.
-func (h *Hands) Context(ctx context.Context) context.Context { return h.hold.Context(ctx) }
+// Context returns a context whose operations may read and change the pages during the takeover.
+func (h *Takeover) Context(ctx context.Context) context.Context { return h.hold.Context(ctx) }
 
-// adopt takes a tab that was there before, or that was opened since.
-func (h *Hands) adopt(ctx context.Context, tab *page.Tab) error {
+// adopt extends the takeover to a tab.
+func (h *Takeover) adopt(ctx context.Context, tab *page.Tab) error {
 	tab.BeginHold(h.hold)
 	if transfers := h.lease.transfers(); transfers != nil {
 		transfers.AskPerson(tab, true)
@@ -106,12 +107,12 @@ func (h *Hands) adopt(ctx context.Context, tab *page.Tab) error {
 	return h.hideTyped(ctx, tab, false)
 }
 
-// hideTimeout bounds looking at what the fields of a page hold.
+// hideTimeout bounds reading the values of a page's fields.
 const hideTimeout = 5 * time.Second
 
-// hideTyped notes what fields hold before a person types (done is false), and masks those that hold something else
-// afterwards. A page with an open dialog, which stands still, is left as it is before.
-func (h *Hands) hideTyped(ctx context.Context, tab *page.Tab, done bool) error {
+// hideTyped records the values of a page's fields before a person types (done is false), and afterwards masks the
+// fields that have changed. A page with an open dialog, which runs no scripts, is skipped in the first pass.
+func (h *Takeover) hideTyped(ctx context.Context, tab *page.Tab, done bool) error {
 	fields := &h.window.typed.fields
 	err := tab.RunUntilDialog(h.hold.Context(ctx), hideTimeout, func(ctx context.Context) error {
 		if !done {
@@ -129,8 +130,8 @@ func (h *Hands) hideTyped(ctx context.Context, tab *page.Tab, done bool) error {
 	return err
 }
 
-// Input sends what the person does to the current tab, and does not wait for its outcome.
-func (h *Hands) Input(ev page.PersonInput) error {
+// Input sends the person's input to the current tab without waiting for its outcome.
+func (h *Takeover) Input(ev page.PersonInput) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
@@ -148,8 +149,8 @@ func (h *Hands) Input(ev page.PersonInput) error {
 	return h.person.Post(ev)
 }
 
-// leave lets go of the tab that the person works. The lock is held.
-func (h *Hands) leave() {
+// leave ends the input to the present tab. The caller holds h.mu.
+func (h *Takeover) leave() {
 	h.endWord()
 	if h.person != nil {
 		h.person.Leave()
@@ -157,14 +158,14 @@ func (h *Hands) leave() {
 	h.tab, h.person = nil, nil
 }
 
-// maxTyped bounds a text that is typed without a pause, in characters.
+// maxTyped bounds a text typed without a word boundary, in characters.
 const maxTyped = 4096
 
-// silentKeys type nothing, and do not end what is typed.
+// silentKeys type nothing and do not end a word.
 var silentKeys = []string{"Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process"}
 
-// noteTyped remembers what is typed, so that it is known where the page has not kept it in a field. The lock is held.
-func (h *Hands) noteTyped(ev page.PersonInput) {
+// noteTyped records typed text, in case the page does not keep it in a field. The caller holds h.mu.
+func (h *Takeover) noteTyped(ev page.PersonInput) {
 	text := ev.Typed()
 	modifier := slices.Contains(silentKeys, ev.Key)
 	switch {
@@ -179,16 +180,16 @@ func (h *Hands) noteTyped(ev page.PersonInput) {
 	}
 }
 
-// endWord notes that something else follows what was typed so far. The lock is held.
-func (h *Hands) endWord() {
+// endWord ends the text typed so far. The caller holds h.mu.
+func (h *Takeover) endWord() {
 	if len(h.typing) > 0 && h.tab != nil {
 		h.typed = append(h.typed, typedWord{string(h.typing), h.tab.URL()})
 	}
 	h.typing = h.typing[:0]
 }
 
-// Command asks for something beside mouse and keys. What is navigate, back, forward, reload, tabNew, tabSelect,
-// tabClose, dialog, resize, files or copy.
+// Command is a request other than mouse and keyboard input. What is one of navigate, back, forward, reload,
+// tabNew, tabSelect, tabClose, dialog, resize, files and copy.
 type Command struct {
 	What   string             `json:"what"`
 	URL    string             `json:"url"`
@@ -197,11 +198,11 @@ type Command struct {
 	Text   string             `json:"text"` // of a prompt
 	W      int                `json:"w"`    // of the viewport, in CSS pixels
 	H      int                `json:"h"`
-	Files  []files.PersonFile `json:"files"` // for the open file chooser; none closes it
+	Files  []files.PersonFile `json:"files"` // for the open file chooser; none cancels it
 }
 
-// Do does a command. Copied is the text that was selected, of copy.
-func (h *Hands) Do(ctx context.Context, c Command) (copied string, err error) {
+// Do runs a command. copied is the selected text, for copy.
+func (h *Takeover) Do(ctx context.Context, c Command) (copied string, err error) {
 	w := h.window
 	if err := acquireTurn(ctx, h.turn); err != nil {
 		return "", err
@@ -254,8 +255,8 @@ func (h *Hands) Do(ctx context.Context, c Command) (copied string, err error) {
 	return copied, w.explain(ctx, u.browser, err)
 }
 
-// resize changes the viewport of a tab until the person gives it back.
-func (h *Hands) resize(ctx context.Context, tab *page.Tab, width, height int) error {
+// resize changes the viewport of a tab until the takeover ends.
+func (h *Takeover) resize(ctx context.Context, tab *page.Tab, width, height int) error {
 	const ask = "() => [innerWidth, innerHeight]"
 	err := tab.RunUntilDialog(ctx, hideTimeout, func(ctx context.Context) error {
 		size, err := frame.CallFunction[[2]int](ctx, tab.MainFrame(), ask, nil, nil)
@@ -270,16 +271,16 @@ func (h *Hands) resize(ctx context.Context, tab *page.Tab, width, height int) er
 		return err
 	}
 	_, err = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: width, Height: height})
-	h.lease.casts.Refresh(tab) // a capture may tell nothing of it if the page does not change
+	h.lease.casts.Refresh(tab) // a screencast may send no new frame if the page does not change
 	return err
 }
 
-// End gives the window back, masks what was typed and returns when that is done. Others who want the window meanwhile
-// wait. It may be called again.
-func (h *Hands) End() {
+// End ends the takeover, masks what was typed and returns when that is done. Others who want the window wait until
+// then. It may be called more than once.
+func (h *Takeover) End() {
 	h.ending.Do(func() {
-		h.letGo()
-		h.turn <- struct{}{} // of the last command, which has been stopped
+		h.shut()
+		h.turn <- struct{}{} // waits for the last command, which was cancelled
 		h.mu.Lock()
 		h.leave()
 		h.mu.Unlock()
@@ -289,26 +290,26 @@ func (h *Hands) End() {
 	<-h.ended
 }
 
-// Release begins to End, and returns at once.
-func (h *Hands) Release() {
-	h.letGo()
+// Release starts End in the background; Manager.Close waits for it.
+func (h *Takeover) Release() {
+	h.shut()
 	h.window.manager.wg.Go(h.End)
 }
 
-// letGo has nothing more done, and ends what is being done.
-func (h *Hands) letGo() {
+// shut rejects further input and cancels the running command.
+func (h *Takeover) shut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over = true
 	if h.stop != nil {
-		h.stop(errGivenBack)
+		h.stop(errTakeoverEnded)
 	}
 }
 
-var errGivenBack = errors.New("the page was given back")
+var errTakeoverEnded = errors.New("the page was given back")
 
-// finish masks what was typed in each tab and gives it back.
-func (h *Hands) finish() {
+// finish masks what was typed in each tab, restores the viewports and gives up control.
+func (h *Takeover) finish() {
 	w := h.window
 	ctx := h.hold.Context(context.Background())
 	w.mu.Lock()
@@ -320,7 +321,7 @@ func (h *Hands) finish() {
 		}
 		h.coverTab(ctx, tab)
 		if size, changed := h.sizes[tab]; changed {
-			_, _ = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: size[0], Height: size[1]}) // or it is gone
+			_, _ = tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: size[0], Height: size[1]}) // may be gone
 		}
 	}
 	for _, word := range h.typed {
@@ -332,7 +333,7 @@ func (h *Hands) finish() {
 	}
 	h.typed, h.typing = nil, nil
 	w.mu.Lock()
-	w.hands = nil
+	w.takeover = nil
 	w.tabs.announce()
 	tabs = w.tabs.All()
 	for _, tab := range tabs {
@@ -345,9 +346,9 @@ func (h *Hands) finish() {
 	h.lease.release()
 }
 
-// coverTab masks what was typed in a tab. A dialog that is open is dismissed for that. A page that does not answer is
-// left: what it holds cannot be masked.
-func (h *Hands) coverTab(ctx context.Context, tab *page.Tab) {
+// coverTab masks what was typed in a tab, dismissing open dialogs first. If the page does not answer, its content
+// cannot be masked, so it is navigated away or closed.
+func (h *Takeover) coverTab(ctx context.Context, tab *page.Tab) {
 	for _, d := range tab.Dialogs().Pending {
 		_, _ = tab.HandleDialog(ctx, page.DialogAnswer{ID: d.ID}, 0)
 	}
@@ -360,28 +361,28 @@ func (h *Hands) coverTab(ctx context.Context, tab *page.Tab) {
 	}
 	h.window.manager.Logger.Warn("a page is left: what a person typed there cannot be masked", "tab", tab.ID())
 	if _, err := tab.Navigate(ctx, "about:blank"); err != nil {
-		_ = tab.Close(ctx) // it is gone, or bounded by the tab's own limit
+		_ = tab.Close(ctx) // gone, or Close times out
 	}
 }
 
-// guardTab has a new tab belong to the person who holds the window, and its records be without what is typed here. The
-// lock is held.
+// guardTab applies the running takeover, if any, to a new tab and masks typed secrets in its recordings. The
+// caller holds w.mu.
 func (w *Window) guardTab(b *browser, tab *page.Tab) {
 	tab.CleanRecords(w.typed.words.JSON)
-	if w.hands == nil {
+	if w.takeover == nil {
 		tab.EndHold()
 		return
 	}
-	tab.BeginHold(w.hands.hold)
+	tab.BeginHold(w.takeover.hold)
 	if transfers := b.transfers(); transfers != nil {
 		transfers.AskPerson(tab, true)
 	}
 }
 
-// awaitHands waits until hands that are about to let go of the window have done so. It fails if a person keeps it.
-func (w *Window) awaitHands(ctx context.Context) error {
+// awaitTakeover waits for a takeover that is ending. It returns [page.ErrHeld] if one is still in progress.
+func (w *Window) awaitTakeover(ctx context.Context) error {
 	w.mu.Lock()
-	h := w.hands
+	h := w.takeover
 	w.mu.Unlock()
 	if h == nil || h.hold.Admits(ctx) {
 		return nil
@@ -400,10 +401,10 @@ func (w *Window) awaitHands(ctx context.Context) error {
 	}
 }
 
-// clean returns a text without what people have typed in this window.
+// clean masks what people have typed in this window.
 func (w *Window) clean(text string) string { return w.typed.words.Text(text) }
 
-// cleanAll cleans texts, in place.
+// cleanAll applies clean to each text, in place.
 func (w *Window) cleanAll(texts []string) []string {
 	for i, text := range texts {
 		texts[i] = w.clean(text)
@@ -411,7 +412,7 @@ func (w *Window) cleanAll(texts []string) []string {
 	return texts
 }
 
-// cleanURL returns an address without what people have typed. Its host stays.
+// cleanURL masks what people have typed in an address, except in its origin.
 func (w *Window) cleanURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -424,7 +425,7 @@ func (w *Window) cleanURL(address string) string {
 	return w.clean(address)
 }
 
-// cleanError returns an error whose text does not tell what people have typed.
+// cleanError masks what people have typed in the text of an error.
 func (w *Window) cleanError(err error) error {
 	if err == nil || w.clean(err.Error()) == err.Error() {
 		return err
