@@ -45,7 +45,7 @@ func (s *Server) profileSessions(ctx context.Context) (map[string][]sessions.Ses
 	return by, nil
 }
 
-// browserViews returns all profiles and file areas as reader sees them, with their running browsers.
+// browserViews returns all profiles, of every [sessions.Place], as reader sees them, with their running browsers.
 func (s *Server) browserViews(ctx context.Context, reader visitor) ([]api.BrowserView, error) {
 	infos, err := s.Browsers.Profiles(ctx)
 	if err != nil {

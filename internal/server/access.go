@@ -18,18 +18,18 @@ import (
 	"clank/sessions/access"
 )
 
-// accessPerson returns the person who asks, as the access rules know people. It reports false for the operator,
-// who asks at the terminal or on the page.
+// accessPerson returns the requester in terms of the access rules. It returns false for the operator, who uses the
+// terminal or the dashboard.
 func accessPerson(o sessions.Origin) (access.Person, bool) {
 	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent, Sees: o.Sees}, o.Kind == sessions.FromDiscord
 }
 
-// CheckAccess says whether somebody may ask for anything.
+// CheckAccess returns an error if the requester may not ask for anything.
 func (a *Server) CheckAccess(o sessions.Origin) error {
 	return checkRules(a.Settings.For(o.Guild), o)
 }
 
-// checkRules says whether somebody may ask for anything under the operator's rules and those of their server.
+// checkRules applies the operator's rules and those of the Discord server.
 func checkRules(s settings.Settings, o sessions.Origin) error {
 	p, stranger := accessPerson(o)
 	if !stranger {
@@ -41,7 +41,7 @@ func checkRules(s settings.Settings, o sessions.Origin) error {
 	return s.Server.Check(p)
 }
 
-// accessRefusal returns what a person is told who may not ask for anything, or "" for all others.
+// accessRefusal returns the refusal for a requester who may not ask for anything, or "".
 func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 	if err := a.CheckAccess(o); err != nil {
 		return err.Error()
@@ -49,12 +49,13 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 	return ""
 }
 
-// isStop reports whether a message says stop and nothing else, to clank by any of its names.
+// isStop reports whether a message is nothing but "stop", addressed to clank by any of its names.
 func (a *Server) isStop(message string) bool {
 	return cancel.IsStopTo(a.Settings.Current().Voice.NameList(), message)
 }
 
-// checkWishes says why somebody may not have what else only the operator asks for: any model, and a window.
+// checkWishes returns an error if a task uses options reserved for the operator: an arbitrary model, or a visible
+// window.
 func checkWishes(s settings.Settings, t sessions.Task) error {
 	p, stranger := accessPerson(t.Origin)
 	switch {
@@ -68,7 +69,8 @@ func checkWishes(s settings.Settings, t sessions.Task) error {
 	return nil
 }
 
-// choosableModels returns the models that everybody may choose in Discord, each once, first the one that is set.
+// choosableModels returns the models that everyone may choose in Discord, without duplicates, starting with the
+// default.
 func choosableModels(s settings.Settings) []string {
 	own := strings.Fields(s.AgentModel)
 	more := slices.Sorted(slices.Values(append(strings.Fields(s.Access.Models), plain.ModelName)))
@@ -76,7 +78,7 @@ func choosableModels(s settings.Settings) []string {
 	return append(own, more...)
 }
 
-// DiscordChoices lists what people in Discord may choose. It implements [bot.Choices].
+// DiscordChoices lists what people in Discord can choose. It implements [bot.Choices].
 type DiscordChoices struct{ server *Server }
 
 // Models implements [bot.Choices].
@@ -89,7 +91,7 @@ func (c DiscordChoices) Profiles(o sessions.Origin) []string {
 	return s.Access.Rules().ProfilesOf(p, s.Profile)
 }
 
-// rightsOf names what somebody may use who asks for something in the open: a browser profile, and logins of the vault.
+// rightsOf names the resources that the requester may use in public: a browser profile and logins of the vault.
 func rightsOf(ctx context.Context, s settings.Settings, v *vault.Vault, o sessions.Origin) ([]string, error) {
 	if err := checkRules(s, o); err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func rightsOf(ctx context.Context, s settings.Settings, v *vault.Vault, o sessio
 	return rights, err
 }
 
-// resolveProfile decides which browser profile somebody works with at a place.
+// resolveProfile selects the browser profile for a requester and a place.
 func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place, want string) (string, error) {
 	p, stranger := accessPerson(o)
 	switch {
@@ -127,8 +129,8 @@ func resolveProfile(s settings.Settings, o sessions.Origin, place sessions.Place
 	return place.Profile(s.Profile), nil
 }
 
-// SelectProfile is [resolveProfile] with the settings as they are. A person's browser, or one that runs elsewhere, has
-// one state whoever uses it: no place can have its own there.
+// SelectProfile is [resolveProfile] with the current settings. The user's own browser and remote browsers have a
+// single state, so places cannot have separate profiles there.
 func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want string) (string, error) {
 	s := a.Settings.For(o.Guild)
 	name, err := resolveProfile(s, o, place, want)
@@ -138,7 +140,7 @@ func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want str
 	case err != nil:
 	case of != "":
 		err = a.Browsers.CheckInstance(name)
-	case !stranger && name != s.Profile: // a name that is mistyped would be a browser without logins
+	case !stranger && name != s.Profile: // a mistyped name would be a new browser without logins
 		if _, err = a.Browsers.FindProfile(base); errors.Is(err, profile.ErrNotFound) {
 			err = fmt.Errorf("%w; \"clank browser create-profile --name %s\" and the dashboard's page Browsers make one", err, base)
 		}
@@ -146,17 +148,17 @@ func (a *Server) SelectProfile(o sessions.Origin, place sessions.Place, want str
 	return name, err
 }
 
-// toolProfile decides which browser profile a model works with that uses the browser tool for somebody. Without a
-// profile that lasts in the settings it is set up like the default one: tabs of a tool outlive a call.
+// toolProfile selects the browser profile for a model that uses the browser tool on someone's behalf. If the settings
+// define no persistent profile, it is configured like the default one: tabs of the tool outlive a call.
 func toolProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
 	if _, stranger := accessPerson(o); !stranger {
-		return want, nil // the default one is settled where the browsers are
+		return want, nil // the browser manager chooses the default
 	}
 	s.Profile = cmp.Or(s.Profile, profile.DefaultName)
 	return resolveProfile(s, o, o.Place(o.Private), want)
 }
 
-// TerminalOrigin says who asks at a terminal: the person at this terminal.
+// TerminalOrigin is the origin of requests from this terminal.
 func TerminalOrigin() sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromTerminal, Channel: api.TerminalChannel, UserName: "you"}
 }

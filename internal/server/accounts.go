@@ -10,7 +10,7 @@ import (
 	"clank/sessions/access"
 )
 
-// accounts tells the dashboard who signs in with Discord; it implements [dashboard.Accounts].
+// accounts provides the Discord accounts that sign in to the dashboard; it implements [dashboard.Accounts].
 type accounts struct{ *Server }
 
 // SignInURL implements [dashboard.Accounts].
@@ -56,7 +56,7 @@ var leastRoles = map[string]dashboard.Role{
 	settings.SignInViewers: dashboard.RoleViewer,
 }
 
-// channelRoles returns what a member is in the channels that they see, where that is least or more.
+// channelRoles returns a member's role in each channel that they see, if it is at least least.
 func (a accounts) channelRoles(user string, m bot.Membership, least dashboard.Role) map[string]dashboard.Role {
 	s := a.Settings.For(m.Guild)
 	rules, roles := s.Access.Rules(), make(map[string]dashboard.Role)

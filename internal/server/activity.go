@@ -12,7 +12,7 @@ import (
 	"clank/sessions"
 )
 
-// openActivity prepares the Activity, which answers while the settings want it.
+// openActivity prepares the Activity, which is served only while it is enabled.
 func (x *CallService) openActivity() error {
 	x.signIn = &discord.SignIn{Base: x.DiscordBase, Application: x.discordApplication}
 	x.activity = &activity.Server{
@@ -23,7 +23,7 @@ func (x *CallService) openActivity() error {
 	return x.activity.Open()
 }
 
-// discordApplication returns what people sign in with; both are empty where they cannot.
+// discordApplication returns the OAuth2 credentials; both are empty if people cannot sign in.
 func (x *CallService) discordApplication() (id, secret string) {
 	b := x.bot.Load()
 	v, err := x.Secret(settings.SecretDiscordClient)
@@ -54,7 +54,7 @@ func (x *CallService) Launch(ctx context.Context, o sessions.Origin, in bot.Laun
 	return x.activity.Launch(o, s, in.Share)
 }
 
-// serveActivity serves the Activity below a path of the viewer's page, if there is one.
+// serveActivity returns a handler of the Activity below a path of the viewer's page, if there is one.
 func (x *CallService) serveActivity() http.Handler {
 	handler := x.activity.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func (x *CallService) serveActivity() http.Handler {
 	})
 }
 
-// activityDiscord asks Discord for the Activity.
+// activityDiscord sends the Activity's requests to Discord.
 type activityDiscord struct{ *CallService }
 
 var (

@@ -16,10 +16,10 @@ type WindowBrowser struct {
 	Manager   *browsermgr.Manager
 	Settings  func() settings.Settings
 	OnClose   func(key string)
-	Ephemeral bool // keep cookies and storage apart, and forget them
+	Ephemeral bool // isolate cookies and storage, and discard them
 }
 
-// WindowBrowser lets backends use the browsers of the server.
+// WindowBrowser returns a [WindowBrowser] with the browsers of the server.
 func (a *Server) WindowBrowser(ephemeral bool) WindowBrowser {
 	return WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: ephemeral}
 }
@@ -57,7 +57,7 @@ func (w WindowBrowser) Park(ctx context.Context, key string, must bool) (bool, e
 	return parked, err
 }
 
-// agentModel returns the model that drives the browser. The Manager has routed the task, so it is named.
+// agentModel returns the model that drives the browser. The Manager has routed the task, so its model is named.
 func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error) {
 	model, err := a.models.Find(ctx, name)
 	if err != nil {
@@ -66,11 +66,11 @@ func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error)
 	return a.recorder.Model(model), nil
 }
 
-// assistantModel returns the model people talk to, or nil if none is set.
+// assistantModel returns the model of the assistant, or nil if none is set.
 func (a *Server) assistantModel(ctx context.Context) (llm.Model, error) {
 	name := a.Settings.Current().AssistantModel
 	if name == "" {
-		return nil, nil //nolint:nilnil // no brain is a choice, not an error
+		return nil, nil //nolint:nilnil // having no assistant is a choice, not an error
 	}
 	return a.models.Find(ctx, name)
 }
@@ -82,21 +82,21 @@ func (a *Server) agentSettings() browseagent.Settings {
 	}
 }
 
-// Bounds that are not worth a setting yet.
+// Limits without a setting.
 const (
 	maxQueued         = 100
 	maxQueuedPerGuild = 50
 	maxQueuedPerUser  = 10
 	maxKeptViews      = 40
 	maxKeptTasks      = 5000
-	MaxTaskSteps      = 200 // the most a task may ask for
+	MaxTaskSteps      = 200 // maximum that a task may request
 )
 
 func (a *Server) sessionLimits() sessions.Limits {
 	s := a.Settings.Current()
 	perHour := func(n int) int {
 		if n == 0 {
-			return -1 // none
+			return -1 // no limit
 		}
 		return n
 	}

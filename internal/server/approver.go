@@ -14,13 +14,13 @@ import (
 	"clank/sessions/approval"
 )
 
-// Approver lets the agent loop and the proxy ask people at the desk, as the settings have it.
+// Approver asks people for approval on behalf of the agent loop and the proxy, as configured.
 type Approver struct {
 	Approvals    *approval.Queue
 	Settings     func() settings.Settings
 	Callers      ToolCallers
-	RunningTasks func(ctx context.Context) ([]sessions.TaskRecord, error) // tasks at work
-	// Model returns the model of that name, to be asked about acts that are unclear; nil asks none.
+	RunningTasks func(ctx context.Context) ([]sessions.TaskRecord, error) // running tasks
+	// Model returns the named model, which judges unclear actions; nil asks none.
 	Model func(ctx context.Context, name string) (llm.Model, error)
 }
 
@@ -32,8 +32,8 @@ func (k *Approver) Ask(ctx context.Context, s sessions.Session, t sessions.Task,
 	return k.approveClasses(ctx, q, question, t, put)
 }
 
-// approveClasses asks what the rules do not decide. Where an action is of several classes, each has its question, the
-// weightiest first; a class that nobody knows has one too. question says who is asked; put asks them.
+// approveClasses asks about what the rules do not decide. An action of several classes needs an answer for each, the
+// most serious first, unknown classes included. question tells whom to ask; put asks them.
 func (k *Approver) approveClasses(
 	ctx context.Context, q sessions.Question, question approval.Question, t sessions.Task,
 	put func(approval.Question) (approval.Answer, error),
@@ -42,7 +42,8 @@ func (k *Approver) approveClasses(
 	classes := slices.DeleteFunc(orderClasses(q.Classes), func(c approval.Class) bool {
 		return c == approval.ClassLeave && !k.Settings().Approval.IsOutsideSites(q.TargetHost)
 	})
-	// What the settings refuse is refused before anybody is asked about the rest: a yes to that would be one to all.
+	// Refuse what the settings refuse before asking about the other classes: people would take their approval for the
+	// whole action.
 	slices.SortStableFunc(classes, func(a, b approval.Class) int {
 		refused := map[bool]int{true: -1}
 		return cmp.Compare(refused[k.Approvals.Rule(a) == approval.RuleRefuse], refused[k.Approvals.Rule(b) == approval.RuleRefuse])
@@ -58,7 +59,7 @@ func (k *Approver) approveClasses(
 		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t, class), k.Approvals.Granted(question):
 			continue
 		case isAdvised(rule) && class == approval.ClassUnclear && len(classes) == 1:
-			// What is known for more is never spared.
+			// Advice never spares the question for an action with another class.
 			harmless, hint := k.advise(ctx, question)
 			if harmless {
 				continue
@@ -78,7 +79,7 @@ func (k *Approver) approveClasses(
 	return "", nil
 }
 
-// orderClasses returns the classes of an action, the weightiest first, and those that are not known before all others.
+// orderClasses returns the classes of an action, the most serious first and unknown ones before all others.
 func orderClasses(classes []string) []approval.Class {
 	var all []approval.Class
 	for _, c := range classes {
@@ -90,9 +91,9 @@ func orderClasses(classes []string) []approval.Class {
 	return slices.Compact(all)
 }
 
-// ownWordsSuffice reports whether the words of a task, followed to the letter, are a person's consent already. They
-// are only if the person typed them. Among others they are not for what cannot be taken back: there the others may
-// have a say. A kept login is the operator's, so they are for it only at the operator's own doors.
+// ownWordsSuffice reports whether the prompt of a task counts as a person's approval of a literal action. It does
+// only if the person typed it. In front of others it does not for irreversible actions, about which the others may
+// have a say. A saved login belongs to the operator, so the prompt suffices only if it came from the operator.
 func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	switch {
 	case !t.Typed:
@@ -103,21 +104,20 @@ func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassUnclear, approval.ClassLeave}, c)
 }
 
-// questionFor returns a question to those of a task.
+// questionFor returns a question for the people of a task.
 func questionFor(o sessions.Origin) approval.Question {
 	return approval.Question{Source: string(o.Kind), Guild: o.Guild, Channel: o.Channel, User: o.User, UserName: o.UserName, Private: o.Private}
 }
 
-// ApproveHost asks whether a profile's browser may reach a host for the first time. The
-// people of the task that works in the profile are asked, if it is the only one, and the operator; if
-// it may be that of a private task among several, nobody is. An error is a no.
+// ApproveHost asks whether a profile's browser may reach a new host. It asks the people of the only task that uses
+// the profile, and the operator. If there are several tasks and one is private, it asks nobody. An error means no.
 func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
 	list, err := k.RunningTasks(ctx)
 	if err != nil {
 		return false, err
 	}
 	list = slices.DeleteFunc(list, func(r sessions.TaskRecord) bool { return r.Profile != profile })
-	// Of several nobody knows which it is: the words of a private one are not shown to the others.
+	// With several tasks it is unknown which one asked: the words of a private one must not be shown to the others.
 	private := slices.ContainsFunc(list, func(r sessions.TaskRecord) bool { return r.Origin.Private })
 	q := approval.Question{Session: "profile " + profile, Private: private}
 	if len(list) == 1 {
@@ -133,7 +133,7 @@ func (k *Approver) ApproveHost(ctx context.Context, profile, host, why string) (
 	return answer.ForSession, err
 }
 
-// newApprover makes who asks people, as the settings have it now.
+// newApprover returns an approver with the current settings.
 func (a *Server) newApprover() *Approver {
 	return &Approver{
 		Approvals: &approval.Queue{
@@ -151,7 +151,7 @@ func (a *Server) newApprover() *Approver {
 	}
 }
 
-// CheckDownloadSource judges where a download comes from. What a page made itself it may offer.
+// CheckDownloadSource checks the address of a download. What a page has generated itself is allowed.
 func (a *Server) CheckDownloadSource(address string) error {
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
 	if scheme == "data" || scheme == "blob" {

@@ -14,8 +14,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// backends returns the browser backends by the name of the runtime: each within the budget, and recorded with
-// what the budget says.
+// backends returns the browser backends by runtime name, each limited by the budget and with its run recorded.
 func (a *Server) backends() map[string]sessions.Backend {
 	w := a.WindowBrowser(a.Ephemeral)
 	agent := &browseagent.Agent{
@@ -92,7 +91,7 @@ func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
 	}
 }
 
-// Route says by which runtime and model a task is done.
+// Route selects the runtime and model of a task.
 func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
 	s := a.Settings.For(t.Origin.Guild)
 	if err := checkWishes(s, t); err != nil {
@@ -102,7 +101,7 @@ func (a *Server) Route(t sessions.Task) (runtime, model string, err error) {
 	return way.Runtime, way.Model, err
 }
 
-// AllowHandOver says whether the rest of a task may be left to another runtime, and which model it has.
+// AllowHandOver decides whether the rest of a task may continue with another runtime, and returns its model.
 func (a *Server) AllowHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
 	now := a.Settings.For(t.Origin.Guild)
 	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)

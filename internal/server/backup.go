@@ -27,16 +27,17 @@ import (
 	"filippo.io/age"
 )
 
-// BackupManifest says what is in a backup. It is the last file of the archive, so that one without it is cut off.
+// BackupManifest lists the contents of a backup. It is the last file of the archive; an archive without it is
+// truncated.
 type BackupManifest struct {
 	Format     int               `json:"format"`
-	Version    string            `json:"version"` // of the program
+	Version    string            `json:"version"` // of clank
 	Schema     int               `json:"schema"`  // of the database
 	At         time.Time         `json:"at"`
 	Recordings bool              `json:"recordings"`
-	Keys       bool              `json:"keys"`              // of the vault and of browser states, as far as they are files
-	Running    []string          `json:"running,omitempty"` // profiles whose browser ran meanwhile
-	Files      map[string]string `json:"files"`             // SHA-256 of each, by its path in the home
+	Keys       bool              `json:"keys"`              // it contains the key files of the vault and of browser states
+	Running    []string          `json:"running,omitempty"` // profiles whose browser was running
+	Files      map[string]string `json:"files"`             // SHA-256 by path in the home
 }
 
 const (
@@ -44,7 +45,7 @@ const (
 	manifestName = "backup.json"
 )
 
-// BackupOptions say what goes into a backup. Passphrase, if there is one, encrypts it, and has the keys in it.
+// BackupOptions select the contents of a backup. A Passphrase encrypts the backup and adds the keys to it.
 type BackupOptions struct {
 	Version    string
 	Recordings bool
@@ -52,16 +53,16 @@ type BackupOptions struct {
 }
 
 var (
-	// recordingFolders hold what can be left out: films, and what tasks, pages and people have recorded.
+	// recordingFolders can be left out: films and other recordings of tasks, pages and people.
 	recordingFolders = []string{recordsFolder, filmDir, "pictures", "traces"}
-	// keyFiles open what is encrypted in the home.
+	// keyFiles decrypt what is encrypted in the home.
 	keyFiles = []string{"vault.key", "browser.key"}
-	// runFiles belong to the process that runs.
+	// runFiles belong to the running process.
 	runFiles = []string{ownerFileName, "clank.holder", "server.json", "control.json", "DevToolsActivePort", discordSessionsFile, unfinishedFile}
 )
 
-// Backup writes what the home holds to a new file: a tar archive, compressed with gzip, and encrypted in the format of
-// age with a passphrase. clank may go on meanwhile. The file is there as a whole, or not at all.
+// Backup writes the home to a new file: a tar archive compressed with gzip and, with a passphrase, encrypted in the
+// age format. clank may be running. The file is written completely or not at all.
 func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m BackupManifest, err error) {
 	defer func() {
 		if err != nil {
@@ -87,7 +88,7 @@ func (h *Home) Backup(ctx context.Context, file string, opts BackupOptions) (m B
 	})
 }
 
-// writeNewFile writes a file that only its owner may read, and that is there as a whole or not at all.
+// writeNewFile writes a file that only its owner may read, completely or not at all.
 func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", file))
@@ -103,11 +104,11 @@ func writeNewFile(file string, write func(*atomicfile.File) error) error {
 	return tmp.CloseAtomicallyReplace()
 }
 
-// archive is a tar archive that is compressed, and encrypted where there is a passphrase.
+// archive is a compressed tar archive, encrypted if there is a passphrase.
 type archive struct {
 	*tar.Writer
 
-	layers []io.Closer // below, the uppermost first
+	layers []io.Closer // writers to close, the outermost first
 }
 
 func newArchive(to io.Writer, passphrase string) (*archive, error) {
@@ -128,7 +129,7 @@ func newArchive(to io.Writer, passphrase string) (*archive, error) {
 	return a, nil
 }
 
-// Close ends the archive.
+// Close finishes the archive.
 func (a *archive) Close() error {
 	if a.Writer == nil {
 		return nil
@@ -140,14 +141,14 @@ func (a *archive) Close() error {
 	return err
 }
 
-// backup is one being written.
+// backup is a backup being written.
 type backup struct {
 	home     *Home
-	ctx      context.Context //nolint:containedctx // of one backup
+	ctx      context.Context //nolint:containedctx // of this backup
 	manifest *BackupManifest
 	to       *tar.Writer
-	scratch  string          // folder for copies of databases
-	copied   map[string]bool // databases of browsers that were copied, by name
+	scratch  string          // directory for copies of databases
+	copied   map[string]bool // databases of browsers already copied, by name
 }
 
 func (b *backup) write() (err error) {
@@ -155,7 +156,7 @@ func (b *backup) write() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
-	// Other files are written before the database tells of them: it comes first, and what it tells of is there.
+	// Files are written before the database refers to them, so copying the database first guarantees that they exist.
 	database := filepath.Join(b.scratch, "clank.db")
 	if b.manifest.Schema, err = sqlite.Snapshot(b.ctx, b.home.DatabaseFile(), database); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (b *backup) write() (err error) {
 	return err
 }
 
-// visit adds a file of the home that belongs into the backup. What is gone since the folder was read does not.
+// visit adds a file of the home that belongs in the backup. It skips files deleted since the directory was read.
 func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 	name, outside := filepath.Rel(b.home.Dir, file)
 	name = filepath.ToSlash(name)
@@ -196,7 +197,7 @@ func (b *backup) visit(file string, e fs.DirEntry, err error) error {
 	return err
 }
 
-// leavesOut reports whether a file or folder of the home, by its path there, is not backed up.
+// leavesOut reports whether a file or folder, by its path in the home, is not backed up.
 func (b *backup) leavesOut(name string) bool {
 	base := path.Base(name)
 	switch {
@@ -213,8 +214,8 @@ func (b *backup) leavesOut(name string) bool {
 	return ok && profile.IsRebuilt(inside)
 }
 
-// splitProfileFile returns the profile that a file of the home, by its path there, belongs to, its user data directory
-// in the home and the path in that.
+// splitProfileFile splits the path of a file in the home into the profile that it belongs to, the user data directory
+// (relative to the home) and the path in that.
 func splitProfileFile(name string) (profileName, dir, inside string, ok bool) {
 	parts := strings.SplitN(name, "/", 4)
 	if len(parts) < 4 || parts[0] != "browser" || parts[2] != "user-data" {
@@ -223,8 +224,8 @@ func splitProfileFile(name string) (profileName, dir, inside string, ok bool) {
 	return parts[1], path.Join(parts[:3]...), parts[3], true
 }
 
-// addFile adds a file under its name in the home. A database of a browser that runs is copied by SQLite, with what is
-// in the files beside it; where the browser keeps it locked, its files are taken as they are.
+// addFile adds a file under its name in the home. A database of a running browser is copied through SQLite, including
+// its journal files; if the browser has locked it, its files are added as they are.
 func (b *backup) addFile(name, file string) error {
 	of, dir, _, ok := splitProfileFile(name)
 	if !ok || !b.isRunning(dir) {
@@ -250,13 +251,13 @@ func (b *backup) addFile(name, file string) error {
 	return b.addPlain(name, copied)
 }
 
-// isRunning reports whether a browser runs with a user data directory, by its path in the home: it has a link there.
+// isRunning reports whether a browser runs with a user data directory, by its lock link there.
 func (b *backup) isRunning(dir string) bool {
 	_, err := os.Readlink(b.home.Path(filepath.FromSlash(dir), "SingletonLock"))
 	return err == nil
 }
 
-// isDatabase reports whether a file is one of SQLite.
+// isDatabase reports whether a file is an SQLite database.
 func isDatabase(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {
@@ -269,10 +270,10 @@ func isDatabase(file string) bool {
 	return err == nil && string(head) == magic
 }
 
-// maxInMemory is how large a file may be that is read before it is added.
+// maxInMemory is the maximum size of a file that is read into memory.
 const maxInMemory = 4 << 20
 
-// addPlain adds a file as it is. One that grows meanwhile is added as long as it was.
+// addPlain adds a file as it is. If the file grows meanwhile, the added size is that at the start.
 func (b *backup) addPlain(name, file string) error {
 	f, err := os.Open(file)
 	if err != nil {

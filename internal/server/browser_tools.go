@@ -15,24 +15,24 @@ import (
 	"clank/sessions"
 )
 
-// BrowserTools makes the tool "browser" for brains and for MCP clients.
+// BrowserTools creates the tool "browser" for the assistant and for MCP clients.
 type BrowserTools struct {
-	ControlAPI *browsertool.APIClient // the control API of this machine
-	HostTarget *browsertool.Target    // the same, as a place for the tool
+	ControlAPI *browsertool.APIClient // of this machine
+	HostTarget *browsertool.Target    // the same, as a target of the tool
 	Settings   func() settings.Settings
 	Secret     func(name string) (settings.SecretValue, error)
-	// RegisterCaller makes the calls with a context those on behalf of a speaker.
+	// RegisterCaller registers the calls with the returned context as made on behalf of sp; leave ends that.
 	RegisterCaller func(ctx context.Context, sp ToolCaller) (call context.Context, leave func())
-	// ResolveProfile returns the profile that somebody works in who names want, or none; its error is the refusal.
+	// ResolveProfile returns the profile for a person who asks for want, or for none; its error is the refusal.
 	ResolveProfile func(o sessions.Origin, want string) (string, error)
 
-	receivedDir string // folder for files that nodes and the sandbox send
+	receivedDir string // folder for files from nodes and the sandbox
 
 	mu       sync.Mutex
 	sessions map[string]*toolConversation // by conversationKey
 }
 
-// NewBrowserTools makes one for a control API at url. home is where its files lie.
+// NewBrowserTools returns BrowserTools for the control API at url. home is the directory of its files.
 func NewBrowserTools(home, url, token string) *BrowserTools {
 	api := &browsertool.APIClient{URL: url, Token: token}
 	return &BrowserTools{
@@ -46,7 +46,7 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 	}
 }
 
-// NewTool returns the tool as the settings have it now.
+// NewTool returns the tool with the current settings.
 func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 	s := b.Settings()
 	t := &browsertool.Tool{
@@ -61,7 +61,7 @@ func (b *BrowserTools) NewTool(context.Context) (*browsertool.Tool, error) {
 	return t, nil
 }
 
-// addRemoteTargets adds the sandbox and the nodes.
+// addRemoteTargets adds the sandbox and the nodes as targets.
 func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings) error {
 	if s.BrowserTool.SandboxURL != "" {
 		token, err := b.Secret("CLANK_SANDBOX_TOKEN")
@@ -92,8 +92,8 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 	return nil
 }
 
-// AssistantTools offers the tool to the brain, if the setting says so. Its calls are held to the profiles of whoever
-// asks, and to tabs of their own.
+// AssistantTools returns the tool for the assistant, if enabled. Its calls are restricted to the profiles of the
+// requester and to tabs of their own.
 func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
 	if !b.Settings().AssistantBrowser {
 		return nil
@@ -103,7 +103,7 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 	}
 	t, err := b.NewTool(ctx)
 	if err != nil {
-		return nil // the model asked for pictures is not there; the browse remains
+		return nil // the assistant works without this tool; it can still browse
 	}
 	return []sessions.Tool{{
 		Tool: t.Definition(),
@@ -111,7 +111,7 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 			if !b.Settings().AssistantBrowser {
 				return "", nil, toolError("the browser tool was switched off in the settings")
 			}
-			t, err := b.NewTool(ctx) // the settings may have changed since the conversation began
+			t, err := b.NewTool(ctx) // the settings may have changed during the conversation
 			if err != nil {
 				return "", nil, err
 			}
@@ -130,21 +130,21 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 	}}
 }
 
-// toolError is a failure that the tool has put into words.
+// toolError is a failure described by the tool.
 type toolError string
 
 func (e toolError) Error() string { return string(e) }
 
-// toolConversation is the tabs of a conversation, and when they were worked last.
+// toolConversation is the tabs of a conversation and the time of their last use.
 type toolConversation struct {
 	*browsertool.Session
 	used time.Time
 }
 
-// conversationLife is how long a conversation keeps its tabs without using the tool.
+// conversationLife is how long a conversation keeps its tabs without using them.
 const conversationLife = 2 * time.Hour
 
-// sessionFor returns the one of a conversation, and ends those that nobody uses any more.
+// sessionFor returns the session of a conversation, and closes those that have expired.
 func (b *BrowserTools) sessionFor(ctx context.Context, o sessions.Origin) *browsertool.Session {
 	b.mu.Lock()
 	key, now := conversationKey(o), time.Now()
@@ -163,28 +163,28 @@ func (b *BrowserTools) sessionFor(ctx context.Context, o sessions.Origin) *brows
 	}
 	b.mu.Unlock()
 	for _, other := range idle {
-		_ = other.Close(ctx) // most were swept already
+		_ = other.Close(ctx) // most tabs are already closed
 	}
 	return c.Session
 }
 
-// conversationKey names where somebody speaks with the brain, and who: what one person has allowed, or has open, is no
-// other's in the same channel.
+// conversationKey identifies the person and place of a conversation with the assistant: people in the same channel do
+// not share tabs or approvals.
 func conversationKey(o sessions.Origin) string {
 	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel, o.User}, "/")
 }
 
-// maxQuestionsPerCall is how many questions one call of the tool may wait for.
+// maxQuestionsPerCall is the maximum number of questions that one call of the tool waits for.
 const maxQuestionsPerCall = 3
 
-// Close closes the tabs of all conversations, and forgets the files that others sent.
+// Close closes the tabs of all conversations and removes received files.
 func (b *BrowserTools) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.sessions {
-		_ = s.Close(ctx) // the browsers end anyway
+		_ = s.Close(ctx) // the browsers close anyway
 	}
 	return os.RemoveAll(b.receivedDir)
 }

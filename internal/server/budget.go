@@ -20,7 +20,7 @@ import (
 	"clank/voice/speech"
 )
 
-// NewBudgetEnforcer returns what keeps spending within the settings.
+// NewBudgetEnforcer returns an enforcer of the configured budgets.
 func NewBudgetEnforcer(ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) *budget.Enforcer {
 	return &budget.Enforcer{
 		Ledger: ledger, Rules: func() budget.Rules { return BudgetRules(now()) },
@@ -28,8 +28,8 @@ func NewBudgetEnforcer(ledger budget.Ledger, now func() settings.Settings, logge
 	}
 }
 
-// OpenBudget returns what keeps spending within the settings. What a run before
-// this one left open counts as it was estimated.
+// OpenBudget returns an enforcer of the configured budgets. Reservations that an earlier run left open are charged as
+// estimated.
 func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) (*budget.Enforcer, error) {
 	n, err := ledger.Abandon(ctx)
 	if err != nil {
@@ -41,8 +41,7 @@ func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.S
 	return NewBudgetEnforcer(ledger, now, logger), nil
 }
 
-// BudgetRules returns the settings in the terms of package budget. A limit that
-// cannot be read was refused when it was set.
+// BudgetRules converts the settings to budget rules. Limits that cannot be parsed were refused when they were set.
 func BudgetRules(all settings.Settings) budget.Rules {
 	s := all.Budget
 	rules := budget.Rules{Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits), Prices: s.PriceList()}
@@ -54,12 +53,12 @@ func BudgetRules(all settings.Settings) budget.Rules {
 	return rules
 }
 
-// guildLimit returns what a server allows itself in a day.
+// guildLimit returns the daily limit that a server has set for itself.
 func (a *Server) guildLimit(guild string) budget.Amount {
 	return budgetLimit(a.Settings.For(guild).Server.Budget)
 }
 
-// budgetLimit reads a limit. One that cannot be read, which was refused when it was set, limits nothing.
+// budgetLimit parses a limit. One that cannot be parsed, which was refused when it was set, limits nothing.
 func budgetLimit(text string) budget.Amount {
 	l, err := settings.ParseLimit(text)
 	if err != nil {
@@ -68,7 +67,7 @@ func budgetLimit(text string) budget.Amount {
 	return budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time, Talk: l.Talk}
 }
 
-// ChargedReplier is a brain whose calls of models belong to the person it answers.
+// ChargedReplier is an assistant whose model calls are charged to the person it answers.
 type ChargedReplier struct{ bot.Replier }
 
 // Reply implements [bot.Replier].
@@ -76,7 +75,7 @@ func (b ChargedReplier) Reply(ctx context.Context, t assistant.Turn, watch func(
 	return b.Replier.Reply(llm.WithAccount(ctx, agent.PersonAccount(t.Origin, "talk")), t, watch)
 }
 
-// DiscordBudgets reads what /clank budget shows. It implements [bot.BudgetReader].
+// DiscordBudgets provides the data of /clank budget. It implements [bot.BudgetReader].
 type DiscordBudgets struct{ *budget.Enforcer }
 
 // Budgets implements [bot.BudgetReader].
@@ -107,7 +106,7 @@ func (k DiscordBudgets) Budgets(ctx context.Context, o sessions.Origin, people b
 	return v, err
 }
 
-// noticeTimeout bounds writing news into a chat.
+// noticeTimeout bounds sending a notice to a chat.
 const noticeTimeout = 30 * time.Second
 
 // budgetedTranscriber returns tr limited by the budget.
@@ -118,8 +117,8 @@ func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Trans
 	return &budget.LimitedTranscriber{Transcriber: tr, Enforcer: x.Budget, Model: budget.AudioModel{Name: s.Model, URL: s.URL}}
 }
 
-// budgetedSynthesizer returns s limited by the budget. Once that is spent, the local voice of this machine
-// speaks, which is announced once.
+// budgetedSynthesizer returns s limited by the budget. When that is exhausted, the local voice takes over, which is
+// announced once.
 func (x *CallService) budgetedSynthesizer(
 	s voice.Synthesizer, v settings.Speech, chat conversation.Chat, loc i18n.Locale,
 ) voice.Synthesizer {

@@ -14,14 +14,14 @@ import (
 	"clank/voice/webrtc"
 )
 
-// Capability is one thing that calls need or can do: whether it is there, and what it is or what would bring it.
+// Capability is a component or ability of calls: whether it is available, and what it is or how to get it.
 type Capability struct {
 	Name   string
 	Ready  bool
 	Detail string
 }
 
-// The names of abilities.
+// Names of capabilities.
 const (
 	CapabilityTranscription = "calls: words"
 	CapabilityStopWords     = "calls: stop"
@@ -32,8 +32,9 @@ const (
 	CapabilityGoLive        = "shares: Go Live"
 )
 
-// CallCapabilities says what of calls works on this machine with some settings. present tells which secrets are
-// there. No server is asked. The UDP port is tried if try is set: not while a clank runs that may have it.
+// CallCapabilities returns what calls can do on this machine with the given settings. present reports which secrets
+// are set. It contacts no server. If try is set it tests the UDP port, which must not be done while a running clank
+// may use it.
 func CallCapabilities(ctx context.Context, s settings.Settings, present func(name string) bool, try bool) []Capability {
 	list := []Capability{transcriptionCapability(s.Voice, present), stopWordsCapability(), speechCapability(s.Voice, present)}
 	if !s.Voice.Enabled {
@@ -45,8 +46,7 @@ func CallCapabilities(ctx context.Context, s settings.Settings, present func(nam
 	return append(list, udpPortCapability(ctx, s.Share, try), relayCapability(s.Share, present), viewerCapability(s.Share), goLiveCapability(s.Share, present))
 }
 
-// configuredServer returns the server that is set up for something to do with sound: its own address, or OpenAI's
-// with a key.
+// configuredServer returns the configured server of a speech service: its own address, or OpenAI's if there is a key.
 func configuredServer(base, model, env string, present func(string) bool) string {
 	switch {
 	case base != "":
@@ -57,7 +57,7 @@ func configuredServer(base, model, env string, present func(string) bool) string
 	return ""
 }
 
-// DeprecationNote says when OpenAI ends a model of its own; "" if it does not.
+// DeprecationNote returns when OpenAI shuts a model down; "" if no date is known.
 func DeprecationNote(model string) string {
 	if r, ok := llm.DeprecationOf(model); ok {
 		return " (" + r.String() + ")"
@@ -155,7 +155,7 @@ func udpPortCapability(ctx context.Context, s settings.Share, try bool) Capabili
 	if l, err := lc.Listen(ctx, "tcp", fmt.Sprintf(":%d", s.UDPPort)); err != nil {
 		a.Detail += "; another program has it for TCP, so people without UDP cannot join calls"
 	} else {
-		_ = l.Close() // it was only tried
+		_ = l.Close() // only tested
 	}
 	return a
 }
@@ -186,7 +186,7 @@ func goLiveCapability(s settings.Share, present func(string) bool) Capability {
 	return a
 }
 
-// CapabilitySummary returns one line about talking in calls for a list of capabilities.
+// CapabilitySummary summarizes a list of capabilities in one line.
 func CapabilitySummary(list []Capability) string {
 	var lacks []string
 	for _, a := range list {
@@ -200,8 +200,7 @@ func CapabilitySummary(list []Capability) string {
 	return "on the page Call, and in voice channels with Discord; " + strings.Join(lacks, "; ")
 }
 
-// iceServers returns the servers by which pages and this machine find each other, as the settings have them. Relays
-// that cannot be used are left out, and the log says why.
+// iceServers returns the configured STUN and TURN servers. Unusable relays are left out with a log message.
 func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
 	var list []webrtc.ICEServer
 	if stun := strings.Fields(s.STUN); len(stun) > 0 {

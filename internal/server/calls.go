@@ -36,8 +36,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// DiscordBot does what calls need of the bot. A *bot.Bot is one.
-type DiscordBot interface { //nolint:interfacebloat // what calls need of it
+// DiscordBot is what calls need of the bot. A *bot.Bot implements it.
+type DiscordBot interface { //nolint:interfacebloat // what calls need of the bot
 	Send(ctx context.Context, op int, d any) error
 	Post(ctx context.Context, channel, text string, images []llm.Image) error
 	UserID() string
@@ -45,59 +45,60 @@ type DiscordBot interface { //nolint:interfacebloat // what calls need of it
 	ActivityInstance(ctx context.Context, id string) (botdiscord.ActivityInstance, error)
 	ViewerOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 	RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
-	Locale(guild string) i18n.Locale // of what everybody reads there
+	Locale(guild string) i18n.Locale // the language of texts that everyone on a server reads
 }
 
-// CallLog keeps when calls were begun, so that a day's limit holds over restarts.
+// CallLog stores when calls began, so that the daily limit survives restarts.
 type CallLog interface {
 	CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall, error)
 	RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error
 }
 
-// CallService holds all calls of this program. Set its fields, then Open; Close ends every call.
+// CallService manages all calls of this process. Set its fields, then call Open; Close ends every call.
 type CallService struct {
-	Dir          string // of the state; transcripts are kept in a folder there, if the settings want it
+	Dir          string // of the state; transcripts are stored in a folder of it, if enabled
 	Settings     func() settings.Settings
-	For          func(guild string) settings.Settings // the settings of a server
+	For          func(guild string) settings.Settings // the settings of a Discord server
 	Secret       func(name string) (settings.SecretValue, error)
 	Sessions     *sessions.Manager
 	Browsers     *browsermgr.Manager
 	Scopes       *cancel.Scopes
 	PrivacyStore voice.PrivacyStore
-	CallLog      CallLog // nil: a day's limit of calls holds until the program ends
+	CallLog      CallLog // nil means that the daily limit of calls counts only this process
 
-	// Assistant answers in calls, with [CallService.Tools] beside its own.
+	// Assistant answers in calls, with the tools of [CallService.Tools] in addition to its own.
 	Assistant *assistant.Assistant
 
-	// Budget holds what hearing and speaking cost within the budget; nil: nothing is counted.
+	// Budget charges speech recognition and synthesis; nil charges nothing.
 	Budget *budget.Enforcer
 
-	// DisabledReason says why somebody may not ask for anything now; see [conversationKey.Conversation].
+	// DisabledReason returns why the person of o may not ask for anything now; see [conversation.Host].
 	DisabledReason func(ctx context.Context, o sessions.Origin) string
 
-	// Rights names what somebody may use: people with equal ones may stand in for each other. nil: nobody may.
+	// Rights names the resources that the person of o may use; people with equal rights may act for each other. nil
+	// means that nobody may act for another.
 	Rights func(ctx context.Context, o sessions.Origin) ([]string, error)
 
-	// Describe returns in words what a picture shows to a model that does not see it. nil: nothing can.
+	// Describe returns a description of an image for a model without vision. nil means that there is none.
 	Describe func(ctx context.Context, image llm.Image) string
 
-	// Live shows pages to who may work them; nil: links are to watch only.
+	// Live lets people control shared pages; nil makes all links view-only.
 	Live *liveview.Server
 
-	// ViewerAddr is where the viewer's page is served.
+	// ViewerAddr is the listen address of the viewer's page.
 	ViewerAddr string
 
-	// DiscordBase is Discord's scheme and host; empty is https://discord.com.
+	// DiscordBase is the scheme and host of Discord; empty means https://discord.com.
 	DiscordBase string
 
 	Logger *slog.Logger
 
-	callsContext   context.Context //nolint:containedctx // of the calls, which outlive the requests that begin them
+	callsContext   context.Context //nolint:containedctx // of the calls, which outlive the requests that start them
 	endCalls       context.CancelCauseFunc
 	background     sync.WaitGroup
 	privacy        *voice.PrivacyList
-	spotter        *keyword.Spotter // nil: not installed
-	spotterProblem string           // why it is not
+	spotter        *keyword.Spotter // nil if not installed
+	spotterProblem string           // why the spotter is nil
 	signingKey     *dave.SigningKey
 	joiner         *discord.Joiner
 	bot            atomic.Pointer[DiscordBot]
@@ -117,8 +118,7 @@ type CallService struct {
 	closers []func(context.Context) error
 }
 
-// Open makes everything ready; no call begins by itself. A part that a call can do without is left out, and its
-// absence logged.
+// Open prepares calls without starting one. Optional parts that fail are left out with a log message.
 func (x *CallService) Open(ctx context.Context) (err error) {
 	x.callsContext, x.endCalls = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -142,11 +142,11 @@ func (x *CallService) Open(ctx context.Context) (err error) {
 	}
 	x.callPage = &webrtc.CallHost{Engine: x.webrtcEngine, Calls: pageCalls{x}, Logger: x.Logger}
 	x.onClose(x.callPage.Close)
-	x.openGoLive() // the account stays for as long as there are calls
+	x.openGoLive() // the account stays connected as long as the service
 	return nil
 }
 
-// Close ends all calls and shares, and waits for what belongs to them, at most until ctx ends.
+// Close ends all calls and shares and waits for their goroutines, at most until ctx ends.
 func (x *CallService) Close(ctx context.Context) error {
 	cause := &cancel.Cause{Reason: cancel.ShuttingDown}
 	x.endCalls(cause)
@@ -166,7 +166,7 @@ func (x *CallService) Close(ctx context.Context) error {
 
 func (x *CallService) onClose(f func(context.Context) error) { x.closers = append(x.closers, f) }
 
-// openSpotter looks for what hears stop words without a server.
+// openSpotter loads the local recognizer for stop words.
 func (x *CallService) openSpotter() {
 	s, err := keyword.Open(keyword.Options{Log: x.Logger, Dir: filepath.Join(x.Dir, "stopwords"), Speech: func() (names []string, language string) {
 		v := x.Settings().Voice
@@ -181,12 +181,12 @@ func (x *CallService) openSpotter() {
 	x.onClose(func(context.Context) error { return s.Close() })
 }
 
-// openEngine prepares connections to pages. A port that is taken is no reason not to start.
+// openEngine prepares WebRTC connections to pages. An occupied port does not prevent the start.
 func (x *CallService) openEngine(ctx context.Context) error {
 	s := x.Settings().Share
 	x.webrtcEngine = &webrtc.Engine{
 		Loopback: true, Logger: x.Logger, ICEServers: x.iceServers(s),
-		MaxConns: webrtc.MaxPages + share.DefaultMaxViews + share.MaxOffers, // so that none of them takes another's place
+		MaxConns: webrtc.MaxPages + share.DefaultMaxViews + share.MaxOffers, // separate shares of the limit for each kind
 	}
 	if s.UDPPort != 0 {
 		x.webrtcEngine.UDP = fmt.Sprintf(":%d", s.UDPPort)
@@ -201,7 +201,7 @@ func (x *CallService) openEngine(ctx context.Context) error {
 	return nil
 }
 
-// openDiscord prepares calls on Discord; a bot is connected later.
+// openDiscord prepares calls on Discord; the bot connects later.
 func (x *CallService) openDiscord(ctx context.Context) (err error) {
 	var before []voice.PastCall
 	if x.CallLog != nil {
@@ -229,25 +229,25 @@ func (x *CallService) openDiscord(ctx context.Context) (err error) {
 
 func (x *CallService) requireEncryption() bool { return x.Settings().Voice.RequireEncryption }
 
-// SetBot tells which bot it is whose gateway is used.
+// SetBot sets the bot whose gateway connection is used.
 func (x *CallService) SetBot(b DiscordBot) { x.bot.Store(&b) }
 
-// HandleDispatch takes the dispatches of the bot's gateway, in order.
+// HandleDispatch handles the dispatches of the bot's gateway, in order.
 func (x *CallService) HandleDispatch(kind string, data json.RawMessage) {
 	x.joiner.Dispatch(kind, data)
 }
 
-// CallPage answers the call page of the dashboard.
+// CallPage returns the handler of the dashboard's call page.
 func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 
-// Follow joins the voice channel of a person who asks for something, if the settings want that. It does not wait.
+// Follow joins the voice channel of the person of o, if the settings enable that. It does not block.
 func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 	if x.Settings().Voice.AutoJoin {
 		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
 	}
 }
 
-// OpenCalls makes calls possible, on Discord and on the call page.
+// OpenCalls enables calls on Discord and on the call page.
 func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
 		Dir: a.StateDir, Settings: a.Settings.Current, For: a.Settings.For, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
@@ -267,15 +267,15 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	return a.OwnListeners.AddURL(x.ViewerURL())
 }
 
-// newAssistant makes the assistant, with the tools about calls beside its own. Its calls of models belong to nobody yet. It may be made
-// before the control API is open, which brings the tool "browser".
+// newAssistant creates the assistant with the tools about calls. Its model calls are not yet charged to a person. It
+// may be created before the control API, which provides the tool "browser", is open.
 func (a *Server) newAssistant(calls *CallService) *assistant.Assistant {
 	return &assistant.Assistant{
 		Host: assistantHost{a, calls}, Tasks: a.Sessions, Web: a.Web.AssistantWeb(), Logger: a.logger,
 	}
 }
 
-// assistantHost answers what the assistant asks of the program. It implements [assistant.Host].
+// assistantHost connects the assistant to the rest of the program. It implements [assistant.Host].
 type assistantHost struct {
 	server *Server
 	calls  *CallService
@@ -310,7 +310,7 @@ func (h assistantHost) Disabled() string {
 // Instructions implements [assistant.Host].
 func (h assistantHost) Instructions() string { return h.server.Settings.Current().AssistantGuidance }
 
-// attachCalls gives a bot what calls need of it, and the commands about them.
+// attachCalls connects calls to a bot and registers the call commands.
 func (a *Server) attachCalls(b *bot.Bot) {
 	b.Calls, b.Links = a.CallService, a.CallService
 	b.Activities = a.CallService

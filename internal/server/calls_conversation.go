@@ -28,7 +28,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// shareStartTimeout bounds the beginning of a share, which may have to wake a page.
+// shareStartTimeout bounds the start of a share, which may have to reopen a page.
 const shareStartTimeout = 30 * time.Second
 
 func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
@@ -44,7 +44,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	if place.Guild != "" {
 		t.Locale = x.locale(place.Guild)
 	}
-	t.VoiceLocale = t.Locale // servers and realtime models speak any language
+	t.VoiceLocale = t.Locale // servers and realtime models speak every language
 	var localLocale i18n.Locale
 	v.Speech.LocalVoice, localLocale = localVoice(v.Speech.LocalVoice, t.Locale)
 	listens := &vad.Detector{
@@ -72,7 +72,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 			t.VoiceLocale = localLocale
 		}
 	}
-	if says.Synthesizer != nil || t.Native != nil { // which brings a voice of its own
+	if says.Synthesizer != nil || t.Native != nil { // which has its own voice
 		t.Player = says
 		x.players.Store(call.ID, says)
 	}
@@ -82,14 +82,14 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	return recordedConversation{t, x}
 }
 
-// localVoice returns which voice of espeak-ng speaks, the set one or one for those of loc, and its language.
+// localVoice returns the espeak-ng voice, either the configured one or one for loc, and the language it speaks.
 func localVoice(set string, loc i18n.Locale) (name string, speaks i18n.Locale) {
 	name = cmp.Or(set, strings.ToLower(string(loc.Spoken())))
 	language, _, _ := strings.Cut(name, "+")
 	return name, i18n.Locale(language).Spoken()
 }
 
-// locale returns the language of what everybody reads on a server.
+// locale returns the language of texts that everyone on a server reads.
 func (x *CallService) locale(guild string) i18n.Locale {
 	if b := x.bot.Load(); b != nil {
 		return (*b).Locale(guild)
@@ -97,11 +97,11 @@ func (x *CallService) locale(guild string) i18n.Locale {
 	return ""
 }
 
-// callHost answers what a call asks of the program. It implements [conversation.Host].
+// callHost connects a conversation to the rest of the program. It implements [conversation.Host].
 type callHost struct {
 	service *CallService
 	place   conversation.Location
-	bill    *budget.SpeechConversation // of a model that speaks by itself; nil: nothing is counted before it is asked
+	bill    *budget.SpeechConversation // budget of a realtime model; nil means that nothing is reserved in advance
 }
 
 // Origin implements [conversation.Host].
@@ -140,10 +140,11 @@ func (h callHost) IsOwnAccount(id string) bool {
 	return h.place.Guild != "" && h.service.goLive.isAccount(id)
 }
 
-// DisabledReason implements [conversation.Host]. Where the call itself costs, nobody may ask when the budget is spent.
+// DisabledReason implements [conversation.Host]. If the call itself is charged, nobody may ask once the budget is
+// spent.
 func (h callHost) DisabledReason(ctx context.Context, o sessions.Origin) string {
 	if why := h.service.refusal(ctx, o); why != "" {
-		// Somebody may have got a role since Discord told of them last.
+		// The person's roles may have changed since Discord last sent them.
 		if _, why = h.service.presentOrigin(ctx, o); why != "" {
 			return why
 		}
@@ -170,7 +171,7 @@ func (h callHost) CheckChannel(channel string) error {
 	return h.service.registry.CheckChannel(channel)
 }
 
-// refusal says why somebody may not ask for anything now; empty if they may.
+// refusal returns why the person of o may not ask for anything now; empty if they may.
 func (x *CallService) refusal(ctx context.Context, o sessions.Origin) string {
 	if x.DisabledReason == nil {
 		return ""
@@ -178,8 +179,9 @@ func (x *CallService) refusal(ctx context.Context, o sessions.Origin) string {
 	return x.DisabledReason(ctx, o)
 }
 
-// presentOrigin returns o with the roles that its person has now, and why they may ask for nothing: Discord tells of
-// people in calls when they come, and not when their roles change. Where it does not answer, what it told last holds.
+// presentOrigin returns o with the current roles of its person, and why they may not ask for anything, if so. Discord
+// sends the roles of people in calls when they join, but not when the roles change. If Discord does not answer, the
+// last known roles apply.
 func (x *CallService) presentOrigin(ctx context.Context, o sessions.Origin) (now sessions.Origin, why string) {
 	if b := x.bot.Load(); b != nil && o.Guild != "" {
 		now, err := (*b).RefreshOrigin(ctx, o)
@@ -195,7 +197,7 @@ func (x *CallService) presentOrigin(ctx context.Context, o sessions.Origin) (now
 	return o, x.refusal(ctx, o)
 }
 
-// callReplier answers people in calls by their present roles.
+// callReplier answers people in calls with their current roles.
 type callReplier struct {
 	ChargedReplier
 
@@ -212,7 +214,7 @@ func (r callReplier) Reply(ctx context.Context, t assistant.Turn, watch func(ass
 	return r.ChargedReplier.Reply(ctx, t, watch)
 }
 
-// byPresentRoles returns tools that are used by people in calls by their present roles.
+// byPresentRoles wraps tools so that people in calls use them with their current roles.
 func (x *CallService) byPresentRoles(tools []sessions.Tool) []sessions.Tool {
 	for i, t := range tools {
 		tools[i].Call = func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
@@ -226,12 +228,12 @@ func (x *CallService) byPresentRoles(tools []sessions.Tool) []sessions.Tool {
 	return tools
 }
 
-// isPrivate reports whether only who asks for something on a server may see it.
+// isPrivate reports whether requests on a server are visible only to the person who asks.
 func (x *CallService) isPrivate(guild string) bool {
 	return x.For != nil && x.For(guild).Server.Private
 }
 
-// Tools returns the assistant's tools about calls for the person at o: join one, leave it, show a browser there.
+// Tools returns the assistant's tools about calls for the person at o: joining, leaving, sharing a browser.
 func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []sessions.Tool {
 	var tools []sessions.Tool
 	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
@@ -243,10 +245,10 @@ func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []sessions.T
 	return tools
 }
 
-// errNoSpeechServer says that a server is not set up.
+// errNoSpeechServer means that no speech server is configured.
 var errNoSpeechServer = errors.New("no key and no server is set up for it")
 
-// remoteServer returns where speech is sent to, or comes from: an address of its own, or OpenAI's with a key.
+// remoteServer returns the speech server at base, or OpenAI's if there is a key.
 func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, error) {
 	key, env := "", name
 	for _, env = range []string{name, "OPENAI_API_KEY"} {
@@ -259,7 +261,7 @@ func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, erro
 			break
 		}
 		if base != "" {
-			break // a server of one's own gets no key that was meant for another
+			break // do not send the key of another server to a custom server
 		}
 	}
 	if base == "" && key == "" {
@@ -279,10 +281,10 @@ func (x *CallService) newTranscriber(t settings.Transcription, names []string) (
 	})
 }
 
-// synthesizer returns the synthesizer of our speech, or nil if speech is off.
+// synthesizer returns the configured synthesizer, or nil if speech is off.
 func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) {
 	if s.Engine == settings.SpeechOff {
-		return nil, nil //nolint:nilnil // to be silent is a choice
+		return nil, nil //nolint:nilnil // speech is turned off on purpose
 	}
 	if s.Engine != settings.SpeechLocal {
 		server, err := x.remoteServer(s.URL, "SPEECH_API_KEY")
@@ -299,7 +301,7 @@ func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) 
 	return speech.NewESpeak(speech.ESpeakOptions{Voice: s.LocalVoice})
 }
 
-// missingSetup says what calls have to do without, in sentences with the way out; empty if nothing.
+// missingSetup returns sentences about what calls cannot do and how to fix it; empty if nothing is missing.
 func (x *CallService) missingSetup(loc i18n.Locale) string {
 	v := x.Settings().Voice
 	var text []string
@@ -321,10 +323,10 @@ func (x *CallService) missingSetup(loc i18n.Locale) string {
 	return strings.Join(text, " ")
 }
 
-// pageOrigin is the operator at the call page, as the chat page has it.
+// pageOrigin is the origin of the operator on the call page, the same as on the chat page.
 var pageOrigin = sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
 
-// pageCallRef is the call of the call page, as shares know it.
+// pageCallRef identifies the call of the call page in shares.
 var pageCallRef = share.CallRef{ID: "page"}
 
 // pageCalls holds the calls on the call page. It implements [webrtc.PageCalls].
@@ -348,8 +350,8 @@ func (p pageCalls) Stop(_ *webrtc.PageCall, by voice.Person) {
 	p.service.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, actor, false)
 }
 
-// Share implements [webrtc.PageCalls]: it shows what was browsed last, or shows it no more. What comes of it is told on the
-// page.
+// Share implements [webrtc.PageCalls]: it starts or stops sharing the session that was used last. The page shows the
+// result.
 func (p pageCalls) Share(c *webrtc.PageCall, _ voice.Person, on bool) {
 	x := p.service
 	x.background.Go(func() {

@@ -11,12 +11,12 @@ import (
 	"clank/voice/share"
 )
 
-// callRefOf returns the call of a guild, as shares know it.
+// callRefOf returns the reference of a guild's call in shares.
 func callRefOf(guild, channel string) share.CallRef {
 	return share.CallRef{ID: "discord:" + guild, Guild: guild, Channel: channel}
 }
 
-// discordCalls is what the registry of calls on Discord needs of the program.
+// discordCalls connects the registry of Discord calls to the rest of the program.
 type discordCalls struct{ service *CallService }
 
 // StartCall implements [conversation.RegistryHost].
@@ -33,7 +33,7 @@ func (d discordCalls) StartCall(ctx context.Context, c conversation.CallInfo) (c
 	place := conversation.Location{
 		Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID(),
 	}
-	// what the call tells later is not of the request that began it
+	// The conversation outlives the request that started it.
 	return x.newConversation(line, place, callChat{*b, line.Channel, func() bool { return x.isPrivate(c.Guild) }}, callRefOf(c.Guild, c.Channel)), nil
 }
 
@@ -62,10 +62,10 @@ func (d discordCalls) CallPolicy() conversation.CallPolicy {
 	}
 }
 
-// callCountWindow is how long it counts that a call was begun.
+// callCountWindow is the period over which started calls are counted.
 const callCountWindow = 24 * time.Hour
 
-// CallChanged notes the beginning of a call, and ends what it has shown when it is over.
+// CallChanged records the start of a call, and ends its shares when it is over.
 func (d discordCalls) CallChanged(c conversation.CallInfo, open bool, _ error) {
 	x := d.service
 	switch {
@@ -83,19 +83,19 @@ func (d discordCalls) CallChanged(c conversation.CallInfo, open bool, _ error) {
 	}
 }
 
-// endShares ends what a call has shown that is over.
+// endShares ends the shares of a call that is over.
 func (x *CallService) endShares(c share.CallRef) {
 	if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), c); err != nil {
 		x.Logger.Warn("share not ended with its call", "call", c.ID, "error", err)
 	}
 }
 
-// callChat is the text chat of the voice channel in which a call is: people may move it.
+// callChat is the text chat of the call's voice channel, to which people may move it.
 type callChat struct {
 	DiscordBot
 
 	channel func() string
-	private func() bool // no page is shown to all
+	private func() bool // replies are not shown to everyone
 }
 
 func (p callChat) Write(ctx context.Context, m conversation.Message) error {
@@ -107,7 +107,7 @@ func (p callChat) Write(ctx context.Context, m conversation.Message) error {
 	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }
 
-// ShowLine implements [conversation.Chat]: Discord's chat keeps what is written there, so what was said is not.
+// ShowLine implements [conversation.Chat]. It does nothing: Discord stores messages, and speech must not be stored.
 func (callChat) ShowLine(conversation.TranscriptLine) {}
 
 // Join implements bot.Calls.
@@ -168,9 +168,9 @@ func (x *CallService) Share(ctx context.Context, o sessions.Origin, session stri
 	}
 	call, ok := x.findCall(o)
 	if !ok {
-		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // a person reads it
+		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // people read it
 	}
-	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.mayControlShare(o, call) { // others are refused anyway
+	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.mayControlShare(o, call) { // others are refused below
 		return "", errors.New("pages are shown only to a call that you are in; join it first")
 	}
 	r, err := x.shares.Share(ctx, call, session, o)
@@ -197,8 +197,8 @@ func (x *CallService) Unshare(ctx context.Context, o sessions.Origin) (string, e
 	return o.Locale.Text(r.Message), nil
 }
 
-// mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there
-// takes the place of what was shown before, and is seen by all.
+// mayControlShare reports whether the person at o is in the call or may control it from outside: a new share replaces
+// the previous one and everyone sees it.
 func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) bool {
 	if call == pageCallRef {
 		return true
@@ -207,7 +207,7 @@ func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) boo
 	return in && here == call.Channel || o.Moderates(call.Guild, call.Channel)
 }
 
-// findCall returns the call that somebody at o means.
+// findCall returns the call that a request at o refers to.
 func (x *CallService) findCall(o sessions.Origin) (share.CallRef, bool) {
 	if o.Kind != sessions.FromDiscord {
 		return pageCallRef, x.callPage.Current() != nil

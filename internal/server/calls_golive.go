@@ -20,32 +20,32 @@ import (
 	"clank/voice/share"
 )
 
-// Names of the secrets that matter to Go Live.
+// Names of the secrets for Go Live.
 const (
 	goLiveTokenName = "DISCORD_GOLIVE_TOKEN"
 	botTokenName    = "DISCORD_TOKEN"
 )
 
-// What is asked of Discord, as its developer documentation has it.
+// Parameters of the Discord API, from its developer documentation.
 const (
-	discordAPIVersion = "9"      // as the bot's library speaks it
-	goLiveIntents     = 1 | 1<<7 // guilds, and who is in which voice channel
+	discordAPIVersion = "9"      // the version that the bot's library uses
+	goLiveIntents     = 1 | 1<<7 // GUILDS and GUILD_VOICE_STATES
 )
 
 const (
-	goLiveConnectTimeout = 30 * time.Second // for one try to connect the account
-	goLiveRetryPause     = time.Minute      // between two of them
-	gatewayURLTimeout    = 10 * time.Second // where the gateway is
-	maxGatewayAnswer     = 64 << 10         // bytes of the answer
-	goLiveFrameRate      = 8                // frames a second that are announced
-	goLiveBitrate        = 4_000_000        // and bits
+	goLiveConnectTimeout = 30 * time.Second // for one attempt to connect the account
+	goLiveRetryPause     = time.Minute      // between two attempts
+	gatewayURLTimeout    = 10 * time.Second // for requesting the gateway's address
+	maxGatewayAnswer     = 64 << 10         // bytes of that response
+	goLiveFrameRate      = 8                // announced frames per second
+	goLiveBitrate        = 4_000_000        // announced bits per second
 )
 
-// goLiveAccount is the account that goes live, if the settings want one.
+// goLiveAccount is the account that streams with Go Live, if one is configured.
 type goLiveAccount struct {
 	mu      sync.Mutex
 	wanted  bool
-	account *golive.Account // nil while it is not connected
+	account *golive.Account // nil while not connected
 	problem string          // why not, for people
 }
 
@@ -55,7 +55,7 @@ func (l *goLiveAccount) set(a *golive.Account, problem string) {
 	l.account, l.problem = a, problem
 }
 
-// connected returns the account that is connected, or why none is.
+// connected returns the connected account, or why there is none.
 func (l *goLiveAccount) connected() (*golive.Account, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,14 +65,14 @@ func (l *goLiveAccount) connected() (*golive.Account, error) {
 	return l.account, nil
 }
 
-// isAccount reports whether somebody in a call is the account, which is there to show something.
+// isAccount reports whether a person in a call is this account, which only streams.
 func (l *goLiveAccount) isAccount(id string) bool {
 	a, err := l.connected()
 	return err == nil && a.UserID() == id
 }
 
-// openGoLive connects the account for Go Live, if the settings want that, and tries again until the program ends.
-// Shares go elsewhere until it is there, and say why.
+// openGoLive connects the account for Go Live, if one is configured, and retries until the server closes. Until then,
+// shares use other targets and say why.
 func (x *CallService) openGoLive() {
 	if !x.Settings().Share.GoLive {
 		return
@@ -99,7 +99,7 @@ func (x *CallService) openGoLive() {
 	})
 }
 
-// goLiveToken returns the credential of the account, which is never the bot's.
+// goLiveToken returns the account's token, which must not be the bot's.
 func (x *CallService) goLiveToken() (string, error) {
 	own, err := x.Secret(goLiveTokenName)
 	if err != nil {
@@ -118,7 +118,7 @@ func (x *CallService) goLiveToken() (string, error) {
 	return bareToken(own), nil
 }
 
-// bareToken returns a token without the word that bots have before it.
+// bareToken returns a token without the "Bot " prefix.
 func bareToken(s settings.SecretValue) string {
 	if !s.IsSet() {
 		return ""
@@ -126,7 +126,7 @@ func bareToken(s settings.SecretValue) string {
 	return strings.TrimPrefix(strings.TrimSpace(s.Reveal()), "Bot ")
 }
 
-// connectGoLive returns when the account is connected, Discord refuses it, or the program ends.
+// connectGoLive returns when the account is connected, Discord rejects it, or the server closes.
 func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	for {
 		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token}
@@ -163,13 +163,13 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	}
 }
 
-// discordAPI returns where Discord's REST API is.
+// discordAPI returns the base URL of Discord's REST API.
 func (x *CallService) discordAPI() string {
 	base := cmp.Or(x.DiscordBase, "https://discord.com")
 	return base + "/api/v" + discordAPIVersion
 }
 
-// gatewayURL asks Discord where its gateway is. Nobody has to sign in for that.
+// gatewayURL requests the address of Discord's gateway, which needs no authentication.
 func (x *CallService) gatewayURL(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gatewayURLTimeout)
 	defer cancel()
@@ -196,7 +196,7 @@ func (x *CallService) gatewayURL(ctx context.Context) (string, error) {
 	return u.String(), nil
 }
 
-// goLiveTarget shows shares by Go Live, once its account is connected.
+// goLiveTarget shares by Go Live, once the account is connected.
 type goLiveTarget struct {
 	account *goLiveAccount
 	target  *golive.Target // set by Begin

@@ -22,13 +22,13 @@ import (
 	"clank/voice/share"
 )
 
-// realtimeStyle is what a model that speaks by itself is told of its manner.
+// realtimeStyle instructs realtime models how to speak.
 const realtimeStyle = "This is a voice call: you hear people and speak with them. Answer in one to three short sentences of plain spoken language, in the " +
 	"language of the person. Never read addresses, code or lists aloud: pictures of a browse are put into the chat for you, and share_browser_session " +
 	"shows the live page. Before a tool that takes a while, say in a few words that you are looking. People may speak with each other: where that " +
 	"is not for you, say nothing."
 
-// noRealtimeKeyText is told where the settings want a realtime model, and nothing says how to reach one.
+// noRealtimeKeyText is shown if the settings select a realtime model but there is no key or server for it.
 const noRealtimeKeyText = "calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
 	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)"
 
@@ -44,8 +44,8 @@ func (x *CallService) realtimeProblem(v settings.Voice) string {
 	return ""
 }
 
-// useRealtime has a model hold the conversation that hears and speaks by itself. Where none can be had the call says
-// so, and nothing takes its place.
+// useRealtime lets a realtime model hold the conversation. If none is available the call says so; nothing replaces
+// it.
 func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice, call share.CallRef) {
 	server, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY")
 	if err != nil {
@@ -63,7 +63,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
 		Instructions: x.Assistant.StandingInstructions(style), MaxOutputTokens: budget.MaxSpokenAnswer, Logger: x.Logger,
 	}
-	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
+	if v.Transcription.URL == v.Realtime.URL { // the model belongs to that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
 	}
 	s.Blind = strings.HasPrefix(v.Realtime.Model, blindRealtime)
@@ -87,10 +87,10 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	t.Native = m
 }
 
-// blindRealtime begins the names of OpenAI's realtime models that take no pictures.
+// blindRealtime is the prefix of OpenAI's realtime models that do not accept images.
 const blindRealtime = "gpt-4o-"
 
-// realtimeProvider returns whose realtime model it is, as models are named in the settings.
+// realtimeProvider returns the provider of a realtime model, as in model names of the settings.
 func realtimeProvider(m settings.RealtimeModel) string {
 	if m.URL == "" {
 		return "openai"
@@ -98,7 +98,7 @@ func realtimeProvider(m settings.RealtimeModel) string {
 	return "compatible"
 }
 
-// promptLength returns how many characters a model is told before anybody speaks.
+// promptLength returns the number of characters sent to a model before anyone speaks.
 func promptLength(s *realtime.Session) int {
 	n := len(s.Instructions)
 	for _, t := range s.Tools {
@@ -107,8 +107,7 @@ func promptLength(s *realtime.Session) int {
 	return n
 }
 
-// realtimeTools returns the tools for a model that holds the conversation by itself, on behalf of the current
-// speaker.
+// realtimeTools returns the tools for a realtime model, used on behalf of the current speaker.
 func (x *CallService) realtimeTools(on realtime.Listener, call share.CallRef, line voice.Line) []sessions.Tool {
 	tools := x.Assistant.StandingTools(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })
 	tools = append(tools, x.shares.Tools(call)...)
@@ -123,7 +122,7 @@ func (x *CallService) realtimeTools(on realtime.Listener, call share.CallRef, li
 	return x.byPresentRoles(tools)
 }
 
-// answerImages returns the text and pictures that a browse has left to show.
+// answerImages returns the text and images of an answer.
 func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	text, images = a.Text, a.Images
 	if len(images) == 0 && a.View != nil {
@@ -133,7 +132,7 @@ func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	return text, images
 }
 
-// leavePageTool ends the call on the call page.
+// leavePageTool returns a tool that ends the call on the call page.
 func leavePageTool(line voice.Line) sessions.Tool {
 	return sessions.Tool{
 		Tool: llm.Tool{
@@ -146,7 +145,7 @@ func leavePageTool(line voice.Line) sessions.Tool {
 	}
 }
 
-// missingModel is a model that cannot be had.
+// missingModel is a model that is not available.
 type missingModel struct{ reason error }
 
 func (m missingModel) Run(context.Context, realtime.Listener) error { return m.reason }
@@ -157,28 +156,28 @@ func (missingModel) Interrupt() {}
 
 func (missingModel) Cancel(error, string) {}
 
-// nativeModel is a realtime conversation. Within a budget, what it uses is counted for whoever asked for it, and it
-// ends where no more may be spent.
+// nativeModel is a realtime conversation. With a budget, its use is charged to the people who asked, and it ends when
+// the budget is exhausted.
 type nativeModel struct {
 	*realtime.Session
 
 	service     *CallService
 	call        share.CallRef
 	line        voice.Line
-	bill        *budget.SpeechConversation // nil: nothing is counted
+	bill        *budget.SpeechConversation // nil charges nothing
 	callAccount llm.Account
 	on          realtime.Listener // since Run
 	uses        chan budgetUse
 }
 
-// budgetUse is something to be counted, for somebody.
+// budgetUse is a use to charge.
 type budgetUse struct {
-	by      []string // who asked for it, by id
+	by      []string // ids of the people who asked
 	purpose string
 	count   func(place, by context.Context) error
 }
 
-// account returns the account of some people; that of the call alone if it is nobody's in particular.
+// account returns the account to charge: that of the people, or that of the call if there are none.
 func (m *nativeModel) account(ctx context.Context, u budgetUse) llm.Account {
 	if o, err := m.on.Asker(ctx, u.by); err == nil {
 		return agent.PersonAccount(o, u.purpose)
@@ -221,7 +220,7 @@ func (m *nativeModel) Run(ctx context.Context, on realtime.Listener) error {
 		}
 	})
 	err := m.Session.Run(talking, on)
-	close(m.uses) // nothing of the session runs any more
+	close(m.uses) // the session sends no more uses
 	counting.Wait()
 	m.bill.End(context.WithoutCancel(place))
 	if err == nil && ctx.Err() == nil {

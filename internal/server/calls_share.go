@@ -21,7 +21,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// openSharing prepares what shows a browser to people, and serves the viewer's page.
+// openSharing prepares shares and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.fileLinks.Base, x.fileLinks.Logger = func() string { return x.Settings().Share.PublicURL }, x.Logger
 	x.shareLinks.Lifetime = func() time.Duration { return x.Settings().Share.LinkLifetime }
@@ -33,17 +33,17 @@ func (x *CallService) openSharing(ctx context.Context) error {
 		x.viewerPage.Work = x.serveGuest
 	}
 	x.viewerPage.SignIn = x
-	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
+	if err := x.viewerPage.Open(); err != nil { // it only reads embedded files
 		return err
 	}
 	x.onClose(x.viewerPage.Close)
-	if err := x.openActivity(); err != nil { // so does it
+	if err := x.openActivity(); err != nil { // it only reads embedded files
 		return err
 	}
 	return x.serveViewer(ctx)
 }
 
-// serveViewer listens on the viewer's address, or on any free port of the machine itself if that is taken.
+// serveViewer listens on the viewer's address, or on a free loopback port if that is taken.
 func (x *CallService) serveViewer(ctx context.Context) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", x.ViewerAddr)
@@ -59,7 +59,7 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 	site.Handle("/", x.viewerPage.Handler())
 	site.Handle("/activity/", http.StripPrefix("/activity", x.serveActivity()))
 	site.Handle(fileLinkPrefix, &x.fileLinks)
-	server := &http.Server{ // strangers come here: none of them may hold a connection without using it
+	server := &http.Server{ // exposed to strangers: short timeouts limit idle connections
 		Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
@@ -67,15 +67,15 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 	return nil
 }
 
-// ViewerURL returns where the viewer's page is reached from this machine.
+// ViewerURL returns the local address of the viewer's page.
 func (x *CallService) ViewerURL() string { return x.viewerURL }
 
-// viewerLink returns the address of a share for people.
+// viewerLink returns the public address of a share.
 func (x *CallService) viewerLink(token string) string {
 	return share.ViewerLink(x.viewerBase(), token)
 }
 
-// viewerBase returns under which address people reach the viewer's page.
+// viewerBase returns the public base address of the viewer's page.
 func (x *CallService) viewerBase() string { return cmp.Or(x.Settings().Share.PublicURL, x.viewerURL) }
 
 // CheckLink implements [share.LinkChecker].
@@ -95,7 +95,7 @@ func (x *CallService) CheckLink(token, browser string) (share.ViewerShare, error
 	}, nil
 }
 
-// shareHost is what shares need of the program.
+// shareHost connects shares to the rest of the program.
 type shareHost struct{ *CallService }
 
 // ShareTargets implements [share.Host].
@@ -110,7 +110,8 @@ func (x shareHost) ShareTargets(c share.CallRef) []share.Target {
 	return []share.Target{link}
 }
 
-// CheckShare implements [share.Host]: whoever wants it may have been shut out, or its owner may not use its browser profile now.
+// CheckShare implements [share.Host]: the requester may have been banned, or the session's owner may no longer use
+// its profile.
 func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 	policy := x.Sessions.Policy
 	if err := policy.CheckAccess(by); err != nil || s.Profile == "" {
@@ -121,7 +122,7 @@ func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 		return errors.New("that page belongs to another server, or to somebody's private tasks; share it there")
 	}
 	name, err := policy.SelectProfile(s.Origin, s.Origin.Place(s.Origin.Private), s.Profile)
-	if err == nil && name != s.Profile { // it is from before there were places
+	if err == nil && name != s.Profile { // profiles of old sessions belong to no place
 		err = errors.New("that page was open in a browser that belongs to the operator now; go on with the session, and then share it")
 	}
 	return err
@@ -161,7 +162,7 @@ func (x shareHost) SendNotice(n share.Notice) {
 		return
 	}
 	text := x.locale(n.Call.Guild).Text(n.Text)
-	text = appendLink(discord.EscapeLine(text, maxShareNotice), n.Link) // names are in it, and what servers say
+	text = appendLink(discord.EscapeLine(text, maxShareNotice), n.Link) // contains names and texts from servers
 	x.background.Go(func() {
 		if err := (*b).Post(x.callsContext, n.Call.Channel, text, nil); err != nil {
 			x.Logger.Warn("news of a share not told", "channel", n.Call.Channel, "error", err)
@@ -169,7 +170,7 @@ func (x shareHost) SendNotice(n share.Notice) {
 	})
 }
 
-const maxShareNotice = 1000 // characters of news of a share
+const maxShareNotice = 1000 // characters of a notice about a share
 
 func appendLink(text, link string) string {
 	if link == "" {
@@ -202,7 +203,7 @@ func (x shareHost) PlaySound(ctx context.Context, c share.CallRef, s sessions.Se
 	}
 }
 
-// soundPlayer returns what plays the sound of shared pages in a call; nil for nothing.
+// soundPlayer returns the player for the sound of shared pages in a call; nil if there is none.
 func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
 	p, speaks := x.players.Load(c.ID)
 	if !speaks || !x.Settings().Share.Sound {
@@ -211,7 +212,8 @@ func (x *CallService) soundPlayer(c share.CallRef) *playout.Player {
 	return p.(*playout.Player)
 }
 
-// mayBeHeard reports whether no task of another channel works in the browser of a session: Chromium mixes the sound of all pages.
+// mayBeHeard reports whether no task of another channel uses the browser of a session: Chromium mixes the sound of
+// all pages.
 func (x shareHost) mayBeHeard(ctx context.Context, s sessions.Session) bool {
 	running, err := x.Sessions.Sessions(ctx, sessions.SessionQuery{States: []sessions.SessionState{sessions.SessionRunning}})
 	return err == nil && !slices.ContainsFunc(running, func(o sessions.Session) bool {
@@ -219,11 +221,11 @@ func (x shareHost) mayBeHeard(ctx context.Context, s sessions.Session) bool {
 	})
 }
 
-// soundCheckEvery is between two looks at whether pages may be heard.
+// soundCheckEvery is the interval between checks whether pages may be heard.
 const soundCheckEvery = time.Second
 
-// soundPackets encodes what pages play while they may be heard. Silence is left out, so that a page that plays nothing does not seem to
-// speak.
+// soundPackets encodes the sound of pages while they may be heard. It drops silence, so that a silent page does not
+// appear to speak.
 func soundPackets(pieces iter.Seq[[]int16], may func() bool) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		encoder, err := voice.NewMusicEncoder()
@@ -250,7 +252,7 @@ func soundPackets(pieces iter.Seq[[]int16], may func() bool) iter.Seq2[[]byte, e
 	}
 }
 
-// handleCallMoved takes what a call shows along to the channel into which somebody has moved it.
+// handleCallMoved moves a call's share to the channel into which someone moved the call.
 func (x *CallService) handleCallMoved(guild, channel string) {
 	x.background.Go(func() {
 		if err := x.shares.Move(x.callsContext, callRefOf(guild, channel)); err != nil && x.callsContext.Err() == nil {

@@ -20,19 +20,19 @@ const (
 	transcriptDir           = "transcripts" // in the home
 	transcriptSuffix        = ".jsonl"
 	transcriptSweepInterval = time.Hour
-	maxUnwrittenLines       = 256                  // lines that wait to be written
-	transcriptTime          = "2006-01-02T150405Z" // the beginning of a file's name; the server and the channel follow
+	maxUnwrittenLines       = 256                  // lines waiting to be written
+	transcriptTime          = "2006-01-02T150405Z" // prefix of the file name, followed by server and channel
 )
 
-// transcriptLine is one line of a transcript: who said what, and when. By is empty where we said it.
+// transcriptLine is a line of a transcript. By is empty for our own speech.
 type transcriptLine struct {
 	At   time.Time `json:"at"`
-	ID   string    `json:"id,omitempty"` // of the person, as the place of the call knows them
+	ID   string    `json:"id,omitempty"` // of the person, within the call's platform
 	By   string    `json:"by,omitempty"`
 	Text string    `json:"text"`
 }
 
-// openTranscripts removes transcripts that are older than history is kept, now and from time to time.
+// openTranscripts removes transcripts older than the history limit, now and periodically.
 func (x *CallService) openTranscripts() {
 	x.background.Go(func() {
 		tick := time.NewTicker(transcriptSweepInterval)
@@ -48,7 +48,7 @@ func (x *CallService) openTranscripts() {
 	})
 }
 
-// sweepTranscripts removes what is too old. What goes wrong is logged, and tried again with the next sweep.
+// sweepTranscripts removes old transcripts. It logs errors; the next sweep tries again.
 func (x *CallService) sweepTranscripts(now time.Time) {
 	days := x.Settings().RetentionInDays
 	if days == 0 {
@@ -70,8 +70,8 @@ func (x *CallService) sweepTranscripts(now time.Time) {
 	}
 }
 
-// recordedConversation is a conversation whose transcript is kept if the settings want that as it begins: people are
-// told then.
+// recordedConversation is a conversation whose transcript is stored if the settings enable that when it starts,
+// because people are told then.
 type recordedConversation struct {
 	*conversation.Conversation
 
@@ -86,7 +86,7 @@ func (k recordedConversation) Run(ctx context.Context) error {
 			defer close(done)
 			k.service.writeTranscript(k.Location, lines)
 		}()
-		defer func() { // nothing is kept any more when Run has returned
+		defer func() { // nothing is recorded after Run has returned
 			close(lines)
 			<-done
 		}()
@@ -95,7 +95,7 @@ func (k recordedConversation) Run(ctx context.Context) error {
 	return k.Conversation.Run(ctx)
 }
 
-// keepsTranscripts says whether what is said in calls of a server is kept.
+// keepsTranscripts reports whether transcripts of calls on a server are stored.
 func (x *CallService) keepsTranscripts(guild string) bool {
 	if x.For == nil {
 		return x.Settings().Voice.KeepTranscripts
@@ -103,14 +103,14 @@ func (x *CallService) keepsTranscripts(guild string) bool {
 	return x.For(guild).Voice.KeepTranscripts
 }
 
-// transcriptRecorder passes lines of a call on to be written. It implements [conversation.Recorder].
+// transcriptRecorder queues the lines of a call to be written. It implements [conversation.Recorder].
 type transcriptRecorder struct {
 	service *CallService
 	place   conversation.Location
 	lines   chan<- transcriptLine
 }
 
-// Record passes on what was said, unless whoever said it does not want to be heard, or the settings have changed.
+// Record queues a line, unless its speaker has opted out or the settings have changed.
 func (r transcriptRecorder) Record(l conversation.TranscriptLine) {
 	x, guild := r.service, r.place.Guild
 	if l.Speaker.ID != "" && x.privacy.OptedOut(guild, l.Speaker.ID) || !x.keepsTranscripts(guild) {
@@ -123,7 +123,7 @@ func (r transcriptRecorder) Record(l conversation.TranscriptLine) {
 	}
 }
 
-// writeTranscript writes lines into a file of their own, made with the first of them, until no more come.
+// writeTranscript writes lines to a new file, created with the first line, until the channel is closed.
 func (x *CallService) writeTranscript(place conversation.Location, lines <-chan transcriptLine) {
 	var f *os.File
 	told := false
@@ -148,7 +148,7 @@ func (x *CallService) writeTranscript(place conversation.Location, lines <-chan 
 	}
 }
 
-// newTranscript makes the file of a call that nobody but this user can read.
+// newTranscript creates the file of a call, readable only by this user.
 func (x *CallService) newTranscript(place conversation.Location, at time.Time) (*os.File, error) {
 	dir := filepath.Join(x.Dir, transcriptDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -164,7 +164,7 @@ func (x *CallService) newTranscript(place conversation.Location, at time.Time) (
 		where = place.Guild + "-" + where
 	}
 	name := at.UTC().Format(transcriptTime) + "-" + where + "-*" + transcriptSuffix
-	f, err := os.CreateTemp(dir, name) // readable by its owner alone
+	f, err := os.CreateTemp(dir, name) // readable only by its owner
 	if err != nil {
 		return nil, fmt.Errorf("keep a transcript: %w", err)
 	}
@@ -179,7 +179,7 @@ func (x *CallService) Transcripts(words string) ([]api.Transcript, error) {
 	}
 	wanted := strings.Fields(strings.ToLower(words))
 	var list []api.Transcript
-	for _, e := range slices.Backward(entries) { // their names begin with the time
+	for _, e := range slices.Backward(entries) { // file names begin with the time
 		name, ok := strings.CutSuffix(e.Name(), transcriptSuffix)
 		if !ok || !e.Type().IsRegular() {
 			continue
@@ -220,7 +220,7 @@ func (x *CallService) RemoveTranscript(name string) error {
 	return nil
 }
 
-// transcriptFile returns where the transcript of that name lies. The error wraps [sessions.ErrNotFound].
+// transcriptFile returns the path of the named transcript. The error wraps [sessions.ErrNotFound].
 func (x *CallService) transcriptFile(name string) (string, error) {
 	path := filepath.Join(x.Dir, transcriptDir, name+transcriptSuffix)
 	info, err := os.Lstat(path)
@@ -230,7 +230,7 @@ func (x *CallService) transcriptFile(name string) (string, error) {
 	return path, nil
 }
 
-// readTranscript reads the file of that name. A line that is cut off, as when the machine stopped, is left out.
+// readTranscript reads the named transcript. It skips a truncated line, as left by a crash.
 func (x *CallService) readTranscript(name string) (api.Transcript, error) {
 	data, err := os.ReadFile(filepath.Join(x.Dir, transcriptDir, name+transcriptSuffix))
 	if err != nil {

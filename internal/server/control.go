@@ -18,8 +18,8 @@ import (
 	"clank/sessions/access"
 )
 
-// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a
-// gateway expect it two above.
+// controlAddress returns the default listen address of the control API. Scripts that know the port of a gateway
+// expect it two above that.
 func controlAddress(getenv func(string) string) string {
 	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2))
@@ -27,8 +27,8 @@ func controlAddress(getenv func(string) string) string {
 	return control.DefaultAddr
 }
 
-// OpenControl serves the control API and tells commands of the same person where it is. If its usual port is taken, it
-// takes any: the commands find it all the same.
+// OpenControl serves the control API and announces its address to commands of the same user. If its usual port is
+// taken, it uses any: the commands find it through the announcement.
 func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server, error) {
 	secrets, err := a.controlSecrets()
 	if err != nil {
@@ -68,8 +68,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	return s, nil
 }
 
-// browserSettings are what people may set of requests to browsers. It implements [control.Settings] and
-// [browsertool.Settings].
+// browserSettings are the settings of browser requests. It implements [control.Settings] and [browsertool.Settings].
 type browserSettings struct{ current func() settings.Settings }
 
 // EvaluateEnabled implements [control.Settings].
@@ -86,10 +85,10 @@ func (s browserSettings) ApprovalWait() time.Duration {
 // SnapshotMode implements [control.Settings].
 func (s browserSettings) SnapshotMode() string { return s.current().Browser.SnapshotMode }
 
-// announceInterval is how soon an announcement is there again that somebody has removed or damaged.
+// announceInterval is how often a removed or damaged announcement is restored.
 const announceInterval = 2 * time.Second
 
-// keepAnnounced keeps an announcement until the server closes.
+// keepAnnounced restores an announcement until the server closes.
 func (a *Server) keepAnnounced(ctx context.Context, file *client.AnnouncementFile) {
 	a.onClose(func(context.Context) error { return file.Remove() })
 	a.inBackground(ctx, func(life context.Context) {
@@ -108,8 +107,7 @@ func (a *Server) keepAnnounced(ctx context.Context, file *client.AnnouncementFil
 	})
 }
 
-// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that
-// were given out.
+// controlSecrets returns the token and password of the environment, the secret of this run, and the access tokens.
 func (a *Server) controlSecrets() (control.Secrets, error) {
 	var s control.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
@@ -132,7 +130,7 @@ func (a *Server) controlSecrets() (control.Secrets, error) {
 	return s, nil
 }
 
-// checkRename says why a profile cannot have another name now: the settings share it, or sessions would look for it.
+// checkRename returns an error if a profile cannot be renamed now: the settings share it, or sessions use it.
 func (a *Server) checkRename(ctx context.Context, name string) error {
 	at := a.Settings.Current()
 	named := strings.FieldsFunc(at.Access.Profiles+" "+at.BrowserTool.NodeProfiles, func(c rune) bool {

@@ -67,7 +67,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 	return s, nil
 }
 
-// dashboardHost tells the dashboard of the server that it is part of; it implements [dashboard.Host].
+// dashboardHost connects the dashboard to its server; it implements [dashboard.Host].
 type dashboardHost struct{ *Server }
 
 // Ready implements [dashboard.Host].
@@ -91,8 +91,8 @@ func (a dashboardHost) Ready(ctx context.Context) error {
 func (a dashboardHost) Weaknesses(ctx context.Context) []api.Weakness {
 	s := a.Settings.Current()
 	a.browserMu.Lock()
-	if a.browserFound.Path == "" || a.browserWanted != s.BrowserPath { // to look for it asks other programs
-		a.browserFound, _ = chrome.Find(ctx, s.BrowserPath) // that there is none is told when one is to start
+	if a.browserFound.Path == "" || a.browserWanted != s.BrowserPath { // finding a browser runs other programs
+		a.browserFound, _ = chrome.Find(ctx, s.BrowserPath) // a missing browser is reported when one is started
 		a.browserWanted = s.BrowserPath
 	}
 	program := a.browserFound.Path

@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	discordGreetingWait = 2 * time.Second  // before the rest is greeted without Discord
-	discordRetryDelay   = 30 * time.Second // between two attempts to reach Discord
+	discordGreetingWait = 2 * time.Second  // for the connection before the start message is printed without it
+	discordRetryDelay   = 30 * time.Second // between two attempts to connect to Discord
 )
 
-// discordSessionsFile is where the bot leaves what the next run needs to hear what is said between the two.
+// discordSessionsFile stores the gateway sessions, so that the next run can receive events sent in between.
 const discordSessionsFile = "discord-sessions.json"
 
-// discordConnector connects to Discord beside the rest, which goes on without it.
+// discordConnector connects to Discord in the background.
 type discordConnector struct {
-	states chan string   // how it stands, whenever that changes
-	done   chan struct{} // closed when nothing will change any more
+	states chan string   // each change of the connection's status
+	done   chan struct{} // closed after the last change
 }
 
-// openDiscord begins to connect, if there is a token. It tries again until ctx ends, unless Discord refuses the bot.
+// openDiscord starts connecting, if there is a token. It retries until ctx ends or Discord rejects the bot.
 func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	if _, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
 	return d, nil
 }
 
-// awaitRefusal waits until Discord refuses a bot that was connected, and says why and whether it is worth another try.
+// awaitRefusal waits until Discord rejects a connected bot, and returns the reason and whether to try again.
 func awaitRefusal(ctx context.Context, b *bot.Bot) (how string, again bool) {
 	select {
 	case <-ctx.Done():
@@ -93,10 +93,10 @@ func awaitRefusal(ctx context.Context, b *bot.Bot) (how string, again bool) {
 	return "not connected: " + err.Error(), again
 }
 
-// discordFacts answers the dashboard's questions about Discord.
+// discordFacts provides the dashboard with information about Discord.
 type discordFacts struct{ *Server }
 
-// State tells how clank stands with Discord.
+// State returns the state of the connection.
 func (a discordFacts) State() api.Discord {
 	var v api.Discord
 	if how := a.Web.discord.Load(); how != nil {
@@ -121,7 +121,7 @@ func (a discordFacts) State() api.Discord {
 	return v
 }
 
-// ChannelName returns what a channel of a server is called; empty where that is not known.
+// ChannelName returns the name of a channel; empty if unknown.
 func (a discordFacts) ChannelName(guild, channel string) string {
 	if b := a.Web.bot.Load(); b != nil {
 		return b.ChannelName(guild, channel)
@@ -129,7 +129,7 @@ func (a discordFacts) ChannelName(guild, channel string) string {
 	return ""
 }
 
-// GuildParts returns the channels and roles of a server, by name.
+// GuildParts returns the channels and roles of a server, sorted by name.
 func (a discordFacts) GuildParts(guild string) (channels, roles []settings.Option) {
 	b := a.Web.bot.Load()
 	if b == nil {
@@ -145,11 +145,11 @@ func (a discordFacts) GuildParts(guild string) (channels, roles []settings.Optio
 	return options(c, "#"), options(r, "@")
 }
 
-// limitedText says what is missing without the privileged intent.
+// limitedText describes what is missing without the privileged intent.
 const limitedText = "; Discord hides messages that do not mention it: switch on Message Content Intent at " +
 	"https://discord.com/developers/applications, Bot, then restart clank"
 
-// firstState returns how it stands after a short while.
+// firstState returns the status after a short wait.
 func (d *discordConnector) firstState(ctx context.Context) string {
 	select {
 	case how := <-d.states:
@@ -161,7 +161,7 @@ func (d *discordConnector) firstState(ctx context.Context) string {
 	}
 }
 
-// reportStates tells what changes until ctx ends, and waits for the end of connecting.
+// reportStates passes on status changes until ctx ends, and waits for the connector to finish.
 func (d *discordConnector) reportStates(ctx context.Context, tell func(how string)) {
 	for {
 		select {
@@ -174,8 +174,8 @@ func (d *discordConnector) reportStates(ctx context.Context, tell func(how strin
 	}
 }
 
-// noteGuilds keeps which servers the bot is on, and deletes what is kept of those that it has left while clank was off.
-// Servers of another bot's account are none of its business.
+// noteGuilds records which servers the bot is on, and deletes the data of those that it left while clank was not
+// running. It ignores servers of another bot account.
 func (a *Server) noteGuilds(ctx context.Context, account string, now []string, hears func(guild string) bool) {
 	before, err := a.Db.Guilds(ctx, account)
 	if err == nil {
@@ -192,8 +192,8 @@ func (a *Server) noteGuilds(ctx context.Context, account string, now []string, h
 	}
 }
 
-// forgetGuild ends what runs for a server that clank has left, and deletes the state of its browsers, what they have
-// downloaded and what was sent with tasks.
+// forgetGuild stops everything that runs for a server that clank has left, and deletes its browser data, downloads
+// and attached files.
 func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.scopes.StopGuild(guild, &cancel.Cause{Reason: cancel.Gone, Detail: "clank is not on the server any more"})
 	if err := a.Settings.ForgetGuild(ctx, guild); err != nil {
@@ -205,7 +205,7 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 		return
 	}
 	for _, kind := range []string{"downloads", inboundFolder} {
-		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // it is well formed
+		folders, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Profile("*"))) // the pattern is valid
 		people, _ := filepath.Glob(filepath.Join(a.StateDir, kind, place.Of("*").Profile("*")))
 		for _, folder := range append(folders, people...) {
 			if err := os.RemoveAll(folder); err != nil {
@@ -219,13 +219,13 @@ func (a *Server) forgetGuild(ctx context.Context, guild string) {
 	a.logger.Info("the browser state of a server that was left is deleted", "guild", guild)
 }
 
-// DiscordFiles takes files from Discord, and gives out what it does not take.
+// DiscordFiles receives files from Discord, and makes links to files that are too large to send there.
 type DiscordFiles struct {
 	*FileInbox
 	*FileLinks
 }
 
-// botHost answers what the bot asks of the program. It implements [bot.Host].
+// botHost connects the bot to the rest of the program. It implements [bot.Host].
 type botHost struct{ server *Server }
 
 // IsStop implements [bot.Host].
@@ -270,7 +270,7 @@ func (h botHost) HandleDispatch(kind string, data json.RawMessage) {
 	h.server.CallService.HandleDispatch(kind, data)
 }
 
-// ConnectBot connects to Discord, and says how that went and whether it is worth another try.
+// ConnectBot connects to Discord. It returns the status and whether to try again.
 func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.IsSet() {
 		return "not connected (the page Set-up, or DISCORD_TOKEN, brings clank to a server)", false
@@ -301,7 +301,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 	if err == nil {
 		a.Web.bot.Store(b)
 		a.onClose(b.Close)
-		a.onClose(a.CallService.Close) // before the bot goes: its session stays open, and with it the places in voice channels
+		a.onClose(a.CallService.Close) // before the bot closes: its session stays open, and with it the voice connections
 		if err := b.CommandError(); err != nil {
 			return "connected as " + b.UserName() + ", but without its commands: " + err.Error(), false
 		}
@@ -320,12 +320,12 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 	return "not connected, trying again: " + err.Error(), true
 }
 
-// DiscordPermissions returns what the bot needs on a server for what the settings switch on.
+// DiscordPermissions returns the permissions that the bot needs on a server with these settings.
 func DiscordPermissions(s settings.Settings) int64 {
 	return bot.Permissions(s.Voice.Enabled, s.ThreadAfter > 0)
 }
 
-// DiscordApplication asks Discord which application the token of the environment is for.
+// DiscordApplication asks Discord for the application that the token in the environment belongs to.
 func DiscordApplication(ctx context.Context, getenv func(string) string) (discord.Application, error) {
 	token, err := settings.ReadSecret("DISCORD_TOKEN", getenv)
 	if err != nil || !token.IsSet() {

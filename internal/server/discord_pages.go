@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// DiscordPages shows and keeps for people in Discord what tasks did; it implements [bot.Pages].
+// DiscordPages shows and saves the results of tasks for people in Discord; it implements [bot.Pages].
 type DiscordPages struct{ server *Server }
 
 // Screenshot implements [bot.Pages].
@@ -30,7 +30,7 @@ var (
 	errNoRun      = errors.New("the steps of this task were not recorded, so there is no script")
 )
 
-// Script implements [bot.Pages]. Scripts are run with the words of whoever names them, so only operators add some.
+// Script implements [bot.Pages]. Anyone can run a script with their own values, so only operators may add one.
 func (p DiscordPages) Script(_ context.Context, o sessions.Origin, task, name string) (text string, saved bool, err error) {
 	home := &Home{Dir: p.server.StateDir}
 	runs, err := recording.FindRuns(home.RunsDir(), task)

@@ -18,40 +18,40 @@ import (
 	"clank/sessions"
 )
 
-// DiskLimits bound what the files of tasks take up. A zero one does not.
+// DiskLimits are the limits of the disk space for files of tasks. A limit of zero is none.
 type DiskLimits struct {
-	Total, Place, Task int64 // bytes: of all files, of those of one place, of those of one task's session
+	Total, Place, Task int64 // bytes of all files, of one place, and of one session
 	Free               int64 // bytes that must stay free
 	Age                time.Duration
 }
 
-// diskKeeper bounds what downloads, pictures, traces, records of tasks and transcripts take up, and tells when the disk
-// is nearly full.
+// diskKeeper limits the disk space of downloads, pictures, traces, records of tasks and transcripts, and warns when
+// the disk is nearly full.
 type diskKeeper struct {
 	Dir     string // of the state
 	Limits  func() DiskLimits
 	Free    func(dir string) (int64, error)
-	Running func(task string) bool // whether a task's record is being written; nil: none
+	Running func(task string) bool // reports whether a task's record is being written; nil means none is
 	Logger  *slog.Logger
 
 	mu     sync.Mutex
-	used   int64                    // by all files, counted at the last tidying and kept up since
-	places map[sessions.Place]int64 // the same by place; the operator's are bounded in all only
-	tasks  map[string]int64         // by session, while this process runs
+	used   int64                    // by all files; recounted by each tidying
+	places map[sessions.Place]int64 // the same by place; the files of the operator count only in the total
+	tasks  map[string]int64         // by session, since this process started
 }
 
-// diskFolders hold the files that are bounded, below the state. The record of a task, a folder in recordsFolder, counts
-// and goes as a whole, and in time with its task.
+// diskFolders are the folders, below the state, whose files are limited. The record of a task, a folder in
+// recordsFolder, is counted and removed as a whole, and expires with its task.
 var diskFolders = []string{"downloads", inboundFolder, "pictures", "traces", filmDir, transcriptDir}
 
 const (
 	recordsFolder = "runs"
 	tidyInterval  = 10 * time.Minute
-	// recentFile is how long a file is not removed for want of room: whoever asked for it has yet to look at it.
+	// recentFile is the age below which a file is not removed to make room: its requester has yet to look at it.
 	recentFile = 10 * time.Minute
 )
 
-// Run tidies now and then until ctx ends.
+// Run tidies periodically until ctx ends.
 func (k *diskKeeper) Run(ctx context.Context) {
 	tick := time.NewTicker(tidyInterval)
 	defer tick.Stop()
@@ -74,7 +74,7 @@ type keptFile struct {
 	isRecord bool
 }
 
-// Tidy removes files that are too old, and the oldest of those that are too many together.
+// Tidy removes files that are too old, and the oldest ones over the limits.
 func (k *diskKeeper) Tidy(now time.Time) {
 	k.makeRoom(now, "", 0)
 	if warning := diskWarning(k.Limits(), k.Free, k.Dir); warning != "" {
@@ -82,7 +82,7 @@ func (k *diskKeeper) Tidy(now time.Time) {
 	}
 }
 
-// makeRoom removes what is too old, and the oldest until so many bytes more fit in, which are for a place.
+// makeRoom removes files that are too old, and then the oldest ones until more bytes of place fit.
 func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 	limits := k.Limits()
 	k.mu.Lock()
@@ -93,7 +93,7 @@ func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 		k.used += f.size
 		k.places[f.place] += f.size
 		below, _ := filepath.Rel(k.Dir, f.path)
-		if !strings.Contains(below, string(filepath.Separator)+".") { // what is under way is tidied by others
+		if !strings.Contains(below, string(filepath.Separator)+".") { // the download code cleans up unfinished files
 			all = append(all, f)
 		}
 	}
@@ -117,10 +117,10 @@ func (k *diskKeeper) makeRoom(now time.Time, place sessions.Place, more int64) {
 	}
 }
 
-// isOver reports whether so many bytes are more than the limit, if there is one.
+// isOver reports whether bytes exceeds limit, if there is one.
 func isOver(limit, bytes int64) bool { return limit > 0 && bytes > limit }
 
-// files lists the files of the folders. What cannot be looked at is not counted.
+// files lists the files in the folders, without those that cannot be read.
 func (k *diskKeeper) files() (list []keptFile) {
 	for _, folder := range diskFolders {
 		root := filepath.Join(k.Dir, folder)
@@ -169,8 +169,7 @@ func (k *diskKeeper) records() (list []keptFile) {
 	return list
 }
 
-// Room says why there is no room for so many bytes more; task is the session that they are for, "" for none, and place
-// its place.
+// Room returns an error unless more bytes still fit. task is the session of the file, or "".
 func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 	limits := k.Limits()
 	over := func() (total, ofPlace, ofTask bool) {
@@ -184,7 +183,7 @@ func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 	}
 	total, ofPlace, ofTask := over()
 	if total || ofPlace {
-		k.makeRoom(time.Now(), place, more) // older files go
+		k.makeRoom(time.Now(), place, more) // old files may make room
 		total, ofPlace, ofTask = over()
 	}
 	switch free, err := k.Free(k.Dir); {
@@ -202,7 +201,7 @@ func (k *diskKeeper) Room(task string, place sessions.Place, more int64) error {
 	return nil
 }
 
-// Keep is Room for a file that is kept then.
+// Keep is like Room and then counts the file.
 func (k *diskKeeper) Keep(task string, place sessions.Place, size int64) error {
 	if err := k.Room(task, place, size); err != nil {
 		return err
@@ -224,7 +223,7 @@ func (k *diskKeeper) Keep(task string, place sessions.Place, size int64) error {
 	return nil
 }
 
-// diskWarning says that the disk is nearly or entirely full; "" if it is not, or nobody minds.
+// diskWarning returns a warning if the disk is nearly or completely full; "" if not, or if no minimum is set.
 func diskWarning(limits DiskLimits, freeBytes func(dir string) (int64, error), dir string) string {
 	free, err := freeBytes(dir)
 	switch {
@@ -240,7 +239,7 @@ func diskWarning(limits DiskLimits, freeBytes func(dir string) (int64, error), d
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.4g GiB", float64(n)/(1<<30)) }
 
-// diskLimits returns the limits of the settings.
+// diskLimits returns the configured limits.
 func diskLimits(s settings.Settings) DiskLimits {
 	return DiskLimits{
 		Total: int64(s.Browser.MaxFiles) << 30, Place: int64(s.Browser.MaxPlaceFiles) << 30,

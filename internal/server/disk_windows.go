@@ -2,7 +2,7 @@ package server
 
 import "golang.org/x/sys/windows"
 
-// freeBytes returns how much may still be written to the disk that has dir.
+// freeBytes returns the free space, in bytes, on the disk that holds dir.
 func freeBytes(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -12,5 +12,5 @@ func freeBytes(dir string) (int64, error) {
 	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
 		return 0, err
 	}
-	return int64(free), nil //nolint:gosec // sizes of disks
+	return int64(free), nil //nolint:gosec // disk sizes fit
 }

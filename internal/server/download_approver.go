@@ -13,19 +13,18 @@ import (
 	"clank/sessions/approval"
 )
 
-// DownloadApprover asks people before a program that a model has downloaded is kept. It also is the
-// [browseagent.Consent] of the agent loop, so that nobody is asked a second time about what they have let a click
-// download.
+// DownloadApprover asks people before it keeps a program that a model has downloaded. It also implements
+// [browseagent.Consent] for the agent loop, so that nobody is asked twice about a download whose click they approved.
 type DownloadApprover struct {
 	Approver *Approver
 	TabOwner func(target string) (owner, profile string) // of a tab
-	TabModel func(target string) string                  // who is asked about the model that works a tab; see [ToolCallers]
+	TabModel func(target string) string                  // caller of the model that uses a tab; see [ToolCallers]
 
 	mu             sync.Mutex
-	approvedClicks map[string]time.Time // sessions, and callers of the tool, that were allowed to download a program, and when
+	approvedClicks map[string]time.Time // time of approval, by session or caller of the tool
 }
 
-// clickApprovalLifetime is how long after a click was allowed its download may be complete without another question.
+// clickApprovalLifetime is how long the approval of a click covers its download.
 const clickApprovalLifetime = 10 * time.Minute
 
 // Ask implements [browseagent.Consent].
@@ -46,10 +45,11 @@ func (p *DownloadApprover) noteApprovedClick(session string) {
 	p.approvedClicks[session] = time.Now()
 }
 
-// callerKey is under what a click for a caller of the tool is noted.
+// callerKey is the key of a tool caller's approvals.
 func callerKey(id string) string { return "caller " + id }
 
-// takeApprovedClick reports whether the download is that of a click that was allowed. One click is one download.
+// takeApprovedClick reports whether an approved click covers the download, and uses it up. One click covers one
+// download.
 func (p *DownloadApprover) takeApprovedClick(session string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,9 +58,9 @@ func (p *DownloadApprover) takeApprovedClick(session string) bool {
 	return clicked && time.Since(at) < clickApprovalLifetime
 }
 
-// ApproveDownload returns nil if a download may be kept. Downloads that cannot run may always be kept, as may
-// those of tabs that belong to no session and are worked by no model: such tabs are driven by a program of the
-// operator's, which is warned. For a model's single steps those are asked on whose behalf it takes them.
+// ApproveDownload returns nil if a download may be kept. Downloads that cannot run are always allowed, and so are
+// those of tabs without a session or model: a program of the operator controls them, and gets a warning. For the
+// single steps of a model, it asks the person on whose behalf the model acts.
 func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download) error {
 	if !d.Executable {
 		return nil

@@ -17,12 +17,12 @@ import (
 	"clank/internal/settings"
 )
 
-// AllowedHostsEnv names the environment's list of hosts that pages may reach though their addresses are private, in
-// the form of the setting: for containers and tests, which have no settings yet.
+// AllowedHostsEnv is the environment variable that lists private hosts that pages may reach, in the form of the
+// setting: for containers and tests, which have no settings yet.
 const AllowedHostsEnv = "CLANK_ALLOWED_HOSTS"
 
-// openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after
-// them.
+// openGate starts the egress proxy, which restricts what pages can reach. It opens before the browsers and closes
+// after them.
 func (a *Server) openGate(ctx context.Context) error {
 	a.allowedHosts = settings.SplitHosts(a.getenv(AllowedHostsEnv))
 	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allowedHosts}); err != nil {
@@ -48,7 +48,7 @@ func (a *Server) openGate(ctx context.Context) error {
 	return nil
 }
 
-// egressConfig is the settings as the proxy of browsers asks for them. It implements [egress.Config].
+// egressConfig provides the settings to the browsers' proxy. It implements [egress.Config].
 type egressConfig struct {
 	*Server
 
@@ -58,7 +58,7 @@ type egressConfig struct {
 // AskUnlisted implements [egress.Config].
 func (a egressConfig) AskUnlisted() bool { return a.Settings.Current().NetworkAccess.AskNewHosts }
 
-// Redact implements [egress.Config]: the secrets of the vault are not told.
+// Redact implements [egress.Config]: it removes the secrets of the vault.
 func (a egressConfig) Redact(text string) string {
 	if a.Vault == nil {
 		return text
@@ -77,8 +77,8 @@ func (a egressConfig) Upstream(profile string) *url.URL {
 	return u
 }
 
-// Rules implements [egress.Config]. Two things hold beside the settings: the demo shop may be reached, and this program's
-// own listeners may not.
+// Rules implements [egress.Config]. In addition to the settings, the demo shop is allowed and this process's own
+// listeners are blocked.
 func (a egressConfig) Rules() policy.Rules {
 	r := rulesFromSettings(a.Settings.Current().NetworkAccess)
 	r.Own = a.OwnListeners.addresses()
@@ -108,7 +108,7 @@ func rulesFromSettings(r settings.NetworkAccess) policy.Rules {
 	}
 }
 
-// CheckReach says what is wrong with the settings about what pages may reach.
+// CheckReach returns the errors in the settings of network access.
 func CheckReach(s settings.Settings) []settings.FieldError {
 	const keys = "agentStack.runtimeConfig.browser."
 	var bad []settings.FieldError
@@ -138,13 +138,12 @@ func CheckReach(s settings.Settings) []settings.FieldError {
 	return bad
 }
 
-// cloudMetadataHosts are services of clouds that tell secrets to whoever asks: no browser is there.
+// cloudMetadataHosts are cloud metadata services, which hand out credentials to any client.
 var cloudMetadataHosts = []string{"169.254.169.254", "[fd00:ec2::254]", "metadata.google.internal", "100.100.100.200"}
 
-// AllowEndpoint judges where the DevTools of browsers on other machines may be. They are the operator's, who may well
-// have them in the own network: rules for pages would be wrong here. What is refused are services that are no
-// browsers: the doors of this program, and those that tell secrets. Where the settings are strict they hold for
-// browsers, too.
+// AllowEndpoint checks the DevTools address of a browser on another machine. The operator sets it, often to a private
+// address, so the rules for pages do not apply. It refuses services that cannot be browsers: this process's own
+// listeners and cloud metadata services. In strict mode the rules apply to browsers as well.
 func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
 	p, t, err := a.judgeEndpoint(address)
 	if err != nil || t.Literal.IsValid() {
@@ -160,7 +159,7 @@ func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
 	return err
 }
 
-// AllowEndpointAddr judges what such a browser's name led to when it was connected to.
+// AllowEndpointAddr checks the address to which the host of such an endpoint resolved.
 func (a *Server) AllowEndpointAddr(address *url.URL, at netip.Addr) error {
 	p, t, err := a.judgeEndpoint(address)
 	if err != nil {
@@ -169,7 +168,7 @@ func (a *Server) AllowEndpointAddr(address *url.URL, at netip.Addr) error {
 	return p.CheckIP(t, at)
 }
 
-// judgeEndpoint judges such an address as it is written, and returns what judges the rest.
+// judgeEndpoint checks the URL of an endpoint and returns the policy for its resolved addresses.
 func (a *Server) judgeEndpoint(address *url.URL) (*policy.Policy, policy.Target, error) {
 	reach := a.Settings.Current().NetworkAccess
 	rules := rulesFromSettings(reach)
@@ -188,7 +187,7 @@ func (a *Server) judgeEndpoint(address *url.URL) (*policy.Policy, policy.Target,
 	return p, t, err
 }
 
-// listenerSet are the addresses where this program listens: no page may reach them.
+// listenerSet is the set of addresses where this process listens, which no page may reach.
 type listenerSet struct {
 	mu    sync.Mutex
 	addrs []netip.AddrPort
@@ -207,7 +206,7 @@ func (d *listenerSet) addPort(port int) {
 	d.Add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // a port
 }
 
-// AddURL adds the listener at a URL of ours.
+// AddURL adds the listener at one of our URLs.
 func (d *listenerSet) AddURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {

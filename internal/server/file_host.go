@@ -7,7 +7,7 @@ import (
 	"clank/sessions"
 )
 
-// fileHost decides about the files of browsers. It implements [control.FileHost].
+// fileHost makes the decisions about files of browsers. It implements [control.FileHost].
 type fileHost struct{ server *Server }
 
 // Approve implements [files.Host].

@@ -16,12 +16,12 @@ import (
 	"clank/sessions/agent"
 )
 
-// FileInbox keeps the files that people send with tasks: first where they are received, and from the beginning of the
-// task on with its session, until that is closed or they are too old.
+// FileInbox stores the files that people attach to tasks: first as received files, then, when the task begins, in the
+// folder of its session until the session is closed or the files expire.
 type FileInbox struct {
-	Dir      string // of the files of sessions, and of what was received
+	Dir      string // of the files of sessions and of received files
 	MaxBytes func() int64
-	Room     func(bytes int64) error // says why there is no room for so many more
+	Room     func(bytes int64) error // returns an error if there is no room for more bytes
 	Keep     func(session string, place sessions.Place, size int64) error
 
 	mu       sync.Mutex
@@ -30,14 +30,13 @@ type FileInbox struct {
 
 const (
 	inboundFolder = "inbound"
-	receivedLife  = time.Hour // of what no task has taken
+	receivedLife  = time.Hour // of files that no task uses
 )
 
-// receivedDir holds what no session has yet; the folders of sessions have other names.
+// receivedDir is the folder of received files; folders of sessions have other names.
 func (i *FileInbox) receivedDir() string { return filepath.Join(i.Dir, ".received") }
 
-// Receive writes down a file that somebody sends under a name, which is made harmless. The caller discards it when its
-// task has ended.
+// Receive stores a file that someone sends; name is sanitized. The caller must Discard it when its task has ended.
 func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f sessions.File, err error) {
 	i.discardOld()
 	f = sessions.File{ID: sessions.NewFileID(), Name: files.CleanName(name)}
@@ -57,9 +56,9 @@ func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f se
 	w := &boundedWriter{ctx: ctx, to: out, left: i.MaxBytes(), room: i.Room}
 	f.Size, err = io.Copy(w, r)
 	head := make([]byte, 512)
-	n, _ := out.ReadAt(head, 0) // of an empty or a short file it is what there is
+	n, _ := out.ReadAt(head, 0) // an empty or short file has fewer bytes
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = i.Keep("", "", f.Size) // it counts before a task has it, too
+		err = i.Keep("", "", f.Size) // it counts even before a task uses it
 	}
 	if err != nil {
 		if errors.Is(err, sessions.ErrFileTooLarge) {
@@ -78,7 +77,7 @@ func (i *FileInbox) Receive(ctx context.Context, name string, r io.Reader) (f se
 	return f, nil
 }
 
-// boundedWriter writes until there is too much, or ctx has ended.
+// boundedWriter writes until a limit is exceeded or ctx ends.
 type boundedWriter struct {
 	ctx  context.Context //nolint:containedctx // of one copy
 	to   io.Writer
@@ -99,7 +98,7 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// Received returns files that were received, by their ids.
+// Received returns the received files with the given ids.
 func (i *FileInbox) Received(ids []string) (list []sessions.File, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -113,7 +112,7 @@ func (i *FileInbox) Received(ids []string) (list []sessions.File, err error) {
 	return list, nil
 }
 
-// Discard removes files that were received. What sessions have of them stays.
+// Discard removes received files. Copies in sessions stay.
 func (i *FileInbox) Discard(list ...sessions.File) error {
 	var errs []error
 	for _, f := range list {
@@ -129,12 +128,12 @@ func (i *FileInbox) discard(f sessions.File) error {
 	return os.RemoveAll(filepath.Join(i.receivedDir(), f.ID))
 }
 
-// discardOld removes what no task has taken for long, also of earlier runs.
+// discardOld removes received files that no task has used for long, including those of earlier runs.
 func (i *FileInbox) discardOld() {
 	entries, _ := os.ReadDir(i.receivedDir())
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > receivedLife {
-			_ = i.discard(sessions.File{ID: e.Name()}) // the next one tries again
+			_ = i.discard(sessions.File{ID: e.Name()}) // the next call tries again
 		}
 	}
 }
@@ -157,7 +156,7 @@ func (i *FileInbox) Adopt(s sessions.Session, received []sessions.File) (list []
 	return list, nil
 }
 
-// copyFile copies a file to a path that must not be there, and makes its folder.
+// copyFile copies a file to a new path and creates its folder.
 func copyFile(from, to string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
@@ -178,11 +177,11 @@ func copyFile(from, to string) (err error) {
 // Forget implements [sessions.FileStore].
 func (i *FileInbox) Forget(sessionID string) {
 	if dir := i.Folder(sessionID); dir != "" {
-		_ = os.RemoveAll(dir) // what stays goes when it is too old
+		_ = os.RemoveAll(dir) // remaining files are removed when they expire
 	}
 }
 
-// Folder returns where the files of a session are; "" if it has none.
+// Folder returns the folder of a session's files; "" if it has none.
 func (i *FileInbox) Folder(sessionID string) string {
 	if sessionID == "" || strings.ContainsAny(sessionID, `*?[]\/.`) {
 		return ""

@@ -21,11 +21,11 @@ import (
 	"clank/sessions/agent"
 )
 
-// FileLinks gives files to people by links: those that are too large for where they asked. A link is a secret that
-// works for a quarter of an hour, or until clank ends. It opens a page, whose button fetches the file, so that programs
-// that look at what is behind links do not fetch it.
+// FileLinks gives people links to files that are too large to send. A link contains a secret that is valid for
+// fifteen minutes, or until clank exits. It opens a page whose button downloads the file, so that link scanners do
+// not.
 type FileLinks struct {
-	Base   func() string // the address of the viewer's page for people elsewhere; "" if there is none
+	Base   func() string // public base URL of the viewer's page; "" if there is none
 	Logger *slog.Logger
 
 	mu      sync.Mutex
@@ -46,10 +46,10 @@ const (
 	fileLinkPrefix = "/files/"
 )
 
-// LinksWork reports whether people elsewhere can use links.
+// LinksWork reports whether links work for people elsewhere.
 func (l *FileLinks) LinksWork() bool { return l.Base() != "" }
 
-// Link makes a link to a file; "" if people elsewhere could not use it, or there are too many.
+// Link creates a link to a file; address is "" if people elsewhere could not use it, or there are too many links.
 func (l *FileLinks) Link(f sessions.File) (address string, until time.Time) {
 	base, now := l.Base(), time.Now()
 	l.mu.Lock()
@@ -70,7 +70,7 @@ func (l *FileLinks) Link(f sessions.File) (address string, until time.Time) {
 	return strings.TrimSuffix(base, "/") + fileLinkPrefix + secret, until
 }
 
-// find returns what a secret stands for.
+// find returns the file of a secret.
 func (l *FileLinks) find(secret string) (sessions.File, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,14 +93,14 @@ var filePage = template.Must(template.New("file").Parse(`<!doctype html>
 {{end}}</body></html>
 `))
 
-// filePolicy lets the page show itself and send its form, and nothing else.
+// filePolicy lets the page render and submit its form, and nothing else.
 var filePolicy = func() string {
 	sum := sha256.Sum256([]byte(filePageStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-// ServeHTTP serves the page of a link, and the file if the page asks for it.
+// ServeHTTP serves the page of a link, and the file on the page's request.
 func (l *FileLinks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	pageorigin.SetPageHeaders(h, filePolicy)
@@ -117,13 +117,13 @@ func (l *FileLinks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			w.WriteHeader(http.StatusNotFound)
 		}
-		_ = filePage.Execute(w, data) // whoever asked went away: nothing to do
+		_ = filePage.Execute(w, data) // fails only if the client has gone
 	default:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}
 }
 
-// send sends a file, unless too many are sent already.
+// send sends a file, unless too many are being sent.
 func (l *FileLinks) send(w http.ResponseWriter, r *http.Request, f sessions.File) {
 	l.mu.Lock()
 	busy := l.sending >= maxFilesSent

@@ -2,8 +2,8 @@ package server
 
 import "golang.org/x/sys/unix"
 
-// sharedFileSystem returns what a directory lies on, if that is a disk of other machines too; "" for a local one. The
-// numbers are those of statfs(2).
+// sharedFileSystem returns the type of the file system that holds dir if it is a network file system; "" for a local
+// one. The numbers are those of statfs(2).
 func sharedFileSystem(dir string) string {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {
@@ -13,5 +13,5 @@ func sharedFileSystem(dir string) string {
 		unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", unix.SMB2_SUPER_MAGIC: "SMB",
 		unix.CIFS_SUPER_MAGIC: "SMB", unix.V9FS_MAGIC: "9P", unix.AFS_SUPER_MAGIC: "AFS", unix.CEPH_SUPER_MAGIC: "Ceph",
 		unix.FUSE_SUPER_MAGIC: "FUSE",
-	}[uint32(s.Type)] //nolint:gosec // the type differs by system
+	}[uint32(s.Type)] //nolint:gosec // the type differs between platforms
 }

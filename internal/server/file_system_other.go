@@ -2,5 +2,5 @@
 
 package server
 
-// sharedFileSystem cannot tell here.
+// sharedFileSystem is not implemented on this platform.
 func sharedFileSystem(string) string { return "" }

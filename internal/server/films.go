@@ -14,10 +14,10 @@ import (
 	"clank/videosource"
 )
 
-// filmDir is where the films of tasks are, below the state.
+// filmDir is the directory of films, below the state.
 const filmDir = "films"
 
-// openFilms films tasks until the server closes.
+// openFilms records films of tasks until the server closes.
 func (a *Server) openFilms(ctx context.Context) {
 	a.films = &video.Recorder{
 		Dir: filepath.Join(a.StateDir, filmDir), Manager: a.Sessions, Keep: a.disk.Keep, Logger: a.logger,
@@ -25,7 +25,7 @@ func (a *Server) openFilms(ctx context.Context) {
 		Screen:      func(session string) videosource.Screenshotter { return sessionScreen{a.Browsers, session} },
 		Mode: func() video.Mode {
 			switch record := a.Settings.Current().Record; {
-			case a.Ephemeral: // what it does is forgotten
+			case a.Ephemeral: // its state is temporary
 				return video.Never
 			case record == settings.RecordAlways:
 				return video.Always
@@ -52,7 +52,7 @@ func (a *Server) openFilms(ctx context.Context) {
 	})
 }
 
-// Why there is no clip, for the person who asks.
+// Reasons why there is no clip, for the person who asks.
 var (
 	errNothingFilmed = errors.New("your session here was not recorded, and the operator has turned recording off")
 	errFilmedFromNow = errors.New("your session here was not recorded so far; from now on it is. " +
@@ -62,8 +62,8 @@ var (
 
 const clipLength = 20 * time.Second
 
-// Clip implements [bot.Pages]: it returns the end of the last task of the session that was filmed. Where nothing was, it is
-// requested from now on.
+// Clip implements [bot.Pages]: it returns the end of the last filmed task of the session. If there is none, filming
+// is enabled from now on.
 func (p DiscordPages) Clip(ctx context.Context, o sessions.Origin, maxBytes int64) ([]byte, error) {
 	a := p.server
 	session, err := a.Sessions.LastSession(ctx, o)
@@ -86,7 +86,7 @@ func (p DiscordPages) Clip(ctx context.Context, o sessions.Origin, maxBytes int6
 	return nil, errFilmedFromNow
 }
 
-// clipOf returns the clip of a session, nil if nothing of it was filmed.
+// clipOf returns the clip of a session, nil if nothing was filmed.
 func (a *Server) clipOf(ctx context.Context, session string, maxBytes int64) (_ []byte, err error) {
 	tasks, err := a.Sessions.Tasks(ctx, sessions.TaskQuery{Session: session})
 	if err != nil {
@@ -101,14 +101,14 @@ func (a *Server) clipOf(ctx context.Context, session string, maxBytes int64) (_ 
 		switch err := a.films.WriteClip(file, t, clipLength, maxBytes); {
 		case err == nil:
 			return os.ReadFile(file.Name())
-		case !errors.Is(err, os.ErrNotExist) && t.State.Final(): // one that has just begun holds nothing yet
+		case !errors.Is(err, os.ErrNotExist) && t.State.Final(): // a film that has just begun is still empty
 			return nil, err
 		}
 	}
 	return nil, nil
 }
 
-// sessionScreen is the page that a session has open at each moment.
+// sessionScreen captures whatever page the session currently shows.
 type sessionScreen struct {
 	browsers *browsermgr.Manager
 	session  string

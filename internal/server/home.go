@@ -19,15 +19,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir
-// set.
+// Home is the directory with clank's state. Use [OpenHome], or set Dir.
 type Home struct {
 	Dir string // an absolute path
 
 	lock *flock.Flock // held while this process owns the state; nil before Claim
 }
 
-// OpenHome finds the directory, which the environment may name in CLANK_HOME, and creates it. Nobody owns it by that.
+// OpenHome returns the home, which CLANK_HOME may name, and creates it. It does not claim it.
 func OpenHome(getenv func(string) string) (*Home, error) {
 	dir, err := client.HomeDir(getenv)
 	if err != nil {
@@ -42,8 +41,8 @@ func OpenHome(getenv func(string) string) (*Home, error) {
 	return &Home{Dir: dir}, nil
 }
 
-// protectHome makes the home its owner's alone. One that others could write is refused unless it is empty: what is in it
-// may be theirs.
+// protectHome makes the home accessible to its owner only. It refuses a directory that others can write unless it is
+// empty: they may have written its contents.
 func protectHome(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -68,23 +67,23 @@ func protectHome(dir string) error {
 	return nil
 }
 
-// Path returns where something in the home lies.
+// Path returns the path of something in the home.
 func (h *Home) Path(elem ...string) string {
 	return filepath.Join(append([]string{h.Dir}, elem...)...)
 }
 
-// lockFileName is the file in the home whose lock the owner holds.
-// Windows keeps others from reading that: there a second file says who it is.
+// lockFileName is the file whose lock the owner of the home holds. On Windows others cannot read a locked file, so a
+// second file names the owner.
 const (
 	lockFileName  = "clank.lock"
 	ownerFileName = "clank.owner"
 )
 
-// ErrHomeClaimed says that another process owns the home.
+// ErrHomeClaimed means that another process owns the home.
 var ErrHomeClaimed = errors.New("another clank uses this home")
 
-// ownerFile returns the file that says which process owns the home: the locked one, except where a lock keeps others
-// from reading it, too.
+// ownerFile returns the file that names the owning process: the locked file, except on systems where a locked file
+// cannot be read.
 func (h *Home) ownerFile() string {
 	if runtime.GOOS == "windows" {
 		return h.Path(ownerFileName)
@@ -92,7 +91,7 @@ func (h *Home) ownerFile() string {
 	return h.Path(lockFileName)
 }
 
-// Claim makes this process the owner of the state until [Home.Release] or its end.
+// Claim makes this process the owner of the state until [Home.Release] or its exit.
 func (h *Home) Claim() error {
 	lock := flock.New(h.Path(lockFileName))
 	switch ok, err := lock.TryLock(); {
@@ -109,7 +108,7 @@ func (h *Home) Claim() error {
 	return nil
 }
 
-// Release gives the home back.
+// Release ends the ownership.
 func (h *Home) Release() {
 	if h.lock != nil {
 		_ = h.lock.Unlock()
@@ -117,29 +116,29 @@ func (h *Home) Release() {
 	}
 }
 
-// Address tells other processes of the same person where the server runs. It is kept in the home.
+// Address is where the server runs, for other processes of the same user. It is stored in the home.
 type Address struct {
 	URL    string `json:"url"`
 	PID    int    `json:"pid"`
-	Secret string `json:"secret"` // opens it while it runs
+	Secret string `json:"secret"` // grants access while the server runs
 }
 
-// PublishAddress tells other processes of the same person where the server is, and what opens it.
+// PublishAddress stores the address and secret of the server for other processes of the same user.
 func (h *Home) PublishAddress(url, secret string) (*client.AnnouncementFile, error) {
 	return client.WriteAnnouncement(h.Path("server.json"), Address{URL: url, PID: os.Getpid(), Secret: secret})
 }
 
-// TokenFile holds digests of the tokens that were given out.
+// TokenFile is the file with digests of the access tokens.
 func (h *Home) TokenFile() string { return h.Path("tokens.json") }
 
 // DatabaseFile returns the file of the database.
 func (h *Home) DatabaseFile() string { return h.Path("clank.db") }
 
-// OpenDatabase opens the database; see [sqlite.Open]. If a newer clank has made it, the error says which.
+// OpenDatabase opens the database; see [sqlite.Open]. If a newer clank created it, the error names the version.
 func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 	db, err := sqlite.Open(ctx, h.DatabaseFile())
 	if newer, ok := errors.AsType[*sqlite.NewerError](err); ok {
-		kept, _ := os.ReadFile(h.versionFile()) // without it nobody knows
+		kept, _ := os.ReadFile(h.versionFile()) // without the file the version is unknown
 		if version, schema, _ := strings.Cut(strings.TrimSpace(string(kept)), " "); schema == strconv.Itoa(newer.Schema) {
 			newer.Version = "clank " + version
 			err = fmt.Errorf("open database: %w", newer)
@@ -148,10 +147,10 @@ func (h *Home) OpenDatabase(ctx context.Context) (*sqlite.DB, error) {
 	return db, err
 }
 
-// versionFile returns the file that names the program which last owned the database, and the schema of that.
+// versionFile returns the file with the version of clank that last owned the database, and its schema.
 func (h *Home) versionFile() string { return h.Path("clank.version") }
 
-// noteVersion keeps the version of this program for older ones.
+// noteVersion stores the version of this program.
 func (h *Home) noteVersion(version string) error {
 	if err := atomicfile.Write(h.versionFile(), fmt.Appendln(nil, version, sqlite.SchemaVersion())); err != nil {
 		return fmt.Errorf("note the version in the home: %w", err)
@@ -159,14 +158,14 @@ func (h *Home) noteVersion(version string) error {
 	return nil
 }
 
-// RunsDir returns the folder in which runs are recorded.
+// RunsDir returns the folder with the records of tasks.
 func (h *Home) RunsDir() string { return h.Path("runs") }
 
-// ScriptsDir returns the folder in which scripts are kept.
+// ScriptsDir returns the folder with the scripts.
 func (h *Home) ScriptsDir() string { return h.Path("scripts") }
 
-// RunningServer returns the address of the server that owns the home. found is false
-// if none does; what a dead one left behind does not count.
+// RunningServer returns the address of the server that owns the home. found is false if none is running; an address
+// left by a crash is ignored.
 func (h *Home) RunningServer() (a Address, found bool, err error) {
 	data, err := os.ReadFile(h.Path("server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +181,7 @@ func (h *Home) RunningServer() (a Address, found bool, err error) {
 	return a, held, err
 }
 
-// isClaimed reports whether some process owns the home.
+// isClaimed reports whether a process owns the home.
 func (h *Home) isClaimed() (bool, error) {
 	lock := flock.New(h.Path(lockFileName))
 	free, err := lock.TryLock()

@@ -18,7 +18,7 @@ import (
 	"clank/voice/share"
 )
 
-// NewLink makes a link to the page of a session, or of the one that by used last.
+// NewLink creates a link to a session, by default the one that by used last.
 func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.LinkRequest) (api.LinkView, error) {
 	if in.Session == "" || in.Session == "last" {
 		s, err := x.lastUsed(ctx, by)
@@ -41,7 +41,7 @@ func (x *CallService) NewLink(ctx context.Context, by sessions.Origin, in api.Li
 	return view, nil
 }
 
-// checkInvited reports why no link can be for a Discord account.
+// checkInvited returns an error if links cannot be restricted to a Discord account.
 func (x *CallService) checkInvited(user string) error {
 	if user == "" {
 		return nil
@@ -77,13 +77,13 @@ func (x *CallService) SignIn(ctx context.Context, token, browser, state, code st
 	return err
 }
 
-// signedInURL is the redirect of the application: where Discord sends people back.
+// signedInURL is the redirect URI of the application, to which Discord returns people.
 func (x *CallService) signedInURL() string {
 	return strings.TrimSuffix(x.viewerBase(), "/") + "/signed-in"
 }
 
-// lastUsed returns the session that somebody used last: in their channel, or if they are the operator, anywhere on this
-// machine. One whose page is open comes before those that have none to be seen.
+// lastUsed returns the session that someone used last: in their channel or, for the operator, anywhere on this
+// machine. Sessions with an open page are preferred.
 func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (sessions.Session, error) {
 	q := sessions.SessionQuery{
 		Limit:  maxSearchedSessions,
@@ -97,7 +97,7 @@ func (x *CallService) lastUsed(ctx context.Context, by sessions.Origin) (session
 		return sessions.Session{}, fmt.Errorf("find the last session: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(s sessions.Session) bool {
-		// Who asks in public does not mean what was kept private.
+		// A public request never selects a private session.
 		return !s.MayUse(by) || s.Origin.Private && !by.Private
 	})
 	for _, s := range list {
@@ -116,7 +116,7 @@ const maxSearchedSessions = 400
 var errNoSessionYet = errors.New("there is no browser session of yours here yet: ask for something first, " +
 	"or begin one with /clank browse")
 
-// Links returns the links about which by has a say, to one session or to all.
+// Links returns the links that by may control, to one session or to all.
 func (x *CallService) Links(ctx context.Context, by sessions.Origin, session string) []api.LinkView {
 	views := []api.LinkView{}
 	for _, l := range x.shares.SessionLinks(ctx, by, session, "") {
@@ -125,7 +125,7 @@ func (x *CallService) Links(ctx context.Context, by sessions.Origin, session str
 	return views
 }
 
-// RevokeLinks makes such links void, or one of them, and returns how many.
+// RevokeLinks revokes such links, or one of them, and returns their number.
 func (x *CallService) RevokeLinks(ctx context.Context, by sessions.Origin, session, link string) int {
 	return x.shares.RevokeLinks(ctx, by, session, link)
 }
@@ -178,8 +178,8 @@ func (x *CallService) Unlink(ctx context.Context, o sessions.Origin, session str
 	}
 }
 
-// CheckSharing tests whether people elsewhere reach the viewer's page: it asks the public address for it, and the
-// relays for an address, as they would.
+// CheckSharing tests whether people elsewhere can reach the viewer's page: it requests the page at its public
+// address, and asks the TURN servers for a relay address.
 func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 	s := x.Settings().Share
 	present := func(name string) bool {
@@ -206,7 +206,7 @@ func (x *CallService) CheckSharing(ctx context.Context) []api.SharingCheck {
 	return list
 }
 
-// askViewerPage asks for a link that nobody gave out: only the viewer's page refuses that as it does.
+// askViewerPage requests a link that does not exist: the refusal identifies the viewer's page.
 func askViewerPage(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, viewerCheckTimeout, errors.New("it does not answer"))
 	defer cancel()

@@ -17,18 +17,19 @@ import (
 	"github.com/coder/websocket"
 )
 
-// openLive makes who shows pages to people.
+// openLive creates the live view server.
 func (a *Server) openLive() {
 	a.Live = &liveview.Server{Sessions: a.Sessions, Scopes: &a.scopes, Window: a.liveWindow, OpenEncoder: a.Browsers.OpenEncoder}
 	a.onClose(a.Live.Close)
-	// Who watches a page sees there that they are asked to take over.
+	// People who watch a page see there that they are asked to take over.
 	watched := a.Approver.Approvals.Follow(func(q approval.Question) bool {
 		return q.Class == approval.ClassTakeOver && len(a.Live.Viewers(q.Session)) > 0
 	})
 	a.onClose(func(context.Context) error { watched.Close(); return nil })
 }
 
-// liveWindow returns the window of a session, or nil if none is open and none is to be.
+// liveWindow returns the window of a session. If it is not open, it is opened if open is set; otherwise the result is
+// nil.
 func (a *Server) liveWindow(ctx context.Context, s sessions.Session, open bool) (*browsermgr.Window, error) {
 	if w, ok := a.Browsers.Lookup(s.ID); ok || !open {
 		return w, nil
@@ -41,7 +42,7 @@ func (a *Server) liveWindow(ctx context.Context, s sessions.Session, open bool) 
 	return w, nil
 }
 
-// takeOverWait bounds waiting for a person who has said that they will take over.
+// takeOverWait bounds waiting for a person who has agreed to take over.
 const takeOverWait = 5 * time.Minute
 
 var (
@@ -51,8 +52,8 @@ var (
 	errNoDashboard = errors.New("not done: nobody can take over while the dashboard is not served (clank serve)")
 )
 
-// askToTakeOver asks the people of a task to work its page, and returns when one of them is about to; it implements
-// [agent.TakeOverAsker]. Who takes over without an answer has answered.
+// askToTakeOver asks the people of a task to control its page, and returns when one of them starts to; it implements
+// [agent.TakeOverAsker]. Taking over without answering counts as an answer.
 func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessions.Task, reason string) error {
 	q := questionFor(t.Origin)
 	q.Class, q.Task, q.Session, q.Profile = approval.ClassTakeOver, t.ID, s.ID, s.Profile
@@ -67,13 +68,13 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	watching, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	taken := make(chan struct{})
-	go func() { // it ends with this call
+	go func() { // ends with this call
 		for held := a.Sessions.Control(s.ID); ; held = a.Sessions.Control(s.ID) {
 			if held.Holder != "" {
 				answer := approval.Answer{Allowed: true, By: held.Holder}
 				a.Approver.Approvals.AnswerFor(s.ID, approval.ClassTakeOver, answer)
 				close(taken)
-				stop(errTaken) // if it was not asked yet
+				stop(errTaken) // in case the question is still open
 				return
 			}
 			select {
@@ -96,7 +97,7 @@ func (a *Server) askToTakeOver(ctx context.Context, s sessions.Session, t sessio
 	}
 }
 
-// askPerson asks the person of a task what its model must know; it implements [agent.PersonAsker].
+// askPerson asks the person of a task a question from its model; it implements [agent.PersonAsker].
 func (a *Server) askPerson(ctx context.Context, s sessions.Session, t sessions.Task, words agent.PersonQuestion) (string, error) {
 	q := questionFor(t.Origin)
 	q.Class, q.Task, q.Session, q.Profile = approval.ClassAnswer, t.ID, s.ID, s.Profile
@@ -114,20 +115,20 @@ func (a livePane) ServeLive(w http.ResponseWriter, r *http.Request, v sessions.V
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		return // it has been answered
+		return // the response has been written
 	}
 	a.Live.Serve(r.Context(), conn, r.PathValue("id"), v)
 }
 
-// serveGuest shows a session to whoever has a link to work its page. The link says who that is: the page may be shown in
-// another site's frame, so its origin is not ours.
+// serveGuest shows a session to a person with a link that allows control. The link authenticates them; the origin is
+// not checked, because the page may be framed by another site.
 func (x *CallService) serveGuest(w http.ResponseWriter, r *http.Request, s share.ViewerShare) {
 	opts := &websocket.AcceptOptions{
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true,
 	}
 	conn, err := websocket.Accept(w, r, opts)
 	if err != nil {
-		return // it has been answered
+		return // the response has been written
 	}
 	name := cmp.Or(s.Name, "a guest")
 	x.Live.Serve(r.Context(), conn, s.Session, sessions.Viewer{

@@ -2,10 +2,10 @@ package server
 
 import "clank/sessions"
 
-// machineMemory keeps tasks from starting that the machine's memory may not suffice for.
+// machineMemory keeps tasks from starting when memory is low. It implements [sessions.Machine].
 type machineMemory struct{ server *Server }
 
-// least is what must be available of the machine's memory for a further task to start, in percent.
+// least is the percentage of memory that must be available to start another task.
 func (m machineMemory) least() int { return m.server.Settings.Current().MinFreeMemory }
 
 // Shortage implements [sessions.Machine].

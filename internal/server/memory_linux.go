@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// availableMemory returns which share of the memory programs can still have: of the machine's or, where that is less, of
-// what this process's control group (version 2) and those above it may use. root is where /proc and /sys are.
+// availableMemory returns the share of memory still available to programs: of the machine or, if lower, of the limits
+// of this process's control groups (cgroup v2). root is the parent of /proc and /sys.
 func availableMemory(root string) (share float64, known bool) {
 	machine := memoryFields(filepath.Join(root, "proc/meminfo"))
 	total, available := machine["MemTotal:"], machine["MemAvailable:"]
@@ -32,14 +32,14 @@ func availableMemory(root string) (share float64, known bool) {
 	return share, true
 }
 
-// memoryNumber reads a file of a control group; "max" and what cannot be read are 0.
+// memoryNumber reads a file of a control group; "max" and unreadable files are 0.
 func memoryNumber(dir, name string) float64 {
 	data, _ := os.ReadFile(filepath.Join(dir, name))
 	n, _ := strconv.ParseFloat(strings.TrimSpace(string(data)), 64)
 	return n
 }
 
-// memoryFields reads a file of names and numbers; nil if there is none.
+// memoryFields reads a file of names and numbers; nil if it does not exist.
 func memoryFields(path string) map[string]float64 {
 	data, _ := os.ReadFile(path)
 	fields := map[string]float64{}

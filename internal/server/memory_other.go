@@ -2,5 +2,5 @@
 
 package server
 
-// availableMemory tells nothing: how much of a file cache may be had is not to be known here.
+// availableMemory is unknown on this platform.
 func availableMemory(string) (share float64, known bool) { return 0, false }

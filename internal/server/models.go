@@ -16,29 +16,29 @@ import (
 	"clank/llm/transport"
 )
 
-// ModelProviders returns the names that a model may begin with.
+// ModelProviders returns the prefixes of model names.
 func ModelProviders() []string {
 	return []string{"plain", "openai", "anthropic", "gemini", "compatible"}
 }
 
-// ModelFinder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and
-// Within are only needed by [ModelFinder.Find].
+// ModelFinder finds models by name, "provider:model". Set its fields before use; some are only needed by
+// [ModelFinder.Find].
 type ModelFinder struct {
-	NamedPages    map[string]string // names of pages the plain model knows
+	NamedPages    map[string]string // pages that the plain model knows by name
 	ScriptSteps   func(name, values string) (string, error)
 	Secret        func(name string) (settings.SecretValue, error)
 	CompatibleURL func() string                // base URL of the OpenAI-compatible server, from the settings
-	VendorURL     func(variable string) string // of a vendor, from the environment; usually empty
-	WithBudget    func(llm.Model) llm.Model    // the budget
-	Vision        func() settings.Vision       // who sees for models that cannot; nil: nobody
+	VendorURL     func(variable string) string // base URL of a vendor, from the environment; usually empty
+	WithBudget    func(llm.Model) llm.Model    // adds the budget
+	Vision        func() settings.Vision       // the vision model for models without vision; nil if none
 	Logger        *slog.Logger
 
 	descriptions descriptions
 	listed       modelLists
 }
 
-// Find returns the model called name, within the budget. It asks no vendor, but a server of one's own whether a model
-// sees of which that is not known.
+// Find returns the named model with the budget applied. It contacts no vendor, but may ask a self-hosted server
+// whether an unknown model has vision.
 func (m *ModelFinder) Find(ctx context.Context, name string) (llm.Model, error) {
 	model, err := m.findUnmetered(name)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *ModelFinder) Find(ctx context.Context, name string) (llm.Model, error) 
 	return m.withSight(ctx, m.WithBudget(model)), nil
 }
 
-// findUnmetered returns the model called name.
+// findUnmetered returns the named model without a budget.
 func (m *ModelFinder) findUnmetered(name string) (llm.Model, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	switch provider {
@@ -68,7 +68,7 @@ func (m *ModelFinder) findUnmetered(name string) (llm.Model, error) {
 	}
 }
 
-// OpenAIOptions returns the options of OpenAI itself, or of the compatible server.
+// OpenAIOptions returns the options for OpenAI or the compatible server.
 func (m *ModelFinder) OpenAIOptions(name string) (openai.Options, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	if provider == "compatible" {
@@ -102,7 +102,7 @@ func (m *ModelFinder) compatibleOptions(name string) (openai.Options, error) {
 	}, nil
 }
 
-// Claude returns the Claude model called name, outside of any budget.
+// Claude returns the named Claude model without a budget.
 func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	model, key, err := m.modelAndKey(name)
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	return anthropic.New(anthropic.Options{BaseURL: m.VendorURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
-// Gemini returns the Gemini model called name, outside of any budget.
+// Gemini returns the named Gemini model without a budget.
 func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	model, key, err := m.modelAndKey(name)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	return gemini.New(gemini.Options{BaseURL: m.VendorURL("GEMINI_BASE_URL"), Key: key, Model: model, Retry: transport.RetryPolicy{Timeout: modelTimeout, Logger: m.Logger}})
 }
 
-// modelAndKey returns the model that name names at its vendor, and the key there.
+// modelAndKey returns the vendor's name of the model and the vendor's key.
 func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 	provider, model, _ := strings.Cut(name, ":")
 	if model == "" {
@@ -137,10 +137,10 @@ func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 	return model, secret.Reveal(), nil
 }
 
-// modelTimeout bounds one call of a model, retries included. The step's own deadline is usually shorter.
+// modelTimeout bounds one model call including retries. The step's own deadline is usually shorter.
 const modelTimeout = 5 * time.Minute
 
-// Ability says what there is to know of a model, without asking its vendor.
+// Ability returns what is known about a model without asking its vendor.
 func (m *ModelFinder) Ability(runtime, name string) settings.ModelAbility {
 	provider, model, _ := strings.Cut(name, ":")
 	if err := m.checkReady(provider, name); err != nil {
@@ -153,7 +153,7 @@ func (m *ModelFinder) Ability(runtime, name string) settings.ModelAbility {
 	return settings.ModelAbility{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
 }
 
-// checkReady says what is missing for a model to be asked.
+// checkReady returns an error that names what is missing to use a model.
 func (m *ModelFinder) checkReady(provider, name string) error {
 	switch provider {
 	case "openai":

@@ -15,11 +15,11 @@ import (
 	"clank/internal/settings"
 )
 
-// minNodeToken is how long a node's token is at least, in bytes: nothing counts the tries.
+// minNodeToken is the minimum length of a node's token in bytes: attempts are not limited.
 const minNodeToken = 32
 
-// openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them
-// through it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
+// openNode lends this machine's browsers to other machines, if an address is given. Their tool "browser" connects
+// with the token CLANK_NODE_TOKEN. On an address that others can reach it requires TLS.
 func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsertool.APIClient) (url string, err error) {
 	if f.NodeAddr == "" {
 		return "", nil
@@ -60,8 +60,8 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 	return url, a.OwnListeners.AddURL(url)
 }
 
-// nodeCaller makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked
-// about what they set off: the rules of this machine decide.
+// nodeCaller attributes the calls of other machines to their models. There is nobody here to ask about their actions:
+// the rules of this machine decide.
 type nodeCaller struct{ *browsertool.APIClient }
 
 // Call has the shape of [browsertool.APIClient.Call].
@@ -69,7 +69,7 @@ func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Val
 	return c.APIClient.Call(browsertool.WithAskID(ctx, "node"), method, path, query, body)
 }
 
-// nodeProxy returns the proxy through which others reach the control API, with the current settings.
+// nodeProxy returns a proxy to the control API with the current settings.
 func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browsertool.NodeProxy {
 	return &browsertool.NodeProxy{
 		Control: nodeCaller{control}, Token: token, AllowProfiles: a.lentProfiles(),

@@ -21,18 +21,18 @@ import (
 
 const (
 	nodeTestTime   = 15 * time.Second
-	maxNodeCallers = 50 // that are remembered
+	maxNodeCallers = 50 // most remembered callers
 )
 
-// nodeBook is what is known of the machines that use our browsers, and of those whose browsers we use, since the start.
+// nodeBook records which machines use our browsers and which lend us theirs, since the start.
 type nodeBook struct {
 	mu      sync.Mutex
 	lending api.Lending
-	callers map[string]time.Time // when they called last, by address
+	callers map[string]time.Time // time of the last call, by address
 	answers map[settings.Node]api.Node
 }
 
-// lend notes where our browsers are lent, and under which certificate.
+// lend records the URL and certificate under which our browsers are lent.
 func (b *nodeBook) lend(url, certFile string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,7 +45,7 @@ func (b *nodeBook) lend(url, certFile string) {
 	}
 }
 
-// noteCaller notes a request of a machine that knows our token.
+// noteCaller records an authenticated request of another machine.
 func (b *nodeBook) noteCaller(r *http.Request) {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a nodePages) Lending() api.Lending {
 	return l
 }
 
-// nodePages tells the dashboard of nodes. It implements [dashboard.Nodes].
+// nodePages provides the dashboard with information about nodes. It implements [dashboard.Nodes].
 type nodePages struct{ *Server }
 
 // Nodes implements [dashboard.Nodes].
@@ -133,7 +133,7 @@ func (a nodePages) nodeStatus(ctx context.Context, n settings.Node) (browsertool
 	return c.Status(ctx)
 }
 
-// explainNode says in sentences why a node does not answer as it should, and what to do.
+// explainNode returns sentences about why a node does not answer as expected and what to do.
 func explainNode(err error) (problem, fix string) {
 	const where = "Start it there with clank serve --node-addr, and see whether this machine reaches the address."
 	unknown, _ := errors.AsType[x509.UnknownAuthorityError](err)

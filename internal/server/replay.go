@@ -12,7 +12,7 @@ import (
 	"clank/sessions"
 )
 
-// NewRecorder records the runs of this process, into the place of its state.
+// NewRecorder returns a recorder for the tasks of this process, which writes below the state directory.
 func (a *Server) NewRecorder() *recording.Recorder {
 	r := &recording.Recorder{
 		Dir:      (&Home{Dir: a.StateDir}).RunsDir(),
@@ -34,8 +34,8 @@ func (a *Server) NewRecorder() *recording.Recorder {
 	return r
 }
 
-// ReplayBackend returns the backend that worked the run, with the player as its model: the
-// local loop, or that of computer use.
+// ReplayBackend returns the backend of the recorded task with the player as its model: the agent loop or computer
+// use.
 func (a *Server) ReplayBackend(p *recording.Player, allow []string) sessions.Backend {
 	w := a.WindowBrowser(true)
 	if p.UsesScreen() {
@@ -64,8 +64,8 @@ func (a *Server) ReplayBackend(p *recording.Player, allow []string) sessions.Bac
 	return agent
 }
 
-// preapproved asks people, but for what was allowed with the command. The person at
-// the terminal is asked, whoever asked for the run.
+// preapproved asks people except about what the command allowed. It asks the person at the terminal, whoever asked
+// for the recorded task.
 type preapproved struct {
 	sessions.Approver
 

@@ -25,25 +25,25 @@ import (
 	"filippo.io/age"
 )
 
-// RestoreOptions say how a home is restored. Passphrase is asked if the backup is encrypted. Replace says that what is
-// in the home is put beside it; otherwise there must be nothing.
+// RestoreOptions configure a restore. Passphrase is called if the backup is encrypted. Replace moves an existing home
+// aside; without it the home must be empty.
 type RestoreOptions struct {
 	Passphrase func() (string, error)
 	Replace    bool
 }
 
-// Restored tells what a restore has done. Before is where the home is now that was there, and empty if there was none.
+// Restored is the result of a restore. Before is the new path of the previous home, empty if there was none.
 type Restored struct {
 	Manifest BackupManifest
 	Before   string
-	NoKeys   bool // the backup has none, and neither had the home before
+	NoKeys   bool // neither the backup nor the previous home had keys
 }
 
-// maxManifest bounds what is read of a manifest.
+// maxManifest is the maximum size of a manifest in bytes.
 const maxManifest = 256 << 20
 
-// Restore makes the home of a backup. It is read to its end beside the home, checked, and takes the home's place then:
-// until that nothing in the home has changed. A home that a process uses is refused.
+// Restore replaces the home with a backup. It unpacks the whole backup beside the home and verifies it before it
+// changes anything. It refuses to replace a home that a process uses.
 func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r Restored, err error) {
 	defer func() {
 		if err != nil {
@@ -69,7 +69,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	if r.NoKeys, err = h.keepKeys(staged, r.Manifest); err != nil {
 		return r, err
 	}
-	if runtime.GOOS == "windows" { // there a folder with an open file keeps its name; elsewhere the lock moves with it
+	if runtime.GOOS == "windows" { // on Windows a folder with an open file cannot be renamed; elsewhere the lock moves with it
 		h.Release()
 	}
 	if !full {
@@ -85,7 +85,7 @@ func (h *Home) Restore(ctx context.Context, file string, opts RestoreOptions) (r
 	return r, nil
 }
 
-// prepareRestore claims the home if it is there, and reports whether there is anything in it.
+// prepareRestore claims the home if it exists, and reports whether it contains anything.
 func (h *Home) prepareRestore(replace bool) (full bool, err error) {
 	entries, err := os.ReadDir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +104,8 @@ func (h *Home) prepareRestore(replace bool) (full bool, err error) {
 	return full, err
 }
 
-// keepKeys copies the keys of the home to a restored one whose backup has none. It reports whether there are none then
-// though something is encrypted.
+// keepKeys copies the keys of the current home to a restored one whose backup has none. It reports whether keys are
+// missing although something is encrypted.
 func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err error) {
 	for _, name := range keyFiles {
 		if _, has := m.Files[name]; has {
@@ -121,7 +121,7 @@ func (h *Home) keepKeys(staged string, m BackupManifest) (missing bool, err erro
 	return missing, nil
 }
 
-// readBackup unpacks a backup into an empty folder, and checks it.
+// readBackup unpacks a backup into an empty folder and verifies it.
 func readBackup(ctx context.Context, file, into string, passphrase func() (string, error)) (m BackupManifest, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -139,7 +139,7 @@ func readBackup(ctx context.Context, file, into string, passphrase func() (strin
 	defer root.Close()
 	sums, err := unpackBackup(ctx, tar.NewReader(plain), root, &m)
 	if err == nil {
-		_, err = io.Copy(io.Discard, plain) // what compresses and encrypts has its own checks at the end
+		_, err = io.Copy(io.Discard, plain) // verifies the checksums of compression and encryption at the end
 	}
 	switch {
 	case context.Cause(ctx) != nil:
@@ -150,7 +150,7 @@ func readBackup(ctx context.Context, file, into string, passphrase func() (strin
 	return m, checkBackup(ctx, into, m, sums)
 }
 
-// openArchive returns the tar archive in a backup.
+// openArchive returns a reader of the tar archive in a backup.
 func openArchive(f io.Reader, passphrase func() (string, error)) (io.Reader, error) {
 	in := bufio.NewReader(f)
 	const ageMark = "age-encryption.org/"
@@ -206,12 +206,12 @@ func unpackBackup(ctx context.Context, from *tar.Reader, root *os.Root, m *Backu
 	return sums, nil
 }
 
-// unpackFile writes a file that is not there, and returns its checksum.
+// unpackFile writes a file that must not exist yet, and returns its checksum.
 func unpackFile(root *os.Root, h *tar.Header, from io.Reader) (sum string, err error) {
 	if err := root.MkdirAll(path.Dir(h.Name), 0o700); err != nil {
 		return "", err
 	}
-	mode := fs.FileMode(h.Mode).Perm() &^ 0o077 //nolint:gosec // nine bits
+	mode := fs.FileMode(h.Mode).Perm() &^ 0o077 //nolint:gosec // permission bits only
 	to, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", err
@@ -221,7 +221,7 @@ func unpackFile(root *os.Root, h *tar.Header, from io.Reader) (sum string, err e
 	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, to.Sync(), to.Close())
 }
 
-// checkBackup refuses what this program cannot go on with.
+// checkBackup returns an error if this version cannot use the backup.
 func checkBackup(ctx context.Context, dir string, m BackupManifest, sums map[string]string) error {
 	newest, err := sqlite.Version()
 	switch {

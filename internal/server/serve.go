@@ -10,14 +10,14 @@ import (
 	"clank/llm/plain"
 )
 
-// DefaultShopAddr is where the demo shop listens, so that its pages are found again.
+// DefaultShopAddr is the listen address of the demo shop, fixed so that its pages keep their URLs.
 const DefaultShopAddr = "127.0.0.1:8788"
 
-// unfinishedFile is where the dashboard leaves the tasks that go on after the next start.
+// unfinishedFile is where the dashboard saves the tasks to continue at the next start.
 const unfinishedFile = "unfinished-tasks.json"
 
-// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty;
-// the certificate and key are files for it.
+// ServeOptions are the listen addresses of a server and callbacks about its state. NodeAddr may be empty; its TLS
+// certificate and key are files.
 type ServeOptions struct {
 	DashboardAddr, ControlAddr, ViewerAddr string
 	NodeAddr, NodeCertFile, NodeKeyFile    string
@@ -25,10 +25,10 @@ type ServeOptions struct {
 	OnReady         func(Endpoints)     // everything listens
 	OnDiscordChange func(status string) // the connection to Discord changed
 	OnEnding        func()              // ctx has ended
-	OnDraining      func(running int)   // tasks run that may go on for a while
+	OnDraining      func(running int)   // waiting for running tasks
 }
 
-// Endpoints tells where a server is reached, and what its browser, model, Discord connection and calls lack.
+// Endpoints are the addresses of a server, and the state of its browser, model, Discord connection and calls.
 type Endpoints struct{ DashboardURL, BrowserStatus, ModelStatus, ControlURL, NodeURL, DiscordStatus, CallStatus string }
 
 // Serve opens all listeners and waits until ctx ends.
@@ -64,7 +64,7 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 	return nil
 }
 
-// drain lets the tasks that run go on for as long as the settings say, unless the person insists on leaving at once.
+// drain lets running tasks continue for the configured time, unless the user forces an immediate exit.
 func (a *Server) drain(waiting func(running int)) {
 	ctx, end := context.WithTimeout(a.abort, a.Settings.Current().DrainTimeout)
 	defer end()
@@ -85,7 +85,7 @@ func (a *Server) browserStatus(ctx context.Context) string {
 	return found.Path + ", starts with the first task"
 }
 
-// modelStatus says what does tasks that name no model, and what is missing for it.
+// modelStatus describes the default task model and what it lacks.
 func (a *Server) modelStatus() string {
 	for _, b := range settings.RuntimeBindings(a.Settings.Current(), a.models.Ability) {
 		switch {
@@ -104,12 +104,12 @@ func (a *Server) modelStatus() string {
 	return plain.ModelName + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
 }
 
-// callStatus says in one line what of calls works, and what is missing.
+// callStatus summarizes in one line what works in calls, and what is missing.
 func (a *Server) callStatus(ctx context.Context) string {
 	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool { return SecretPresent(a.getenv, name) }, false))
 }
 
-// SecretPresent reports whether the environment has the secret of this name.
+// SecretPresent reports whether the environment has the named secret.
 func SecretPresent(getenv func(string) string, name string) bool {
 	v, err := settings.ReadSecret(name, getenv)
 	return err == nil && v.IsSet()

@@ -35,14 +35,14 @@ import (
 	"clank/sessions/access"
 )
 
-// closeTimeout bounds an orderly end. Chromium is given five seconds of it.
+// closeTimeout bounds a graceful shutdown, including the five seconds that Chromium gets.
 const closeTimeout = 12 * time.Second
 
-// browserIdleTimeout is how long a browser without a page is kept: another start costs
-// half a second, and an idle one a hundred megabytes.
+// browserIdleTimeout is how long a browser without a page keeps running: a start costs half a second, an idle browser
+// a hundred megabytes.
 const browserIdleTimeout = 10 * time.Minute
 
-// Server is everything behind the doors: the state, the browser, the mind and the manager of tasks.
+// Server holds the components of a running clank: state, browsers, models, and the task manager.
 type Server struct {
 	Home         *Home
 	logger       *slog.Logger
@@ -51,12 +51,12 @@ type Server struct {
 	scopes       cancel.Scopes
 	gate         *egress.Proxy
 	OwnListeners listenerSet
-	allowedHosts []string // hosts that pages may reach besides those of the settings
+	allowedHosts []string // hosts that pages may reach in addition to those of the settings
 	Browsers     *browsermgr.Manager
 	features     *control.Features
 	Tools        *BrowserTools
 	tokens       *access.TokenStore
-	LocalSecret  string // secret of this run, for other programs of the same person
+	LocalSecret  string // secret of this run, for other programs of the same user
 	models       *ModelFinder
 	budget       *budget.Enforcer
 	telemetry    *telemetry.Recorder
@@ -68,42 +68,41 @@ type Server struct {
 	Inbox        *FileInbox
 	films        *video.Recorder
 	Web          *WebServices
-	CallService  *CallService // nil but for a server
+	CallService  *CallService // nil unless running as a server
 	Vault        *vault.Vault // nil if it cannot be opened
 	LoginFiller  login.Filler
 	ShopURL      string
-	boardURL     atomic.Pointer[string] // of the dashboard; nil while there is none
+	boardURL     atomic.Pointer[string] // of the dashboard; nil while it is not open
 	Live         *liveview.Server
 	nodes        nodeBook
 
 	keys      serviceKeys
-	getenv    func(string) string // the environment, with keys of the vault
-	environ   func(string) string // the environment alone
+	getenv    func(string) string // the environment and the vault's service keys
+	environ   func(string) string // the environment only
 	version   string
 	abort     context.Context //nolint:containedctx // [Options.AbortContext]
-	StateDir  string          // directory in which the state lies
-	Ephemeral bool            // keep nothing: another process owns the home
+	StateDir  string          // directory of the state
+	Ephemeral bool            // store nothing: another process owns the home
 
 	browserMu     sync.Mutex
-	browserFound  chrome.Executable // what the first page tells the age of
-	browserWanted string            // the setting by which it was found
+	browserFound  chrome.Executable // the browser whose build date the dashboard shows
+	browserWanted string            // the setting for which it was found
 
 	Closers []func(context.Context) error // run last to first
 }
 
-// Options configure an app.
+// Options configure a Server.
 type Options struct {
-	Getenv         func(string) string // the environment, secrets among it
+	Getenv         func(string) string // the environment, including secrets
 	Logger         *slog.Logger
-	Version        string          // of the program
-	AbortContext   context.Context //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
+	Version        string          // of clank
+	AbortContext   context.Context //nolint:containedctx // ends when the user forces an immediate exit; a signal, not the context of a call
 	Ephemeral      bool
-	ShopAddr       string              // where the demo shop listens
-	OnProtocolCall func(method string) // see [browsermgr.Manager.OnSent]; nil outside of measurements
+	ShopAddr       string              // listen address of the demo shop
+	OnProtocolCall func(method string) // see [browsermgr.Manager.OnSent]; nil except in measurements
 }
 
-// Open opens the parts in the order in which they need each other. What was
-// opened is closed again if a later part fails.
+// Open opens the components in order of their dependencies. If one fails, those already open are closed.
 func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	a := &Server{Home: h, logger: opts.Logger, environ: opts.Getenv, version: opts.Version, abort: opts.AbortContext, Ephemeral: opts.Ephemeral}
 	a.getenv = a.keys.behind(opts.Getenv)
@@ -161,7 +160,7 @@ func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
 	return a, nil
 }
 
-// Close ends the parts, last opened first. When hurry ends, what is left is ended without waiting.
+// Close closes the components in reverse order. When hurry is done, it stops the rest without waiting.
 func (a *Server) Close(hurry context.Context) error {
 	ctx, cancelGrace := context.WithTimeout(hurry, closeTimeout)
 	defer cancelGrace()
@@ -175,7 +174,7 @@ func (a *Server) Close(hurry context.Context) error {
 
 func (a *Server) onClose(f func(context.Context) error) { a.Closers = append(a.Closers, f) }
 
-// inBackground does something until the server closes.
+// inBackground runs do until the server closes.
 func (a *Server) inBackground(ctx context.Context, do func(context.Context)) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup
@@ -187,7 +186,7 @@ func (a *Server) inBackground(ctx context.Context, do func(context.Context)) {
 	})
 }
 
-// openStateDir settles where the state lies: in the home, or in a directory that goes with this process.
+// openStateDir chooses the state directory: the home, or a temporary directory of this process.
 func (a *Server) openStateDir() error {
 	a.StateDir = a.Home.Dir
 	if !a.Ephemeral {
@@ -210,7 +209,7 @@ func (a *Server) openDatabase(ctx context.Context) error {
 	a.Db = db
 	a.onClose(func(context.Context) error { return db.Close() })
 	kept := db
-	if a.Ephemeral { // what it does is forgotten; what it may do is settled
+	if a.Ephemeral { // its state is temporary, but it uses the settings of the home
 		if kept, err = a.Home.OpenDatabase(ctx); err != nil {
 			return err
 		}
@@ -224,7 +223,7 @@ func (a *Server) openDatabase(ctx context.Context) error {
 	return a.Settings.Open(ctx)
 }
 
-// openShop starts the demo shop on addr, or on any free port if that is taken.
+// openShop starts the demo shop on addr, or on a free port if that is taken.
 func (a *Server) openShop(ctx context.Context, addr string) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
@@ -240,7 +239,7 @@ func (a *Server) openShop(ctx context.Context, addr string) error {
 	return nil
 }
 
-// serveInBackground runs a server until the function that it returns is called. failed hears of another end.
+// serveInBackground runs serve until end is called. If the server stops for another reason, it calls failed.
 func serveInBackground(s *http.Server, serve func() error, failed func(error)) (end func(context.Context) error) {
 	done := make(chan struct{})
 	go func() {
@@ -269,12 +268,12 @@ func (a *Server) newModelFinder() *ModelFinder {
 	}
 }
 
-// NamedPages returns the pages people may name instead of writing an address.
+// NamedPages returns the pages that people can refer to by name.
 func (a *Server) NamedPages() map[string]string {
 	return map[string]string{"the demo shop": a.ShopURL}
 }
 
-// devToolsPortCount is how many ports browsers get their DevTools port from.
+// devToolsPortCount is the size of the port range for the DevTools ports of browsers.
 const devToolsPortCount = 100
 
 func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
@@ -307,7 +306,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON
 	}
-	if !a.Ephemeral { // what lies in a directory of this process goes with it
+	if !a.Ephemeral { // a temporary directory is removed as a whole
 		a.Browsers.StateKeys = a.stateKeys
 	}
 	secrets, err := a.controlSecrets()
@@ -322,18 +321,18 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// NoSandboxEnv names the switch of the environment that lets browsers start without their sandbox.
+// NoSandboxEnv is the environment variable that lets browsers start without their sandbox.
 const NoSandboxEnv = "CLANK_NO_SANDBOX"
 
-// noSandbox reports whether browsers do without their sandbox: the settings or the environment say so.
+// noSandbox reports whether the settings or the environment disable the browser sandbox.
 func (a *Server) noSandbox() bool {
 	return a.Settings.Current().Browser.NoSandbox || a.getenv(NoSandboxEnv) == "1"
 }
 
-// browserConfig returns how browsers are started, as the settings have it now.
+// browserConfig returns the current settings for starting browsers.
 func (a *Server) browserConfig() profile.Config {
 	s := a.Settings.Current()
-	headless := !s.Headed // a window is asked for, by the setting or the task
+	headless := !s.Headed // a setting or the task requests a window
 	b := s.Browser
 	return profile.Config{
 		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: a.noSandbox(), AttachOnly: b.AttachOnly,

@@ -20,10 +20,10 @@ import (
 	"clank/llm/transport"
 )
 
-// serviceKeys are the keys that the vault keeps for services. Those of the environment go before them.
+// serviceKeys are the keys of services in the vault. Those of the environment take precedence.
 type serviceKeys struct {
 	mu    sync.RWMutex
-	known map[string]string // by the names of the environment
+	known map[string]string // by environment variable
 }
 
 func (k *serviceKeys) set(known map[string]string) {
@@ -32,7 +32,7 @@ func (k *serviceKeys) set(known map[string]string) {
 	k.known = known
 }
 
-// behind returns getenv with the keys for what it has neither a value nor a file for.
+// behind returns getenv with the keys for variables that have neither a value nor a file.
 func (k *serviceKeys) behind(getenv func(string) string) func(string) string {
 	return func(name string) string {
 		if value := getenv(name); value != "" {
@@ -48,8 +48,7 @@ func (k *serviceKeys) behind(getenv func(string) string) func(string) string {
 	}
 }
 
-// WithServiceKeys returns getenv with the keys that the vault of a home keeps. Of a vault that cannot be read there are
-// none.
+// WithServiceKeys returns getenv with the keys in the vault of a home. If the vault cannot be read, there are none.
 func WithServiceKeys(ctx context.Context, getenv func(string) string, h *Home) func(string) string {
 	v, err := OpenVault(ctx, getenv, h)
 	if err != nil {
@@ -71,7 +70,7 @@ func OpenVault(ctx context.Context, getenv func(string) string, h *Home) (*vault
 	return vault.Open(ctx, opts)
 }
 
-// CheckServiceKeyName reports whether a key of that name can be kept.
+// CheckServiceKeyName returns an error unless a key of that name can be stored.
 func CheckServiceKeyName(name string) error {
 	if f, ok := settings.FindField(name); !ok || f.Kind != settings.KindSecret {
 		return fmt.Errorf("there is no key called %s; \"clank setup key --help\" names some", name)
@@ -79,8 +78,8 @@ func CheckServiceKeyName(name string) error {
 	return nil
 }
 
-// SaveServiceKey keeps a key in a vault, once the service has taken it; an empty value forgets it. getenv is the
-// environment, which goes before.
+// SaveServiceKey stores a key in a vault after the service has accepted it; an empty value deletes it. getenv is the
+// environment, which takes precedence.
 func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) string, name, value string, m *ModelFinder) error {
 	if err := CheckServiceKeyName(name); err != nil {
 		return err
@@ -99,7 +98,7 @@ func SaveServiceKey(ctx context.Context, v *vault.Vault, getenv func(string) str
 	return v.SetServiceKey(ctx, name, value)
 }
 
-// checkServiceKey asks Discord or the vendor of models whether a key is good. Others are not asked.
+// checkServiceKey asks Discord or the model vendor whether a key is valid. Other services are not asked.
 func checkServiceKey(ctx context.Context, getenv func(string) string, name, value string, m *ModelFinder) error {
 	if name == "DISCORD_TOKEN" {
 		rest := discord.REST{Token: value, Base: getenv("CLANK_DISCORD_API")}
@@ -110,14 +109,14 @@ func checkServiceKey(ctx context.Context, getenv func(string) string, name, valu
 		return nil
 	}
 	provider := strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))
-	if !slices.Contains(ModelProviders(), provider) || provider == "compatible" { // whose server may want none
+	if !slices.Contains(ModelProviders(), provider) || provider == "compatible" { // whose server may not need a key
 		return nil
 	}
 	_, err := m.listModels(ctx, provider, value)
 	return err
 }
 
-// explainDiscordToken says of an error whether it is the token's, or Discord could not be asked, and what to do.
+// explainDiscordToken returns whether the token is invalid or Discord could not be reached, and what to do.
 func explainDiscordToken(err error) (problem, fix string) {
 	if refusal, ok := errors.AsType[*discord.APIError](err); ok && refusal.Status == http.StatusUnauthorized {
 		return "Discord does not accept the token", "Copy it once more, from Bot in the developer portal."
@@ -125,7 +124,7 @@ func explainDiscordToken(err error) (problem, fix string) {
 	return "Discord could not be asked about the token", "See whether this machine reaches discord.com, and try again."
 }
 
-// Models returns the names of the models that a provider offers, those first that are known to work browsers.
+// Models returns the names of the models that a provider offers, starting with those known to work with browsers.
 func (m *ModelFinder) Models(ctx context.Context, provider string) ([]string, error) {
 	if provider == "plain" {
 		return []string{plain.ModelName}, nil
@@ -140,14 +139,14 @@ func (m *ModelFinder) Models(ctx context.Context, provider string) ([]string, er
 	return m.listModels(ctx, provider, key.Reveal())
 }
 
-// vendors are where lists of models are, and how a key is shown there.
+// vendors are the addresses of model lists and how to send the key.
 var vendors = map[string]struct{ base, variable, path, header, prefix string }{
 	"openai":    {"https://api.openai.com/v1", "OPENAI_BASE_URL", "/models", "Authorization", "Bearer "},
 	"anthropic": {"https://api.anthropic.com", "ANTHROPIC_BASE_URL", "/v1/models?limit=1000", "X-Api-Key", ""},
 	"gemini":    {"https://generativelanguage.googleapis.com", "GEMINI_BASE_URL", "/v1beta/models?pageSize=1000", "X-Goog-Api-Key", ""},
 }
 
-// listModels asks a provider for its models, with a key.
+// listModels requests the models of a provider with a key.
 func (m *ModelFinder) listModels(ctx context.Context, provider, key string) ([]string, error) {
 	v, known := vendors[provider]
 	switch {
@@ -165,7 +164,7 @@ func (m *ModelFinder) listModels(ctx context.Context, provider, key string) ([]s
 		v.base = strings.TrimSuffix(strings.TrimSuffix(v.base, "/"), "/v1")
 	}
 	header := make(http.Header)
-	header.Set("Anthropic-Version", "2023-06-01") // which others ignore
+	header.Set("Anthropic-Version", "2023-06-01") // ignored by other vendors
 	if key != "" {
 		header.Set(v.header, v.prefix+key)
 	}
@@ -183,7 +182,7 @@ func (m *ModelFinder) listModels(ctx context.Context, provider, key string) ([]s
 	return slices.Compact(names), nil
 }
 
-// fetchModels reads a list of models as OpenAI, Anthropic or Gemini write it.
+// fetchModels reads a list of models in the format of OpenAI, Anthropic or Gemini.
 func fetchModels(ctx context.Context, address string, header http.Header) ([]string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

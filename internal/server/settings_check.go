@@ -17,22 +17,22 @@ import (
 	"clank/internal/settings"
 )
 
-// settingsCheckTime bounds the check of settings against reality.
+// settingsCheckTime bounds the checks of settings against the environment.
 const settingsCheckTime = 10 * time.Second
 
-// Keys of settings that are checked in a way of their own.
+// Keys of settings with special checks.
 const (
 	browserPathKey   = "agentStack.runtimeConfig.browser.executablePath"
 	compatibleURLKey = "agentStack.runtimeConfig.models.compatibleBaseUrl"
 )
 
-// CheckSettings says which of the changed settings, which are within their limits, will not work as things are: a model
-// that its vendor does not list, a program that is not there, a host that has no address.
+// CheckSettings returns the changed settings that are valid but will not work in the current environment: a model
+// that its vendor does not list, a missing program, a host name that does not resolve.
 func (a *Server) CheckSettings(ctx context.Context, changes map[string]json.RawMessage) []settings.FieldError {
 	ctx, done := context.WithTimeoutCause(ctx, settingsCheckTime, errors.New("no answer within 10 s"))
 	defer done()
 	compatible := a.Settings.Current().CompatibleURL
-	_ = json.Unmarshal(changes[compatibleURLKey], &compatible) // absent, or not a string: then it is refused anyway
+	_ = json.Unmarshal(changes[compatibleURLKey], &compatible) // absent or not a string; the latter is refused anyway
 	finder := &ModelFinder{Secret: a.models.Secret, VendorURL: a.models.VendorURL, CompatibleURL: func() string { return compatible }}
 	var mu sync.Mutex
 	var doubts []settings.FieldError
@@ -56,7 +56,7 @@ func (a *Server) CheckSettings(ctx context.Context, changes map[string]json.RawM
 	return doubts
 }
 
-// checkValue says, after "it" or "this", why a value will not work; "" if it may.
+// checkValue returns why a value will not work, to follow "it" or "this"; "" if it may.
 func checkValue(ctx context.Context, finder *ModelFinder, f settings.Field, value string) string {
 	switch {
 	case f.Key == browserPathKey:
@@ -77,7 +77,7 @@ func checkValue(ctx context.Context, finder *ModelFinder, f settings.Field, valu
 	return ""
 }
 
-// checkModelListed asks the vendor of a model whether there is such a model.
+// checkModelListed asks the vendor whether a model exists.
 func checkModelListed(ctx context.Context, finder *ModelFinder, name string) string {
 	provider, model, _ := strings.Cut(name, ":")
 	if err := finder.checkReady(provider, name); err != nil {

@@ -25,11 +25,11 @@ type SetupSubject struct {
 	Present   func(secret string) bool
 	NoSandbox bool
 	DataDir   string // of browsers
-	Serves    bool   // this program serves the viewer's page: whether its public address leads there is tried
+	Serves    bool   // this process serves the viewer's page, so its public address can be tested
 }
 
-// Checks says of each thing that clank works with whether it is there, and how to bring it. Of all others it asks
-// Discord only, what the token is for.
+// Checks returns, for each component that clank uses, whether it is ready and how to set it up. The only external
+// service it contacts is Discord, to identify the token.
 func (in SetupSubject) Checks(ctx context.Context) []api.SetupCheck {
 	list := append(in.browserChecks(ctx), in.modelCheck(), in.discordCheck(ctx), in.signInCheck(), in.voiceCheck(ctx))
 	return append(list, in.publicCheck(ctx))
@@ -38,7 +38,7 @@ func (in SetupSubject) Checks(ctx context.Context) []api.SetupCheck {
 // publicTestTime bounds the test of the public address.
 const publicTestTime = 5 * time.Second
 
-// publicCheck says whether people elsewhere reach shared browsers.
+// publicCheck checks whether people elsewhere can reach shared browsers.
 func (in SetupSubject) publicCheck(ctx context.Context) api.SetupCheck {
 	at := in.Settings.Share.PublicURL
 	c := api.SetupCheck{Name: "Public address", State: api.SetupReady, Detail: at}
@@ -58,7 +58,7 @@ func (in SetupSubject) publicCheck(ctx context.Context) api.SetupCheck {
 	return c
 }
 
-// browserChecks looks for the program, and on Linux for what keeps it from starting.
+// browserChecks looks for the browser and, on Linux, for causes that prevent it from starting.
 func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 	program, err := chrome.Find(ctx, in.Settings.BrowserPath)
 	if err != nil {
@@ -86,7 +86,7 @@ func (in SetupSubject) browserChecks(ctx context.Context) []api.SetupCheck {
 	return list
 }
 
-// modelCheck says which model does tasks that name none.
+// modelCheck checks the model for tasks that do not name one.
 func (in SetupSubject) modelCheck() api.SetupCheck {
 	c := api.SetupCheck{
 		Name: "Model", State: api.SetupMissing, Detail: "No model is chosen.",
@@ -122,7 +122,7 @@ func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 		c.State, c.Detail = api.SetupMissing, sentence(problem+": "+err.Error())
 		c.Fix, c.Asks = fix, api.AsksDiscord
 		return c
-	case app.ID == "": // it is set for the server that runs, not here
+	case app.ID == "": // the token is set for the running server, not here
 		c.State, c.Detail = api.SetupReady, "The bot token is set."
 		return c
 	case !app.HearsEverything():
@@ -135,13 +135,13 @@ func (in SetupSubject) discordCheck(ctx context.Context) api.SetupCheck {
 	return c
 }
 
-// DiscordInvite returns the link that brings a bot to a server with the permissions that the settings ask for.
+// DiscordInvite returns the link that adds the bot to a server with the permissions that the settings require.
 func DiscordInvite(application string, s settings.Settings) string {
 	const format = "https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d"
 	return fmt.Sprintf(format, application, DiscordPermissions(s))
 }
 
-// signInCheck says who may sign in to the dashboard with Discord, and what that needs in the developer portal.
+// signInCheck checks sign-in to the dashboard with Discord, and what it needs in the developer portal.
 func (in SetupSubject) signInCheck() api.SetupCheck {
 	c := api.SetupCheck{
 		Name: "Sign-in with Discord", State: api.SetupOptional, Detail: "Nobody signs in to the dashboard with Discord.",
@@ -186,11 +186,11 @@ func (in SetupSubject) voiceCheck(ctx context.Context) api.SetupCheck {
 	return c
 }
 
-// sentence writes a clause as a sentence.
+// sentence turns a clause into a sentence.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	first, _, _ := strings.Cut(text, " ")
-	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) { // not the name of something
+	if text != "" && !strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) { // unless it starts with a name
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
@@ -199,10 +199,10 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// setup is the set-up of a server as the dashboard shows it.
+// setup provides the dashboard with the set-up of a server.
 type setup struct{ *Server }
 
-// SetupChecks says how the set-up stands, the connection to Discord included.
+// SetupChecks returns the state of the set-up, including the connection to Discord.
 func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	ctx, done := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("no answer within 10 s"))
 	defer done()
@@ -220,7 +220,7 @@ func (a setup) SetupChecks(ctx context.Context) []api.SetupCheck {
 	return list
 }
 
-// SaveKey keeps the key of a service in the vault, and uses it from now on.
+// SaveKey stores the key of a service in the vault and starts using it.
 func (a setup) SaveKey(ctx context.Context, name, value string) error {
 	ctx, done := context.WithTimeoutCause(ctx, modelTestTime, fmt.Errorf("no answer within %s", modelTestTime))
 	defer done()
@@ -235,7 +235,7 @@ func (a setup) SaveKey(ctx context.Context, name, value string) error {
 	if name == "DISCORD_TOKEN" {
 		select {
 		case a.Web.newToken <- struct{}{}:
-		default: // it is told already
+		default: // a signal is already pending
 		}
 	}
 	return nil
@@ -251,7 +251,7 @@ func (a setup) Models(ctx context.Context, provider string) ([]string, error) {
 // modelTestTime bounds the test of a model.
 const modelTestTime = 30 * time.Second
 
-// TestModel asks the model that does tasks for one word, and says that it answered.
+// TestModel asks the task model for one word and reports that it answered.
 func (a setup) TestModel(ctx context.Context) (string, error) {
 	for _, b := range settings.RuntimeBindings(a.Settings.Current(), a.models.Ability) {
 		if !b.Chosen {

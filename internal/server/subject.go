@@ -27,24 +27,24 @@ import (
 	"clank/sessions/access"
 )
 
-// SubjectData is what is kept of a person or a Discord server, beside the contents of files.
+// SubjectData is the data stored about a person or a Discord server, without the contents of files.
 type SubjectData struct {
 	Of          sqlite.Subject              `json:"of"`
 	At          time.Time                   `json:"at"`
 	Database    map[string][]map[string]any `json:"database"` // rows by table
 	Transcripts map[string][]transcriptLine `json:"transcripts,omitempty"`
-	Vault       []string                    `json:"vault,omitempty"`    // names of entries that they may use
+	Vault       []string                    `json:"vault,omitempty"`    // names of the entries that they may use
 	SignIns     []access.Token              `json:"sign_ins,omitempty"` // without secrets
-	Settings    []string                    `json:"settings,omitempty"` // keys of those that name them
-	Files       []string                    `json:"files,omitempty"`    // and folders, in the home
+	Settings    []string                    `json:"settings,omitempty"` // keys of the settings that mention them
+	Files       []string                    `json:"files,omitempty"`    // files and folders, relative to the home
 
-	states []string // folders of browsers, in the home
+	states []string // data folders of browsers, relative to the home
 }
 
-// subjectPattern matches the IDs that files are looked for by.
+// subjectPattern matches IDs that are safe in file patterns.
 var subjectPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]+$`) })
 
-// subjectStores are what else than files has something of a subject.
+// subjectStores are the stores, other than files, that hold data about subjects.
 type subjectStores struct {
 	home   *Home
 	db     *sqlite.DB
@@ -52,7 +52,7 @@ type subjectStores struct {
 	tokens *access.TokenStore
 }
 
-// openStores opens them, for do.
+// openStores opens the stores, calls do, and closes them.
 func (h *Home) openStores(ctx context.Context, getenv func(string) string, do func(*subjectStores) error) (err error) {
 	s := &subjectStores{home: h}
 	if _, err := os.Stat(h.Path("vault.json")); err == nil {
@@ -74,7 +74,7 @@ func (h *Home) openStores(ctx context.Context, getenv func(string) string, do fu
 	return do(s)
 }
 
-// find returns what is kept of a subject. Pictures of the database are given to file.
+// find returns the data stored about a subject. It passes images of the database to file.
 func (s *subjectStores) find(ctx context.Context, of sqlite.Subject, file func(string, []byte) error) (d SubjectData, err error) {
 	id := of.Person + of.Server
 	if !subjectPattern().MatchString(id) {
@@ -96,7 +96,7 @@ func (s *subjectStores) find(ctx context.Context, of sqlite.Subject, file func(s
 	return d, s.home.findFiles(&d)
 }
 
-// findGrants looks for the sign-ins of a person, and the entries of the vault that they may use.
+// findGrants finds the sign-ins of a person and the vault entries that they may use.
 func (s *subjectStores) findGrants(ctx context.Context, d *SubjectData) (err error) {
 	if d.Of.Person == "" {
 		return nil
@@ -117,7 +117,7 @@ func (s *subjectStores) findGrants(ctx context.Context, d *SubjectData) (err err
 	return err
 }
 
-// findFiles looks for the files and folders of a subject: those of its places, and of its tasks.
+// findFiles finds the files and folders of a subject's places and tasks.
 func (h *Home) findFiles(d *SubjectData) error {
 	places := []string{"*@person-" + d.Of.Person, "*@person-" + d.Of.Person + "at*"}
 	if d.Of.Server != "" {
@@ -125,7 +125,7 @@ func (h *Home) findFiles(d *SubjectData) error {
 	}
 	found := map[string]bool{}
 	look := func(into map[string]bool, pattern ...string) {
-		paths, _ := filepath.Glob(h.Path(pattern...)) // it is well formed
+		paths, _ := filepath.Glob(h.Path(pattern...)) // the pattern is valid
 		for _, p := range paths {
 			if name, err := filepath.Rel(h.Dir, p); err == nil {
 				into[filepath.ToSlash(name)] = true
@@ -156,7 +156,7 @@ func (h *Home) findFiles(d *SubjectData) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range runs { // the database need not know of them any more
+	for _, run := range runs { // the database may not list them any more
 		_, server, _ := strings.Cut(string(run.Place), "server-")
 		if d.Of.Person != "" && run.User == d.Of.Person || d.Of.Server != "" && server == d.Of.Server {
 			look(found, recordsFolder, run.Task)
@@ -166,7 +166,7 @@ func (h *Home) findFiles(d *SubjectData) error {
 	return nil
 }
 
-// filesOfRow returns the files that came with an exported task, and those that its pages offered.
+// filesOfRow returns the files attached to an exported task and those that it downloaded.
 func filesOfRow(row map[string]any) (all []sessions.File) {
 	for _, column := range []string{"files", "downloads"} {
 		var list []sessions.File
@@ -177,7 +177,7 @@ func filesOfRow(row map[string]any) (all []sessions.File) {
 	return all
 }
 
-// transcriptsOf returns what a person has said in calls, or all that was said in those of a server, by file.
+// transcriptsOf returns, by file, the lines of transcripts that a person has said, or all lines of a server.
 func (h *Home) transcriptsOf(of sqlite.Subject) (map[string][]transcriptLine, error) {
 	found := map[string][]transcriptLine{}
 	return found, h.eachTranscript(func(name string, lines [][]byte) error {
@@ -216,7 +216,7 @@ func (h *Home) eachTranscript(do func(name string, lines [][]byte) error) error 
 	return nil
 }
 
-// eraseTranscripts takes the lines of a subject out of the transcripts. They keep their age.
+// eraseTranscripts removes the lines of a subject from the transcripts. It preserves their modification times.
 func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 	return h.eachTranscript(func(name string, lines [][]byte) error {
 		before := len(lines)
@@ -242,8 +242,8 @@ func (h *Home) eraseTranscripts(of sqlite.Subject) error {
 	})
 }
 
-// ExportSubject writes what is kept of a person or a server to a new file: a tar archive, compressed with gzip, with
-// data.json and files. clank may go on meanwhile. What their browsers hold is not in it.
+// ExportSubject writes the data stored about a person or a server to a new file, a gzip-compressed tar archive with
+// data.json and files. clank may be running. The archive does not include the data of their browsers.
 func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of sqlite.Subject, file string) (d SubjectData, err error) {
 	err = writeNewFile(file, func(tmp *atomicfile.File) error {
 		out, err := newArchive(tmp, "")
@@ -266,7 +266,7 @@ func (h *Home) ExportSubject(ctx context.Context, getenv func(string) string, of
 	return d, nil
 }
 
-// addSubject adds the files of a subject, and the rest as JSON.
+// addSubject adds the files of a subject, and the other data as JSON.
 func (b *backup) addSubject(d SubjectData) error {
 	for _, name := range d.Files {
 		err := filepath.WalkDir(b.home.Path(filepath.FromSlash(name)), func(file string, e fs.DirEntry, err error) error {
@@ -287,9 +287,10 @@ func (b *backup) addSubject(d SubjectData) error {
 	return b.addBytes("data.json", text, 0o600)
 }
 
-// EraseSubject deletes what is kept of a person or a server: in the database, also where it was stored before, in
-// transcripts, the vault and sign-ins, their files and what their browsers hold. It returns what was found, and how
-// many rows of each table are gone or are nobody's any more. clank must not run. Once more after an error, it goes on.
+// EraseSubject deletes the data stored about a person or a server: from the database and its older copies,
+// transcripts, the vault and sign-ins, together with their files and browser data. It returns what was found, and the
+// number of rows deleted or anonymized in each table. clank must not be running. After an error, calling it again
+// continues.
 func (h *Home) EraseSubject(
 	ctx context.Context, getenv func(string) string, of sqlite.Subject,
 ) (d SubjectData, rows map[string]int, err error) {
@@ -310,7 +311,7 @@ func (h *Home) EraseSubject(
 	return d, rows, nil
 }
 
-// erase deletes what was found. The database, by which the rest is found, comes last.
+// erase deletes what was found. The database comes last, because the rest is found through it.
 func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]int, error) {
 	if len(d.Vault) > 0 {
 		if _, err := s.vault.ForgetUser(ctx, d.Of.Person); err != nil {
@@ -322,7 +323,7 @@ func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]in
 			return nil, err
 		}
 	}
-	for _, name := range d.states { // a browser that outlived its server would write it again
+	for _, name := range d.states { // a browser that survived its server would write the data again
 		if err := chrome.Reap(ctx, s.home.Path(filepath.FromSlash(name), "user-data")); err != nil {
 			return nil, err
 		}
@@ -344,7 +345,7 @@ func (s *subjectStores) erase(ctx context.Context, d SubjectData) (map[string]in
 	return s.db.Erase(ctx, d.Of)
 }
 
-// FindPeople returns the people that the database knows by an ID or a name.
+// FindPeople returns the people in the database with the given ID or name.
 func (h *Home) FindPeople(ctx context.Context, idOrName string) (found []sqlite.Person, err error) {
 	db, err := h.OpenDatabase(ctx)
 	if err != nil {

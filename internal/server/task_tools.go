@@ -15,10 +15,10 @@ import (
 	"clank/sessions"
 )
 
-// taskTools are the tools of a server for its tasks; see dashboard.TaskTools.
+// taskTools implements dashboard.TaskTools.
 type taskTools struct{ *Server }
 
-// PageLog returns what the page that a session shows has said and asked for while the task ran.
+// PageLog returns the console messages and requests of the session's page while the task ran.
 func (a taskTools) PageLog(t sessions.TaskRecord) api.PageLog {
 	log := api.PageLog{Console: []api.ConsoleLine{}, Requests: []api.PageRequest{}}
 	w, ok := a.Browsers.Lookup(t.SessionID)
@@ -63,7 +63,7 @@ func (a taskTools) openRun(task string) (*recording.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(found[0]) != task { // it is the id of a session
+	if filepath.Base(found[0]) != task { // the id of a session, not of a task
 		return nil, recording.ErrRunNotFound
 	}
 	return recording.OpenRecording(found[0])
@@ -82,7 +82,8 @@ func (a taskTools) SaveScript(task, name string) ([]string, error) {
 	return notes, recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Save(script, false)
 }
 
-// Replay plays the record of a task in a window of its own, which goes with it. People are asked what they were asked.
+// Replay replays the record of a task in a new window, which is closed afterwards. It asks people the same questions
+// again.
 func (a taskTools) Replay(ctx context.Context, task string, tell func(recording.StepComparison)) (recording.ReplaySummary, error) {
 	run, err := a.openRun(task)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// gauges are metrics that are read when somebody asks for them.
+// gauges are metrics that are computed when they are collected.
 type gauges struct{ server *Server }
 
 var (

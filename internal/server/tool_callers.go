@@ -14,27 +14,27 @@ import (
 	"clank/sessions/approval"
 )
 
-// ToolCaller is on whose behalf a model uses the tool "browser".
+// ToolCaller is the person or program on whose behalf a model uses the tool "browser".
 type ToolCaller struct {
 	Origin  sessions.Origin
-	Session string // in which an answer "for this session" holds; "" for none
+	Session string // scope of answers "for this session"; "" for none
 	Task    string // id under which the questions of one call are followed; "" for none
-	// Elicit asks the person at a program that speaks MCPCallerID; nil leaves it to the desk. The error says that
+	// Elicit asks the user of an MCP client; nil leaves the question to the approval queue. Its error means that
 	// nobody can be asked.
 	Elicit func(ctx context.Context, text, detail string) (allowed bool, err error)
 }
 
-// ToolCallers are those whose calls are under way. Its zero value is ready for use.
+// ToolCallers tracks the callers of running calls. The zero value is ready to use.
 type ToolCallers struct {
 	mu   sync.Mutex
 	byID map[string]ToolCaller
 }
 
-// MCPCallerID begins the ids by which "clank mcp" speaks to a server that runs, one for each call. Its questions are
-// the operator's, and those of whoever follows the call by its id.
+// MCPCallerID is the prefix of the ids by which "clank mcp" identifies its calls to a running server. Their questions
+// go to the operator, and to the client that follows the call by its id.
 const MCPCallerID = "mcp-"
 
-// Register makes the calls with the context those of a Speaker, until its last result is called.
+// Register attributes the calls with the returned context to sp, until leave is called.
 func (s *ToolCallers) Register(ctx context.Context, sp ToolCaller) (call context.Context, leave func()) {
 	id := rand.Text()
 	s.mu.Lock()
@@ -60,17 +60,17 @@ func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
 	return sp, ok
 }
 
-// ToolApprover decides what models set off with the tool "browser". It is a [control.Approver].
+// ToolApprover approves the actions of models that use the tool "browser". It implements [control.Approver].
 type ToolApprover struct {
 	*Approver
 
-	Downloads *DownloadApprover // learns of clicks that may download a program; may be nil
+	Downloads *DownloadApprover // notified of clicks that may download a program; may be nil
 }
 
-// Profile implements [control.Approver]: a model works with the profile of whom it works for.
+// Profile implements [control.Approver]: it restricts a model to the profiles of the person it works for.
 func (k ToolApprover) Profile(id, want string) (string, error) {
 	sp, known := k.Callers.lookup(id)
-	if !known { // a program of the operator's
+	if !known { // a program of the operator
 		return want, nil
 	}
 	return toolProfile(k.Settings(), sp.Origin, want)
@@ -97,7 +97,7 @@ func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessio
 	return err
 }
 
-// askMCPClient asks the person at an MCPCallerID client, if the rules leave it to people.
+// askMCPClient asks the user of an MCP client, if the rules require approval.
 func (k *Approver) askMCPClient(ctx context.Context, sp ToolCaller, q approval.Question) error {
 	if k.Approvals.Rule(q.Class) != approval.RuleAsk {
 		return k.Approvals.CheckRules(q)

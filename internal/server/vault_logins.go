@@ -16,7 +16,7 @@ import (
 	"clank/sessions"
 )
 
-// VaultLogins lets the agent loop have logins of the vault filled into its pages.
+// VaultLogins fills logins of the vault into the pages of the agent loop.
 type VaultLogins struct {
 	Vault   *vault.Vault
 	Filler  *login.Filler
@@ -38,7 +38,8 @@ func (k VaultLogins) List(ctx context.Context, t sessions.Task) ([]browseagent.L
 	return list, nil
 }
 
-// mayUseLogin: the operator's own doors may use every entry, other people those that name them or a role of theirs.
+// mayUseLogin reports whether the requester may use an entry: the operator all of them, other people those that name
+// them or one of their roles.
 func mayUseLogin(e vault.Entry, o sessions.Origin) bool {
 	return o.Kind == sessions.FromTerminal || o.Kind == sessions.FromDashboard || e.Allows(o.User, o.Roles)
 }
@@ -57,7 +58,7 @@ func (k VaultLogins) findEntry(ctx context.Context, t sessions.Task, name string
 	return vault.Entry{}, fmt.Errorf("%w: %s", vault.ErrNotFound, name)
 }
 
-// withTab runs something with the tab that a session has in front of it.
+// withTab calls do with the front tab of a session.
 func (k VaultLogins) withTab(ctx context.Context, s sessions.Session, do func(*page.Tab) error) error {
 	w, ok := k.Windows.Lookup(s.ID)
 	if !ok {
@@ -97,7 +98,7 @@ func (k VaultLogins) Where(ctx context.Context, s sessions.Session, t sessions.T
 
 func errNoCodes(name string) error { return fmt.Errorf("the login %s makes no one-time codes", name) }
 
-// ErrPageChanged says that the page is not that any more which a person was asked about.
+// ErrPageChanged means that the page is no longer the one that a person approved.
 var ErrPageChanged = errors.New("the page has become another one since a person agreed: fill it in again")
 
 // Fill implements browseagent.Logins.
@@ -106,7 +107,7 @@ func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Ta
 	if err != nil {
 		return nil, err
 	}
-	agreed := false // what comes after the page that was asked about belongs to the same login
+	agreed := false // the pages that follow the approved one belong to the same login
 	var res login.FillResult
 	err = k.withTab(ctx, s, func(tab *page.Tab) (err error) {
 		res, err = k.Filler.Fill(ctx, tab, login.FillRequest{Name: name, Origins: e.Origins, Submit: submit, Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
@@ -123,7 +124,7 @@ func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Ta
 	return []string{describeFill(res)}, nil
 }
 
-// describeFill says what was done, and what is left to do.
+// describeFill returns what was done and what remains to be done.
 func describeFill(res login.FillResult) string {
 	what := "password"
 	switch {
@@ -146,7 +147,7 @@ func describeFill(res login.FillResult) string {
 	return text
 }
 
-// codeMargin is how much longer than the present moment a code should hold.
+// codeMargin is how much longer a one-time code must remain valid.
 const codeMargin = 2 * time.Second
 
 // FillCode implements browseagent.Logins.
@@ -177,7 +178,7 @@ func (k VaultLogins) FillCode(ctx context.Context, s sessions.Session, t session
 	return []string{"the code is filled in at " + vault.DisplayOrigin(at) + "; it is not sent yet"}, nil
 }
 
-// openVault opens the vault of the home. One that cannot be opened is said, and leaves the rest as it is.
+// openVault opens the vault of the home. If that fails it is logged and the rest works without.
 func (a *Server) openVault(ctx context.Context) {
 	v, err := OpenVault(ctx, a.getenv, a.Home)
 	if err == nil {
@@ -198,7 +199,7 @@ func (a *Server) openVault(ctx context.Context) {
 	}
 }
 
-// stateKeys returns the keys of the state of persons' browsers.
+// stateKeys returns the keys of the saved states of people's browsers.
 func (a *Server) stateKeys(ctx context.Context) ([]string, error) {
 	opts, err := VaultOptions(a.getenv, a.Home)
 	if err != nil {
@@ -207,7 +208,7 @@ func (a *Server) stateKeys(ctx context.Context) ([]string, error) {
 	return vault.StateKeys(ctx, opts)
 }
 
-// VaultOptions say where the vault of a home and its key are.
+// VaultOptions returns the paths of the home's vault and its key.
 func VaultOptions(getenv func(string) string, h *Home) (vault.Options, error) {
 	opts := vault.Options{Path: h.Path("vault.json"), KeyFile: h.Path("vault.key"), Keyring: vault.SystemKeyring{}}
 	if strings.EqualFold(getenv("CLANK_VAULT_KEYRING"), "off") {

@@ -22,18 +22,18 @@ import (
 )
 
 const (
-	// voiceCheckTime bounds each part of the check, so that all of it ends within the half minute that pages wait.
+	// voiceCheckTime bounds each part of the check, so that the whole ends within the half minute that pages wait.
 	voiceCheckTime = 12 * time.Second
-	// maxCheckedSound is how much sound is taken of who speaks, in packets.
+	// maxCheckedSound is the maximum amount of synthesized speech, in packets.
 	maxCheckedSound = int(10 * time.Second / voice.FrameTime)
-	// checkedText is spoken, and to be understood: any of checkedWords.
+	// checkedText is spoken and must be recognized: any of checkedWords.
 	checkedText = "Hello, this is a test of my voice."
 )
 
 var checkedWords = []string{"hello", "test", "voice"}
 
-// CheckVoice tries what calls hear and speak with: words are spoken, the sound of them is put into words again, and a
-// realtime model is asked for an answer. What fails says what to do about it.
+// CheckVoice tests the speech services used in calls: it synthesizes a sentence, transcribes the result, and asks a
+// realtime model for an answer. Failures say what to do.
 func (x *CallService) CheckVoice(ctx context.Context) []api.VoiceCheck {
 	v := x.Settings().Voice
 	if !v.Enabled {
@@ -56,7 +56,7 @@ func (x *CallService) hasSecret(name string) bool {
 	return err == nil && v.IsSet()
 }
 
-// checkSpeech has a sentence spoken, and returns its sound.
+// checkSpeech synthesizes a sentence and returns the audio.
 func (x *CallService) checkSpeech(ctx context.Context, v settings.Speech) ([]voice.Packet, api.VoiceCheck) {
 	c := api.VoiceCheck{Name: "Speech"}
 	about := sentence(speechCapability(settings.Voice{Speech: v}, x.hasSecret).Detail)
@@ -87,7 +87,7 @@ func (x *CallService) checkSpeech(ctx context.Context, v settings.Speech) ([]voi
 	return sound, c
 }
 
-// speakForCheck returns the sound of the sentence.
+// speakForCheck returns the audio of the sentence.
 func speakForCheck(ctx context.Context, s voice.Synthesizer) (sound []voice.Packet, err error) {
 	ctx, done := context.WithTimeoutCause(ctx, voiceCheckTime, fmt.Errorf("no sound within %s", voiceCheckTime))
 	defer done()
@@ -103,13 +103,13 @@ func speakForCheck(ctx context.Context, s voice.Synthesizer) (sound []voice.Pack
 	return sound, nil
 }
 
-// packetOf returns the packet with a number of a sound.
+// packetOf returns the nth packet of a stream.
 func packetOf(n int, opus []byte) voice.Packet {
 	const each = int(voice.FrameTime * voice.RateOpus / time.Second)
 	return voice.Packet{Sequence: uint16(n), Timestamp: uint32(n * each), Opus: slices.Clone(opus)} //nolint:gosec // there are few
 }
 
-// checkTranscription has the sound put into words. Where nothing has been spoken this machine speaks, or at least sounds.
+// checkTranscription transcribes the sound. Without one it uses the voice of this machine or, failing that, a tone.
 func (x *CallService) checkTranscription(ctx context.Context, v settings.Voice, sound []voice.Packet) api.VoiceCheck {
 	about := transcriptionCapability(v, x.hasSecret)
 	c := api.VoiceCheck{Name: "Understanding", Text: sentence(about.Detail)}
@@ -122,7 +122,7 @@ func (x *CallService) checkTranscription(ctx context.Context, v settings.Voice, 
 	defer done()
 	words := true
 	if own, err := speech.NewESpeak(speech.ESpeakOptions{}); len(sound) == 0 && err == nil {
-		sound, _ = speakForCheck(ctx, own) // a tone does otherwise
+		sound, _ = speakForCheck(ctx, own) // without a local voice a tone is used
 	}
 	if len(sound) == 0 {
 		words = false
@@ -150,7 +150,7 @@ func (x *CallService) checkTranscription(ctx context.Context, v settings.Voice, 
 	return c
 }
 
-// tone returns a second of sound that is no word.
+// tone returns a second of sound without speech.
 func tone() (sound []voice.Packet, err error) {
 	encoder, err := voice.NewOpusEncoder(voice.RateSpeech)
 	if err != nil {
@@ -170,7 +170,7 @@ func tone() (sound []voice.Packet, err error) {
 	return sound, nil
 }
 
-// checkFailure says what went wrong, and what to do about it.
+// checkFailure returns what went wrong and what to do about it.
 func checkFailure(err error) string {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		if e.Hint != "" {
@@ -231,12 +231,12 @@ func (x *CallService) checkRealtime(ctx context.Context, v settings.RealtimeMode
 	return c
 }
 
-// checkListener waits for an answer, and hears it.
+// checkListener waits for an answer and checks that it has sound.
 type checkListener struct {
 	ctx      context.Context //nolint:containedctx // of the check
 	came     chan struct{}
 	playing  sync.WaitGroup
-	answered bool // set before came is told
+	answered bool // set before came is signaled
 }
 
 // Speak implements [realtime.Listener].
@@ -251,7 +251,7 @@ func (l *checkListener) Speak(_ []string, sound playout.SoundFunc) realtime.Play
 	return unplayed{}
 }
 
-// unplayed is sound that nobody hears.
+// unplayed discards sound.
 type unplayed struct{}
 
 func (unplayed) Played() time.Duration { return 0 }
@@ -268,7 +268,7 @@ func (l *checkListener) Answered(string) {
 	}
 }
 
-func (*checkListener) Trouble(*llm.Error) {} // Run says what it ends with
+func (*checkListener) Trouble(*llm.Error) {} // Run returns the error
 
 func (*checkListener) Show(string, []llm.Image) {}
 
@@ -279,13 +279,13 @@ func (*checkListener) Asker(context.Context, []string) (sessions.Origin, error) 
 	return sessions.Origin{}, errors.New("there are no tools")
 }
 
-// checkMeter counts what the check uses.
+// checkMeter charges what the check uses.
 type checkMeter struct {
 	ctx  context.Context //nolint:containedctx // of the check
 	bill *budget.SpeechConversation
 }
 
-// CountResponse implements [realtime.Meter]. What is spent by now does not matter to the check.
+// CountResponse implements [realtime.Meter]. An exhausted budget does not stop the check.
 func (m checkMeter) CountResponse(_ []string, u realtime.Usage) {
 	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
 	_ = m.bill.CountResponse(m.ctx, m.ctx, r)

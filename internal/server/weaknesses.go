@@ -19,25 +19,25 @@ import (
 	"clank/sessions/approval"
 )
 
-// Installation holds what is examined for weaknesses.
+// Installation is the state of an installation that is checked for weaknesses.
 type Installation struct {
 	Settings   settings.Settings
 	Getenv     func(string) string
 	EUID       int
 	Home       string
 	HomeMode   os.FileMode
-	FileSystem string // that others share, on which the home lies; "" for a local one
-	Free       int64  // bytes on the disk of the home; negative where that is not known
-	ViewerAddr string // where the viewer's page listens; "" while nothing does
-	KeyFile    string // of the vault, if there is one
+	FileSystem string // type of the network file system that holds the home; "" for a local one
+	Free       int64  // free bytes on the disk of the home; negative if unknown
+	ViewerAddr string // listen address of the viewer's page; "" while it is not served
+	KeyFile    string // key file of the vault, if there is one
 	KeyMode    os.FileMode
 	Profiles   []profile.Profile
-	Browser    time.Time // when its program was made; zero where that is not known
+	Browser    time.Time // build date of the browser; zero if unknown
 	Now        time.Time
 }
 
-// InspectInstallation looks at the installation that has its state in a home, apart from where a server listens. program
-// is that of the browser, "" if none was found.
+// InspectInstallation inspects the installation whose state is in h, except for the listeners of a server. program is
+// the path of the browser, "" if none was found.
 func InspectInstallation(s settings.Settings, getenv func(string) string, h *Home, program string) Installation {
 	in := Installation{
 		Settings: s, Getenv: getenv, EUID: os.Geteuid(), Home: h.Dir, FileSystem: sharedFileSystem(h.Dir), Free: -1,
@@ -55,14 +55,14 @@ func InspectInstallation(s settings.Settings, getenv func(string) string, h *Hom
 		}
 	}
 	store := &profile.Store{Path: h.Path("browser", "profiles.json")}
-	in.Profiles, _ = store.List() // what cannot be read is told where it is used
+	in.Profiles, _ = store.List() // a read error is reported where the profiles are used
 	if info, err := os.Stat(program); err == nil {
 		in.Browser = info.ModTime()
 	}
 	return in
 }
 
-// Weaknesses returns the ways in which an installation protects less than it could, the serious ones first.
+// Weaknesses returns the weaknesses of the installation, serious ones first.
 func (in Installation) Weaknesses() []api.Weakness {
 	var list []api.Weakness
 	for _, c := range weaknessChecks {
@@ -82,7 +82,7 @@ func (in Installation) Weaknesses() []api.Weakness {
 	return list
 }
 
-// when returns what was found if it is so.
+// when returns what if so is true, otherwise "".
 func when(so bool, what string) string {
 	if so {
 		return what
@@ -90,23 +90,24 @@ func when(so bool, what string) string {
 	return ""
 }
 
-// whenAny returns what was found of a list, if there is something in it.
+// whenAny returns what, followed by the list, if the list is not empty.
 func whenAny(what string, list []string) string {
 	return when(len(list) > 0, what+strings.Join(list, ", "))
 }
 
-// whenOpen returns that others can open something with that mode, if they can.
+// whenOpen returns a finding if the file mode gives other users access.
 func whenOpen(path string, mode os.FileMode) string {
-	open := mode&0o077 != 0 && runtime.GOOS != "windows" // which has no such bits
+	open := mode&0o077 != 0 && runtime.GOOS != "windows" // Windows has no such bits
 	return when(open, fmt.Sprintf("Other accounts of this machine can open %s (%v)", path, mode))
 }
 
 func (in Installation) present(secret string) bool { return SecretPresent(in.Getenv, secret) }
 
-// oldBrowser is the age at which a Chromium lacks repairs of holes that are known: there is a release every four weeks.
+// oldBrowser is the age from which a Chromium lacks fixes of known vulnerabilities: there is a release every four
+// weeks.
 const oldBrowser = 60 * 24 * time.Hour
 
-// weaknessChecks are all weaknesses: what is found, why it matters, and what to do about it.
+// weaknessChecks are all checks: the finding, why it matters, and what to do about it.
 var weaknessChecks = []struct {
 	name    string
 	serious bool
@@ -169,7 +170,7 @@ var weaknessChecks = []struct {
 		"viewer", true,
 		func(in Installation) string {
 			public := plainHost(in.Settings.Share.PublicURL) != ""
-			host, _, err := net.SplitHostPort(in.ViewerAddr) // an error while nothing listens
+			host, _, err := net.SplitHostPort(in.ViewerAddr) // fails while nothing listens
 			open := err == nil && !pageorigin.IsLoopback(host)
 			return when(public || open, "Shared browsers are shown without encryption")
 		},
@@ -303,7 +304,7 @@ var weaknessChecks = []struct {
 	{
 		"disk", true,
 		func(in Installation) string {
-			full := in.Free >= 0 && in.Free < 2*int64(max(in.Settings.Browser.MinFree, 1))<<30 // soon
+			full := in.Free >= 0 && in.Free < 2*int64(max(in.Settings.Browser.MinFree, 1))<<30 // or nearly full
 			return when(full, fmt.Sprintf("%d MiB are free on the disk of %s", in.Free>>20, in.Home))
 		},
 		"nothing is downloaded below the setting “Free disk space”, and settings, logins and the vault cannot be written " +
@@ -312,7 +313,7 @@ var weaknessChecks = []struct {
 	},
 }
 
-// privateHosts returns what pages may reach though it is private.
+// privateHosts returns the private addresses and names that pages may reach.
 func (in Installation) privateHosts() []string {
 	n := in.Settings.NetworkAccess
 	hosts := slices.Concat(settings.SplitHosts(n.AllowedHosts), settings.SplitHosts(in.Getenv(AllowedHostsEnv)))
@@ -325,7 +326,7 @@ func (in Installation) privateHosts() []string {
 	return hosts
 }
 
-// unasked returns the classes of actions that nobody is asked about.
+// unasked returns the action classes that are allowed without a question.
 func (in Installation) unasked() (classes []string) {
 	for _, c := range []approval.Class{
 		approval.ClassBuy, approval.ClassSubmit, approval.ClassSend, approval.ClassDelete, approval.ClassUnclear,
@@ -338,7 +339,7 @@ func (in Installation) unasked() (classes []string) {
 	return classes
 }
 
-// plainSecrets returns the secrets that the environment has itself, and not in files.
+// plainSecrets returns the names of secrets that are set in the environment itself rather than in files.
 func (in Installation) plainSecrets() []string {
 	names := []string{
 		"CLANK_VAULT_KEY", "CLANK_NODE_TOKEN", "CLANK_SANDBOX_TOKEN", settings.SecretTURN, settings.CredentialTURN,
@@ -352,7 +353,7 @@ func (in Installation) plainSecrets() []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return in.Getenv(name) == "" })
 }
 
-// plainServers returns the addresses of other machines that are spoken to without encryption.
+// plainServers returns the addresses of other machines that are contacted without encryption.
 func (in Installation) plainServers() []string {
 	s := in.Settings
 	list := []string{
@@ -374,7 +375,7 @@ func (in Installation) plainServers() []string {
 	return hosts
 }
 
-// plainHost returns the host of an address at which another machine is spoken to without encryption; "" if it is none.
+// plainHost returns the host of address if it is another machine contacted without encryption, otherwise "".
 func plainHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "ws" || pageorigin.IsLoopback(u.Hostname()) {

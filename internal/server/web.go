@@ -19,21 +19,20 @@ import (
 	"clank/sessions/agent"
 )
 
-// readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in
-// its name.
+// readerProxyProfile is the proxy profile of readers. No browser profile can have a space in its name.
 const readerProxyProfile = "page reader"
 
-// WebServices read and search without a browser, and watch pages, which seldom need one.
+// WebServices read and search the web without a browser, and watch pages, which seldom needs one.
 type WebServices struct {
 	Reader   *web.Reader
 	searcher *web.Searcher
 	Watches  *watches.Runner
-	bot      atomic.Pointer[bot.Bot] // nil until it is connected
-	discord  atomic.Pointer[string]  // how it stands with Discord; nil before that is known
-	newToken chan struct{}           // a token for Discord was kept
+	bot      atomic.Pointer[bot.Bot] // nil until connected
+	discord  atomic.Pointer[string]  // status of the Discord connection; nil before it is known
+	newToken chan struct{}           // signals that a token for Discord was stored
 }
 
-// OpenWeb makes the parts ready. No page is looked at by itself before [app.watch].
+// OpenWeb prepares the services. Watched pages are not checked before [Server.RunWatches].
 func (a *Server) OpenWeb() *WebServices {
 	w := &WebServices{Reader: web.NewReader(a.gate, readerProxyProfile), newToken: make(chan struct{}, 1)}
 	w.searcher = &web.Searcher{
@@ -52,13 +51,13 @@ func (a *Server) OpenWeb() *WebServices {
 	return w
 }
 
-// RunWatches looks at watched pages until the program ends.
+// RunWatches checks watched pages until the server closes.
 func (a *Server) RunWatches(ctx context.Context, w *WebServices) {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = w.Watches.Run(ctx) // its error is why we stopped it
+		_ = w.Watches.Run(ctx) // Run only returns the cause of its end
 	}()
 	a.onClose(func(closing context.Context) error {
 		stop(errors.New("clank is ending"))
@@ -71,12 +70,12 @@ func (a *Server) RunWatches(ctx context.Context, w *WebServices) {
 	})
 }
 
-// AssistantWeb returns the web tools of the text brain.
+// AssistantWeb returns the web tools of the assistant.
 func (w *WebServices) AssistantWeb() assistant.WebTools {
 	return assistant.WebTools{Reader: w.Reader, Searcher: w.searcher, Watches: w.Watches}
 }
 
-// SearchEngine returns the engine that the settings choose, nil if it is not set up.
+// SearchEngine returns the configured search engine, nil if it is not set up.
 func SearchEngine(s settings.Web, getenv func(string) string) web.SearchEngine {
 	key := func(name string) string {
 		v, err := settings.ReadSecret(name, getenv)
@@ -98,7 +97,7 @@ func SearchEngine(s settings.Web, getenv func(string) string) web.SearchEngine {
 	return nil
 }
 
-// watchHost answers what watches ask of the program. It implements [watches.Host].
+// watchHost connects watches to the rest of the program. It implements [watches.Host].
 type watchHost struct {
 	server *Server
 	web    *WebServices
@@ -119,13 +118,13 @@ func (h watchHost) Read(ctx context.Context, x watches.Watch) (watches.Reading, 
 	return watches.Reading{URL: p.URL, Title: p.Title, Text: p.Text}, err
 }
 
-// Times of reading a page that its scripts draw.
+// Timing for pages that scripts render.
 const (
 	renderTimeout      = 15 * time.Second
 	renderPollInterval = 500 * time.Millisecond
 )
 
-// Browse implements [watches.Host], in a window of its own without anybody's cookies.
+// Browse implements [watches.Host] with a window of its own that has no cookies.
 func (h watchHost) Browse(ctx context.Context, x watches.Watch) (_ watches.Reading, err error) {
 	a := h.server
 	s := a.Settings.Current()
@@ -152,7 +151,7 @@ func (h watchHost) Browse(ctx context.Context, x watches.Watch) (_ watches.Readi
 	return watches.Reading{URL: url, Title: title, Text: text}, err
 }
 
-// WaitForStableText waits until a page has text that does not change any more, for a while.
+// WaitForStableText returns the text of a page once it has stopped changing, or after renderTimeout.
 func WaitForStableText(ctx context.Context, win interface {
 	MainFrameText(ctx context.Context) (string, error)
 },
@@ -177,9 +176,9 @@ func WaitForStableText(ctx context.Context, win interface {
 	}
 }
 
-// CheckAllowed implements [watches.Host]. It asks the rules of access again, for who wants to be told and where: rules, roles
-// and members change while a watch goes on. While there is no connection, those whom the rules let in whatever their roles
-// go on.
+// CheckAllowed implements [watches.Host]. It checks the access rules again for the owner and channel, because rules,
+// roles and memberships change. While Discord is not connected, a watch continues if the rules allow its owner
+// regardless of roles.
 func (h watchHost) CheckAllowed(ctx context.Context, x watches.Watch) error {
 	a, b := h.server, h.web.bot.Load()
 	if x.Origin.Kind != sessions.FromDiscord || b == nil {
@@ -197,8 +196,8 @@ func (h watchHost) Judge(ctx context.Context, x watches.Watch, q watches.JudgeQu
 	return (&watches.ModelJudge{Model: h.server.assistantModel}).Ask(llm.WithAccount(ctx, agent.PersonAccount(x.Origin, "watch")), x, q)
 }
 
-// Notify implements [watches.Host]. It tells the owner of a watch at Discord; others find it with the watch, on the page and in
-// the terminal.
+// Notify implements [watches.Host]. It notifies owners on Discord; others see the result with the watch, on the
+// dashboard and in the terminal.
 func (h watchHost) Notify(ctx context.Context, x watches.Watch, n watches.Notice) error {
 	if x.Origin.Kind != sessions.FromDiscord {
 		return nil
