@@ -12,24 +12,24 @@ import (
 	"clank/sessions/agent"
 )
 
-// Runtime is the name under which this backend is known in [sessions.Task].
+// Runtime is the name of this backend in [sessions.Task].
 const Runtime = "local_browser_agent"
 
-// Settings are asked for before each task. A zero field has the default named beside it.
+// Settings are read before each task. Zero fields have the default named beside them.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
-	MaxSteps         int           // model calls in one task that does not say: 30
-	SnapshotChars    int           // upper bound of one page state or page text: 20000
+	MaxSteps         int           // model calls per task without its own limit: 30
+	SnapshotChars    int           // limit of a page state or page text: 20000
 	HistorySnapshots int           // page states and pictures kept in full: 3
-	HistoryChars     int           // upper bound of the conversation: 160000
+	HistoryChars     int           // limit of the conversation: 160000
 	Instructions     string        // added to the system prompt
-	HandOver         []string      // runtimes that the model may leave the rest of a task to: none
+	HandOver         []string      // runtimes to which the model may hand a task over: none
 }
 
-// What no setting changes.
+// Fixed limits.
 const (
-	openTimeout = time.Minute // for starting the browser
-	maxTokens   = 4096        // upper bound of one answer of the model
+	openTimeout = time.Minute // for opening the page, including starting the browser
+	maxTokens   = 4096        // limit of one model answer
 )
 
 func (s Settings) withDefaults() Settings {
@@ -41,18 +41,18 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Agent is the backend. Its exported fields are set before its first use and not changed after; its methods are safe
-// for concurrent use.
+// Agent is the backend. Set its exported fields before first use and do not change them; its methods are safe for
+// concurrent use.
 type Agent struct {
 	Browser sessions.Browser
 	// Model returns the model of that name, or the default for "".
 	Model    func(ctx context.Context, name string) (llm.Model, error)
-	Settings func() Settings     // asked at the start of each task; nil means all defaults
-	Places   map[string]string   // names people use for URLs, told to the model
+	Settings func() Settings     // called at the start of each task; nil means all defaults
+	Places   map[string]string   // names that people use for URLs, for the model
 	Logins   Logins              // nil means none
-	Approver sessions.Approver   // asked before what people want to decide; nil asks nobody
-	TakeOver agent.TakeOverAsker // nil: models cannot ask for a person's hands
-	AskWords agent.PersonAsker   // nil: models cannot ask a person anything
+	Approver sessions.Approver   // asks for approval; nil approves everything but logins
+	TakeOver agent.TakeOverAsker // nil: models cannot ask people to take control
+	AskWords agent.PersonAsker   // nil: models cannot ask questions
 	Logger   *slog.Logger        // nil means none
 	Now      func() time.Time    // nil means time.Now
 
@@ -61,7 +61,7 @@ type Agent struct {
 
 var _ sessions.Backend = (*Agent)(nil)
 
-// sessionState is what the agent keeps of a session between its tasks.
+// sessionState is the state of a session that the agent keeps between tasks.
 type sessionState struct {
 	history history
 	view    pageView
@@ -81,7 +81,7 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 			}
 			err := r.work(ctx, unread)
 			if limit, spent := agent.BudgetSpent(err); spent {
-				text := agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead)
+				text := agent.PartialAnswer(r.lastText, h.State.view.url, h.State.view.title, r.lastRead)
 				return r.answer(ctx, agent.Outcome{Text: text, Limit: limit})
 			}
 			return err
@@ -89,15 +89,14 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	}
 }
 
-// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why that
-// could not be used.
+// loadState restores the state of a session from its stored memory. unread is why the memory could not be read.
 func loadState(s sessions.Session) (h *sessionState, unread error) {
 	h = &sessionState{view: pageView{url: s.URL, title: s.Title}}
 	h.history, unread = parseHistory(s.Memory)
 	return h, unread
 }
 
-// noteOtherRuntime takes in that another runtime has worked the page meanwhile.
+// noteOtherRuntime updates the state after another runtime has worked on the page.
 func (h *sessionState) noteOtherRuntime(s sessions.Session) {
 	if s.URL != "" && s.URL != h.view.url {
 		h.view.reset()
@@ -105,7 +104,7 @@ func (h *sessionState) noteOtherRuntime(s sessions.Session) {
 	}
 }
 
-// Close implements [sessions.Backend]. A task that still runs in the session ends.
+// Close implements [sessions.Backend]. It cancels a running task of the session.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
 	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }

@@ -10,8 +10,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// performApproved performs one understood call within its time, after people were asked where they want to be. The time
-// they take does not count.
+// performApproved executes one well-formed call within its timeout, asking people first if necessary. The time they
+// take does not count.
 func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a toolArgs) callOutcome {
 	if t.signsIn {
 		return r.fillApproved(ctx, t, a)
@@ -31,7 +31,7 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	}
 	act := agent.Action{Page: p, Kind: kind, Args: input, Timeout: r.stepLimit(a), Ask: r.askPeople}
 	do := agent.Perform
-	if t.kind == "" { // it goes to an address, which means the same whatever the page does
+	if t.kind == "" { // it goes to a URL, whose meaning no page can change
 		do = agent.Approve
 	}
 	d := do(ctx, act)
@@ -48,7 +48,7 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	return o
 }
 
-// askToTakeOver asks for a person's hands. The time they take does not count.
+// askToTakeOver asks people to take control. The time they take does not count towards the timeout.
 func (r *run) askToTakeOver(ctx context.Context, a toolArgs) callOutcome {
 	if r.agent.TakeOver == nil {
 		return *invalidCall("Nobody can take over here.")
@@ -60,7 +60,7 @@ func (r *run) askToTakeOver(ctx context.Context, a toolArgs) callOutcome {
 	return callOutcome{remarks: []string{text}}
 }
 
-// askPerson asks for words. The time that takes does not count.
+// askPerson asks a person the model's question. The time that takes does not count towards the timeout.
 func (r *run) askPerson(ctx context.Context, a toolArgs) callOutcome {
 	q := agent.PersonQuestion{Question: a.str("question"), Choices: actiontable.Values(a).Texts("choices")}
 	text, answered := agent.AskPerson(ctx, r.agent.AskWords, r.session, r.task, q)
@@ -70,10 +70,10 @@ func (r *run) askPerson(ctx context.Context, a toolArgs) callOutcome {
 	return callOutcome{remarks: []string{text}}
 }
 
-// stepLimit returns the time of one step, and a little more where the call asked to wait.
+// stepLimit returns the timeout of one step, including the time that the call asks to wait.
 func (r *run) stepLimit(a toolArgs) time.Duration { return r.set.StepTimeout + extraWait(a) }
 
-// runWithin does something within the time that a call has.
+// runWithin runs do within the timeout of a call.
 func (r *run) runWithin(ctx context.Context, a toolArgs, do func(context.Context) callOutcome) (o callOutcome) {
 	o.err = agent.RunWithin(ctx, r.stepLimit(a), func(ctx context.Context) error {
 		o = do(ctx)
@@ -84,16 +84,16 @@ func (r *run) runWithin(ctx context.Context, a toolArgs, do func(context.Context
 
 // askPeople asks a question. The decision is a sentence, "" if nobody had to be asked.
 func (r *run) askPeople(ctx context.Context, q sessions.Question) (decision string, err error) {
-	q.Literal = r.caps.Literal && !r.state.history.foreign // such a model may take up earlier words, too
+	q.Literal = r.caps.Literal && !r.state.history.untyped // a literal model may act on earlier prompts, too
 	return agent.AskApproval(ctx, r.agent.Approver, r.log, r.session, r.task, q)
 }
 
-// refusedOutcome returns what the model is told when people did not agree.
+// refusedOutcome tells the model that people did not approve.
 func refusedOutcome(why error) *callOutcome {
 	return invalidCall("%s", agent.RefusalText(why))
 }
 
-// judgedAction is the action of [sessions.Page.Act] behind a call, if it can set something off.
+// judgedAction returns the action for [sessions.Page.Act] behind a call, if it may need approval.
 func judgedAction(t *tool, a toolArgs) (kind string, input map[string]any) {
 	switch {
 	case t.kind != "":

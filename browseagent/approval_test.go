@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wary is a browser whose pages can tell what an action sets off: a click on e5 buys, and so does going to bank.test.
-// It changes its mark changes times.
+// wary is a browser whose pages report what an action would cause: a click on e5 buys something, and so does going to
+// bank.test. Its mark changes the given number of times.
 type wary struct {
 	*browser
 
@@ -68,7 +68,7 @@ func (p waryPage) ActIfUnchanged(ctx context.Context, kind string, args map[stri
 	return notes, true, err
 }
 
-// asker answers questions as the test wants.
+// asker answers questions as configured.
 type asker struct {
 	questions []sessions.Question
 	answer    func(ctx context.Context) (string, error)
@@ -199,8 +199,7 @@ func TestWhatCannotBeJudgedIsNotDone(t *testing.T) {
 	}
 }
 
-// literal are the questions that a literal model's click on "Buy" leads to, and whether each is in the words of the
-// prompt.
+// literal returns, for each question that a literal model's click on "Buy" leads to, whether it is marked as literal.
 func literal(a *asker) (words []bool) {
 	for _, q := range a.questions {
 		words = append(words, q.Literal)
@@ -212,7 +211,7 @@ const buyInWords = `open the demo shop, click "Buy"`
 
 func TestTheLiteralModelDoesWhatThePromptSays(t *testing.T) {
 	for name, tt := range map[string]struct {
-		typed   []bool // of the tasks of the session, the last of which buys
+		typed   []bool // for each task of the session; the last one buys
 		prompts []string
 		note    string
 		restart bool
@@ -485,7 +484,7 @@ func TestACrashedPageIsReopenedAndTold(t *testing.T) {
 	}
 }
 
-// spent returns a model whose budget allows no further call.
+// spent returns the error of a model without budget.
 func spent(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{}, &llm.Error{Kind: llm.ErrBudgetSpent, Model: "test:model", Message: "budget spent: 0.98 of 1.00 USD for today"}
 }

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	maxCalls    = 10              // in one reply
-	viewTimeout = 3 * time.Second // for the picture that people see after a step
+	maxCalls    = 10              // per reply
+	viewTimeout = 3 * time.Second // for the screenshot for people after a step
 )
 
-// runCalls does what the calls of one reply ask for, one after the other, and records the results. An error ends the
-// task; what a tool got wrong goes back to the model.
+// runCalls executes the calls of one reply one after the other and records the results. An error ends the task; tool
+// failures are returned to the model.
 func (r *run) runCalls(ctx context.Context, calls []llm.ToolCall) error {
 	r.emptyReplies++
 	if len(calls) == 0 {
@@ -50,15 +50,15 @@ func (r *run) runCalls(ctx context.Context, calls []llm.ToolCall) error {
 	return nil
 }
 
-// tookOver reports whether the model has not seen yet what a person has made of the page. One that does what is written
-// word for word goes on.
+// tookOver reports whether a person has controlled the page and the model has not seen the result yet. A literal
+// model continues nevertheless.
 func (r *run) tookOver() bool { return !r.caps.Literal && r.task.Inbox.TookOver() }
 
 func (r *run) skipCall(c llm.ToolCall, why string) {
 	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: why, IsError: true}, "", "")
 }
 
-// runCall does one call and tells both the model and the person.
+// runCall executes one call and reports it to the model and to people.
 func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	r.n++
 	step := sessions.Step{N: r.n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: c.Name, Input: c.Input}
@@ -69,7 +69,7 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 		step.Label = t.label(a, r.state.view.names)
 		step.Input = r.publicInput(t, a, c.Input)
 		step.Secrets = r.typedSecrets(t, a)
-		r.maskStoredPassword(c) // what is a password field may have shown since the call was made
+		r.maskStoredPassword(c) // the page may have turned the field into a password field since the call was made
 		r.emptyReplies = 0
 	}
 	if err := r.emit(ctx, step); err != nil {
@@ -88,7 +88,7 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 		}
 	}
 	o.redact(agent.URLCredentials(a.str("url")))
-	brief := o.summary() // without what is for the model alone
+	brief := o.summary() // without the advice for the model
 	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
 		r.lastRead = brief
 	}
@@ -97,7 +97,7 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	r.state.history.addResult(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
 	step.Phase, step.Text, step.Failed = sessions.PhaseDone, brief, o.failed()
 	step.View, step.URL, step.Title = o.view, r.state.view.url, r.state.view.title
-	if wrong == nil && len(step.Secrets) == 0 { // the page may have shown only meanwhile what the field is for
+	if wrong == nil && len(step.Secrets) == 0 { // the page may have turned the field into a password field during the call
 		if step.Secrets = r.typedSecrets(t, a); len(step.Secrets) > 0 {
 			step.Label, step.Input = t.label(a, r.state.view.names), r.publicInput(t, a, c.Input)
 		}
@@ -105,8 +105,8 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 	return r.emit(ctx, step)
 }
 
-// typedSecrets returns what a call types into a password field, as the newest page state has it, or the password of the
-// address that it opens.
+// typedSecrets returns the text that a call types into a password field, according to the newest page state, or the
+// password in the URL that it opens.
 func (r *run) typedSecrets(t *tool, a toolArgs) []string {
 	if t.kind == "type" && r.state.view.names.isPassword(a.str("ref")) {
 		return []string{a.str("text")}
@@ -117,7 +117,7 @@ func (r *run) typedSecrets(t *tool, a toolArgs) []string {
 	return nil
 }
 
-// performTool performs one understood call on the page and sees what has become of it.
+// performTool executes one well-formed call on the page and reads the page afterwards.
 func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome, error) {
 	var page sessions.Page
 	var notes []string
@@ -143,8 +143,7 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 	return o, agent.ContextError(ctx, nil)
 }
 
-// openSessionPage returns the session's page. Notes are set if it had to be opened again, and then the person is told
-// too.
+// openSessionPage returns the session's page. If it had to be reopened, it returns notes and emits a notice.
 func (r *run) openSessionPage(ctx context.Context) (sessions.Page, []string, error) {
 	v := &r.state.view
 	before := v.url
@@ -170,12 +169,12 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restore
 	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }
 
-// viewShare bounds what pictures for people may take of a task's time, to one part in so many: a machine that is busy
-// has better things to do.
+// viewShare limits the time spent on screenshots for people: after one, the next is postponed for viewShare times as
+// long as it took, which spares a busy machine.
 const viewShare = 20
 
-// captureForPeople takes the picture that people see after a step; nil if there is none to be had. It is put off where
-// the last ones took too much time, at most until the answer.
+// captureForPeople takes the screenshot that people see after a step; it returns nil if that fails. If the last one
+// took too long, it is postponed, at most until the answer.
 func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image {
 	begun := r.agent.now()
 	if begun.Before(r.viewDue) {
@@ -197,8 +196,7 @@ func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image 
 	return &shot.Image
 }
 
-// addScreenshot puts a screenshot where it is wanted: before the model if it can see, before those who watch, and into
-// the answer if show is set.
+// addScreenshot passes a screenshot to the model if it can see, to viewers, and into the answer if show is set.
 func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	o.view = &img
 	o.images = []llm.Image{img}
@@ -231,7 +229,7 @@ func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
 	}
 }
 
-// checkRepeat counts how often the model repeats itself, and tells it so.
+// checkRepeat counts how often the model repeats itself, and warns it.
 func (r *run) checkRepeat(c llm.ToolCall, o *callOutcome) {
 	var input bytes.Buffer
 	if json.Compact(&input, c.Input) != nil {
@@ -243,15 +241,15 @@ func (r *run) checkRepeat(c llm.ToolCall, o *callOutcome) {
 	}
 }
 
-// publicInput returns the input as people may read it: without a password.
+// publicInput returns the input for people: without passwords.
 func (r *run) publicInput(t *tool, a toolArgs, raw json.RawMessage) json.RawMessage {
 	return r.inputWithout(t, a, raw, passwordMask)
 }
 
-// passwordPlaceholder stands for a password that a model typed, in the stored conversation.
+// passwordPlaceholder replaces a typed password in the stored conversation.
 const passwordPlaceholder = "[password]"
 
-// maskStoredPassword keeps a password that the model types, or puts into an address, out of the stored conversation.
+// maskStoredPassword removes a password that the model types, or puts into a URL, from the stored conversation.
 func (r *run) maskStoredPassword(c llm.ToolCall) {
 	t, a, wrong := findTool(c)
 	if wrong != nil {
@@ -262,8 +260,7 @@ func (r *run) maskStoredPassword(c llm.ToolCall) {
 	}
 }
 
-// inputWithout returns the input of a call without the password in it, for which placeholder stands; raw if there is
-// none.
+// inputWithout returns the input of a call with its password replaced by placeholder; raw if there is none.
 func (r *run) inputWithout(t *tool, a toolArgs, raw json.RawMessage, placeholder string) json.RawMessage {
 	at := a.str("url")
 	switch {
@@ -274,18 +271,18 @@ func (r *run) inputWithout(t *tool, a toolArgs, raw json.RawMessage, placeholder
 		clean["url"] = agent.WithoutCredentials(at)
 		data, err := json.Marshal(clean)
 		if err != nil {
-			return nil // strings, ints and bools always marshal
+			return nil // cannot happen: strings, ints and bools always marshal
 		}
 		return data
 	}
 	return raw
 }
 
-// inputWithText returns the input of a type with other text.
+// inputWithText returns the input of a type call with another text.
 func inputWithText(a toolArgs, text string) json.RawMessage {
 	masked, err := json.Marshal(map[string]any{"ref": a.str("ref"), "text": text, "submit": a.flag("submit")})
 	if err != nil {
-		return nil // strings and bools always marshal
+		return nil // cannot happen: strings and bools always marshal
 	}
 	return masked
 }

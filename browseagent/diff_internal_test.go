@@ -33,7 +33,7 @@ func TestDiffOfVeryDifferentPagesIsNotTried(t *testing.T) {
 	}
 }
 
-// apply returns the meaning of a diff.
+// apply applies a diff to a.
 func apply(t *testing.T, a []string, diff string) []string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")

@@ -1,8 +1,9 @@
-// Package browseagent is the backend in which a language model works a browser with small tools: it opens, clicks,
-// types and reads, sees after each action what changed, and answers when it knows enough.
+// Package browseagent is the backend in which a language model operates a browser with small tools: it opens, clicks,
+// types and reads, sees what changed after each action, and answers when it knows enough.
 //
-// The loop is in run.go: ask, act, record, check the budget. A tool's failure goes back to the model; our own failure
-// ends the run. An action is judged and done in one look if it sets nothing off; else people are asked, and what they
-// agreed to is what is done. What people say meanwhile reaches the model before its next question. It speaks to no
-// browser and no vendor. Models that look at pictures belong in computeruse.
+// The loop is in run.go: ask, act, record, check the budget. Tool failures are returned to the model; internal
+// failures end the run. Actions that need no approval are judged and performed in one call to the page; for the
+// others people are asked, and exactly what they approved is performed. Notes from people reach the model before its
+// next call. The package talks to no browser and no vendor directly. Models that work from screenshots belong in
+// computeruse.
 package browseagent

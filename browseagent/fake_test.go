@@ -19,7 +19,7 @@ import (
 
 const shop = "http://shop.test/"
 
-// home is the first page of the fake shop; found is where a search leads.
+// home is the first page of the fake shop; found is the page of search results.
 const (
 	home = `- heading "Lumen" [level=1] [ref=e1]
 - searchbox "Search" [ref=e2]
@@ -43,7 +43,7 @@ type page struct {
 	pictures   int      // screenshots taken
 	shot       func(n int) ([]byte, error)
 	on         map[string]func(ctx context.Context, args map[string]any) ([]string, error)
-	broken     error // of State and Snapshot
+	broken     error // error of State and Snapshot
 }
 
 func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
@@ -76,7 +76,7 @@ func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]str
 	return nil, nil
 }
 
-// Assess implements [sessions.Page]: nothing sets anything off.
+// Assess implements [sessions.Page]: no action needs approval.
 func (*page) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
 	return sessions.Assessment{}, nil
 }
@@ -132,14 +132,14 @@ func (p *page) done() []string {
 	return slices.Clone(p.acts)
 }
 
-// browser is a scripted [sessions.Browser] with one page for each session.
+// browser is a scripted [sessions.Browser] with one page per session.
 type browser struct {
 	mu     sync.Mutex
 	pages  map[string]*page
 	all    []*page
 	make   func() *page
-	open   func(ctx context.Context, key, url string) error // may refuse
-	opened []string                                         // URLs at which pages were opened anew
+	open   func(ctx context.Context, key, url string) error // may return an error
+	opened []string                                         // URLs at which pages were reopened
 	closed []string
 }
 
@@ -188,11 +188,11 @@ func (b *browser) acts() int {
 	return n
 }
 
-// model is a scripted [llm.Model]: each call takes the next reply.
+// model is a scripted [llm.Model]: each call returns the next reply.
 type model struct {
 	mu       sync.Mutex
 	caps     llm.Caps
-	deaf     bool // does not notice that its context ends
+	deaf     bool // ignores the end of its context
 	replies  []func(ctx context.Context, req llm.Request) (llm.Reply, error)
 	requests []llm.Request
 }
@@ -231,7 +231,7 @@ func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)
 	return reply, err
 }
 
-// asked returns request i, from the end if i is negative.
+// asked returns request i; a negative i counts from the end.
 func (m *model) asked(t *testing.T, i int) llm.Request {
 	t.Helper()
 	m.mu.Lock()
@@ -250,7 +250,7 @@ func say(text string) func(context.Context, llm.Request) (llm.Reply, error) {
 	return reply(llm.StopEnd, llm.Part{Text: text})
 }
 
-// call returns a reply that calls tools: name and input in turns.
+// call returns a reply that calls tools, given as alternating names and inputs.
 func call(nameAndInput ...string) func(context.Context, llm.Request) (llm.Reply, error) {
 	var parts []llm.Part
 	for i := 0; i < len(nameAndInput); i += 2 {
@@ -267,7 +267,7 @@ func reply(stop llm.StopReason, parts ...llm.Part) func(context.Context, llm.Req
 	}
 }
 
-// bench is an agent with everything it needs, all of it scripted.
+// bench is an agent with scripted fakes around it.
 type bench struct {
 	agent    *browseagent.Agent
 	browser  *browser
@@ -294,14 +294,14 @@ func newBench(replies ...func(context.Context, llm.Request) (llm.Reply, error)) 
 	return b
 }
 
-// script replaces what the model will say.
+// script replaces the model's replies.
 func (b *bench) script(replies ...func(context.Context, llm.Request) (llm.Reply, error)) {
 	b.model.mu.Lock()
 	defer b.model.mu.Unlock()
 	b.model.replies, b.model.requests = replies, nil
 }
 
-// run works the task and keeps the session up to date, as a manager does.
+// run runs the task and updates the session, as a manager does.
 func (b *bench) run(ctx context.Context) (steps []sessions.Step, err error) {
 	for step, err := range b.agent.Run(ctx, b.session, b.task) {
 		if err != nil {
@@ -318,7 +318,7 @@ func (b *bench) run(ctx context.Context) (steps []sessions.Step, err error) {
 	return steps, nil
 }
 
-// answer works the task to its answer.
+// answer runs the task to its answer.
 func (b *bench) answer(t *testing.T) (answer sessions.Step, steps []sessions.Step) {
 	t.Helper()
 	steps, err := b.run(t.Context())
@@ -344,7 +344,7 @@ func (b *bench) page(t *testing.T) *page {
 	return p
 }
 
-// done returns the acts among the steps that were done.
+// acts returns the completed acts among the steps.
 func acts(steps []sessions.Step) (done []sessions.Step) {
 	for _, s := range steps {
 		if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseDone {
@@ -376,7 +376,7 @@ func results(ms []llm.Message) (rs []llm.ToolResult) {
 	return rs
 }
 
-// checkAnswered fails the test unless every call of the conversation has one answer, in the message that follows.
+// checkAnswered fails the test unless every call of the conversation has one result, in the next message.
 func checkAnswered(t *testing.T, ms []llm.Message) {
 	t.Helper()
 	for i, m := range ms {
@@ -402,7 +402,7 @@ func checkAnswered(t *testing.T, ms []llm.Message) {
 	}
 }
 
-// named returns a reply that calls one tool by its whole name.
+// named returns a reply that calls one tool by its full name.
 func named(name, input string) func(context.Context, llm.Request) (llm.Reply, error) {
 	return reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "named", Name: name, Input: json.RawMessage(input)}})
 }

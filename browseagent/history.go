@@ -9,44 +9,44 @@ import (
 	"clank/llm"
 )
 
-// history is the conversation of a session, bounded by [history.trim].
+// history is the conversation of a session. [history.trim] limits its size.
 type history struct {
 	entries   []entry
-	condensed bool // of earlier tasks there is only what was asked and answered
+	condensed bool // earlier tasks are reduced to their prompts and answers
 	dropped   bool // the oldest entries were dropped
-	foreign   bool // not all that was asked for was typed by a person
+	untyped   bool // a person did not type all of the prompts
 }
 
-// wholeTasks is how many tasks are kept with their steps: the present one and the one before, which it may refer to. A
-// session may last for weeks, and each call pays for all that is kept.
+// wholeTasks is how many tasks are kept with their steps: the current one and the one before, which it may refer to.
+// A session may last for weeks, and each model call pays for everything that is kept.
 const wholeTasks = 2
 
-// entry is one message and what may be left out of it when it is old. Messages of the same role may follow each other;
+// entry is one message and what may be omitted from it when it is old. Adjacent entries may have the same role;
 // [history.messages] joins them.
 type entry struct {
 	llm.Message
-	Prompt bool         `json:"prompt,omitempty"` // a person's words: a task begins here
+	Prompt bool         `json:"prompt,omitempty"` // written by a person: a task begins here
 	Bulk   []longResult `json:"bulk,omitempty"`   // its long tool results
 
-	masked map[int]json.RawMessage // inputs as they are stored, of calls by part
+	masked map[int]json.RawMessage // by part: inputs of calls as they are to be stored
 }
 
-// longResult says how a long tool result reads when it is old.
+// longResult says how to shorten a long tool result when it is old.
 type longResult struct {
 	Part    int    `json:"part"`
-	Section string `json:"section"` // what it shows: sectionPage, sectionChanges, …
+	Section string `json:"section"` // its contents: sectionPage, sectionChanges, …
 	Short   string `json:"short"`
 }
 
-// showsPage reports whether it shows the page, whole or what changed.
+// showsPage reports whether it contains the page state, whole or as changes.
 func (b longResult) showsPage() bool { return b.Section == sectionPage || b.Section == sectionChanges }
 
-// omittedImage stands for a picture that is no longer in the conversation.
+// omittedImage replaces a picture that is no longer in the conversation.
 const omittedImage = "(the picture is left out)"
 
-// addPrompt begins a task, or what was asked for beside it. typed says that a person typed it.
+// addPrompt adds a task's prompt, or a later addition to it. typed says that a person typed it.
 func (h *history) addPrompt(text string, typed bool) {
-	h.foreign = h.foreign || !typed
+	h.untyped = h.untyped || !typed
 	h.entries = append(h.entries, entry{Message: llm.UserText(text), Prompt: true})
 	h.condense(wholeTasks)
 }
@@ -55,15 +55,15 @@ func (h *history) addUserText(text string) {
 	h.entries = append(h.entries, entry{Message: llm.UserText(text)})
 }
 
-// addReply records what the model said. An empty message is left out, because vendors refuse to read one.
+// addReply records a reply of the model. An empty message is dropped, because vendors reject them.
 func (h *history) addReply(m llm.Message) {
 	if len(m.Parts) > 0 {
 		h.entries = append(h.entries, entry{Message: m})
 	}
 }
 
-// normalizeReply returns a reply's message as it can be kept: with the role it has, and with every input a JSON object.
-// An input that is none is malformed; no input at all is an empty one.
+// normalizeReply returns a reply's message in a form that can be stored: with the assistant role and with every input
+// a JSON object. An input that is not an object is marked malformed; an absent input becomes an empty object.
 func normalizeReply(m llm.Message) llm.Message {
 	m = llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(m.Parts)}
 	for i, p := range m.Parts {
@@ -80,8 +80,8 @@ func normalizeReply(m llm.Message) llm.Message {
 	return m
 }
 
-// addResult records the answer to a call. short is how it reads when what it shows, its section, is old; it is "" if
-// there is nothing to leave out.
+// addResult records the result of a call. short replaces it when the section that it shows is old; "" if there is
+// nothing to shorten.
 func (h *history) addResult(res llm.ToolResult, short, section string) {
 	last := len(h.entries) - 1
 	if last < 0 || h.entries[last].Role != llm.RoleUser {
@@ -95,7 +95,7 @@ func (h *history) addResult(res llm.ToolResult, short, section string) {
 	e.Parts = append(e.Parts, llm.Part{Result: &res})
 }
 
-// maskInput has the input of the newest call with this id stored otherwise than it was given.
+// maskInput replaces, for storage, the input of the newest call with this id.
 func (h *history) maskInput(id string, input json.RawMessage) {
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
@@ -112,7 +112,7 @@ func (h *history) maskInput(id string, input json.RawMessage) {
 	}
 }
 
-// answerOpenCalls answers the calls that nobody has answered, so that the conversation can go on.
+// answerOpenCalls adds results for calls that have none, so that the conversation can continue.
 func (h *history) answerOpenCalls(why string) {
 	open := map[string]bool{}
 	var order []string
@@ -136,7 +136,7 @@ func (h *history) answerOpenCalls(why string) {
 	}
 }
 
-// messages returns the conversation as a model with these capabilities can read it. The caller must not change it.
+// messages returns the conversation for a model with these capabilities. The caller must not modify it.
 func (h *history) messages(caps llm.Caps) []llm.Message {
 	var ms []llm.Message
 	for _, e := range h.entries {
@@ -153,7 +153,7 @@ func (h *history) messages(caps llm.Caps) []llm.Message {
 	return ms
 }
 
-// omissions tells the model what it does not see of the conversation.
+// omissions tells the model which parts of the conversation were omitted.
 func (h *history) omissions() string {
 	switch {
 	case h.dropped:
@@ -165,8 +165,8 @@ func (h *history) omissions() string {
 	}
 }
 
-// messageForCaps returns a copy of m without pictures that the model cannot see. What it can see in messages but not in
-// tool results follows the results.
+// messageForCaps returns a copy of m without pictures that the model cannot see. Pictures that the model accepts in
+// messages but not in tool results are moved after the results.
 func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 	var parts, pictures []llm.Part
 	for _, p := range m.Parts {
@@ -187,9 +187,9 @@ func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 	return llm.Message{Role: m.Role, Parts: append(parts, pictures...)}
 }
 
-// trim keeps the newest keep page states and pictures in full, and the whole below limit characters as far as the
-// newest exchange allows: earlier tasks go first, then what the present one has shown longest ago. It reports whether a
-// whole page state remains, to which later changes can refer.
+// trim keeps the newest keep page states and pictures in full, and shortens the conversation to limit characters as
+// far as the newest exchange allows: first earlier tasks, then the oldest results of the current one. It reports
+// whether a whole page state remains, to which later changes can refer.
 func (h *history) trim(keep, limit int) bool {
 	states, pictures := 0, 0
 	for i := len(h.entries) - 1; i >= 0; i-- {
@@ -214,7 +214,7 @@ func (h *history) trim(keep, limit int) bool {
 	return h.shortenOrphans()
 }
 
-// shortenOrphans leaves out changes of a page state that is itself left out, and reports whether a whole state remains.
+// shortenOrphans omits changes to a page state that is itself omitted, and reports whether a whole state remains.
 func (h *history) shortenOrphans() bool {
 	for i := range h.entries {
 		for b := 0; b < len(h.entries[i].Bulk); b++ {
@@ -230,7 +230,7 @@ func (h *history) shortenOrphans() bool {
 	return false
 }
 
-// shorten leaves out bulk b of entry i.
+// shorten shortens long result b of entry i.
 func (h *history) shorten(i, b int) {
 	e := &h.entries[i]
 	part := &e.Parts[e.Bulk[b].Part]
@@ -240,7 +240,7 @@ func (h *history) shorten(i, b int) {
 	e.Bulk = slices.Delete(e.Bulk, b, b+1)
 }
 
-// shortenOldest leaves out the oldest bulk before the last entry and before the newest whole page state.
+// shortenOldest shortens the oldest long result before the last entry and before the newest whole page state.
 func (h *history) shortenOldest() bool {
 	end := len(h.entries) - 1
 	for i, e := range slices.Backward(h.entries) {
@@ -258,8 +258,8 @@ func (h *history) shortenOldest() bool {
 	return false
 }
 
-// condense reduces all but the newest n tasks to what was asked for and answered, and reports whether that changed
-// anything. What was interrupted belongs to the task after it, which may go on with it.
+// condense reduces all but the newest n tasks to their prompts and answers, and reports whether that changed
+// anything. An interrupted task belongs to the one after it, which may continue it.
 func (h *history) condense(n int) bool {
 	var begins []int
 	for i, e := range h.entries {
@@ -283,7 +283,7 @@ func (h *history) condense(n int) bool {
 	return changed
 }
 
-// answers reports whether it is a reply without calls.
+// answers reports whether e is a reply without calls.
 func (e entry) answers() bool {
 	return e.Role == llm.RoleAssistant && !slices.ContainsFunc(e.Parts, func(p llm.Part) bool { return p.Call != nil })
 }
@@ -299,7 +299,7 @@ func (h *history) dropTask() bool {
 	return true
 }
 
-// dropExchange drops the oldest exchange of a task: a reply and the answers to its calls. The last exchange stays.
+// dropExchange drops the oldest exchange of a task: a reply and the results of its calls. It keeps the last exchange.
 func (h *history) dropExchange() bool {
 	reply := func(e entry) bool { return e.Role == llm.RoleAssistant }
 	from := h.indexAfter(0, reply)
@@ -315,7 +315,7 @@ func (h *history) dropExchange() bool {
 	return true
 }
 
-// indexAfter returns the index of the first entry after i for which is holds, or -1.
+// indexAfter returns the index of the first entry after i that satisfies is, or -1.
 func (h *history) indexAfter(i int, is func(entry) bool) int {
 	for j := i + 1; j < len(h.entries); j++ {
 		if is(h.entries[j]) {
@@ -325,7 +325,7 @@ func (h *history) indexAfter(i int, is func(entry) bool) int {
 	return -1
 }
 
-// size returns the length of the conversation in bytes, pictures not counted.
+// size returns the length of the conversation in bytes, without pictures.
 func (h *history) size() int {
 	n := 0
 	for _, e := range h.entries {
@@ -351,22 +351,22 @@ func withoutImages(res llm.ToolResult) *llm.ToolResult {
 	return &res
 }
 
-// memoryVersion is raised when what is stored can no longer be read as before.
+// memoryVersion is the version of the stored format. Raise it for incompatible changes.
 const memoryVersion = 1
 
-// storedHistory is how a conversation is stored: without pictures, opaque parts of the vendors kept.
+// storedHistory is the stored format of a conversation: without pictures, but with the vendors' opaque parts.
 type storedHistory struct {
 	Version   int     `json:"version"`
 	Condensed bool    `json:"condensed,omitempty"`
 	Dropped   bool    `json:"dropped,omitempty"`
-	Typed     bool    `json:"typed,omitempty"` // a person typed all that was asked for
+	Typed     bool    `json:"typed,omitempty"` // a person typed all of the prompts
 	Entries   []entry `json:"entries"`
 }
 
-// marshal returns the conversation as it is stored.
+// marshal encodes the conversation for storage.
 func (h *history) marshal() (json.RawMessage, error) {
 	m := storedHistory{
-		Version: memoryVersion, Condensed: h.condensed, Dropped: h.dropped, Typed: !h.foreign, Entries: make([]entry, 0, len(h.entries)),
+		Version: memoryVersion, Condensed: h.condensed, Dropped: h.dropped, Typed: !h.untyped, Entries: make([]entry, 0, len(h.entries)),
 	}
 	for _, e := range h.entries {
 		e.Parts = slices.Clone(e.Parts)
@@ -391,8 +391,8 @@ func (h *history) marshal() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// parseHistory returns the stored conversation, ready to go on: calls that were running when it was stored are
-// answered. If it cannot be read the conversation is empty and the error says why.
+// parseHistory decodes a stored conversation and adds results for calls that were running when it was stored. If it
+// is unreadable, the conversation is empty and the error says why.
 func parseHistory(raw json.RawMessage) (history, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return history{}, nil
@@ -409,19 +409,19 @@ func parseHistory(raw json.RawMessage) (history, error) {
 			return history{}, fmt.Errorf("read the stored conversation: entry %d: %w", i, err)
 		}
 	}
-	h := history{entries: m.Entries, condensed: m.Condensed, dropped: m.Dropped, foreign: !m.Typed}
+	h := history{entries: m.Entries, condensed: m.Condensed, dropped: m.Dropped, untyped: !m.Typed}
 	h.answerOpenCalls("interrupted: the program ended")
 	return h, nil
 }
 
-// check reports what would make the entry unusable.
+// check returns an error if the entry is unusable.
 func (e entry) check() error {
 	if e.Role != llm.RoleUser && e.Role != llm.RoleAssistant {
 		return fmt.Errorf("unknown role %q", e.Role)
 	}
 	for _, b := range e.Bulk {
 		if b.Part < 0 || b.Part >= len(e.Parts) || e.Parts[b.Part].Result == nil {
-			return fmt.Errorf("part %d is no tool result", b.Part)
+			return fmt.Errorf("part %d is not a tool result", b.Part)
 		}
 	}
 	return nil

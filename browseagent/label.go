@@ -17,22 +17,22 @@ import (
 	"clank/sessions/agent"
 )
 
-// passwordMask stands for a password wherever people can read it.
+// passwordMask replaces a password in everything that people can read.
 const passwordMask = "••••"
 
-// element is what a line of a page state says about the element behind a ref.
+// element is an element as described by a line of a page state.
 type element struct {
 	role, name string
 	secret     bool // a password field
 }
 
-// elementNames are the elements of a page state by ref.
+// elementNames maps refs to elements of a page state.
 type elementNames map[string]element
 
 var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 
-// parseElements reads the elements of a page state. Only what stands where an attribute stands is one: a page may write
-// "[ref=e1]" into names and texts.
+// parseElements parses the elements of a page state. It accepts attributes only at the position of attributes: a page
+// may put "[ref=e1]" into names and texts.
 func parseElements(lines []string) elementNames {
 	ns := make(elementNames)
 	for _, l := range lines {
@@ -54,8 +54,8 @@ func parseElements(lines []string) elementNames {
 	return ns
 }
 
-// parseElement reads role and name of a line such as `  - button "Buy" [ref=e1]`, and returns what follows them. A
-// whole key may be in single quotes, as YAML wants it.
+// parseElement parses the role and name of a line such as `  - button "Buy" [ref=e1]`, and returns the rest of the
+// line. The whole key may be in single quotes, as in YAML.
 func parseElement(line string) (e element, rest string) {
 	line, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
 	if !ok {
@@ -75,8 +75,8 @@ func parseElement(line string) (e element, rest string) {
 	return e, rest
 }
 
-// describe describes the element behind ref for people: `"Sign in"`, or its role if it has no name, or the ref if it is
-// not known.
+// describe describes the element with that ref for people: `"Sign in"`, or its role if it has no name, or the ref if
+// it is unknown.
 func (ns elementNames) describe(ref string) string {
 	e, ok := ns[agent.NormalizeRef(ref)]
 	switch {
@@ -89,7 +89,7 @@ func (ns elementNames) describe(ref string) string {
 	}
 }
 
-// show writes out a value of a tool for people.
+// show formats an argument of a tool for people.
 func (ns elementNames) show(p actiontable.Param, text string) string {
 	switch p.Type {
 	case actiontable.Ref:
@@ -159,8 +159,7 @@ func labelDialog(a toolArgs, _ elementNames) string {
 	return "dismiss the dialog"
 }
 
-// The headings under which a result carries something long. What follows one of them, up to the end marker, is that
-// alone.
+// The headings of the long part of a result. Everything between such a heading and the end marker belongs to it.
 const (
 	sectionPage    = "page"         // the whole page state
 	sectionChanges = "page changes" // a unified diff of the last page state
@@ -174,36 +173,36 @@ const (
 	maxTitle    = 300  // characters of a title
 )
 
-// callOutcome is what came of one call.
+// callOutcome is the outcome of one call.
 //
-// A model reads it as a first line "ok" or "failed", remarks of ours, and then, marked as untrusted, lines that begin
-// with "error: ", "note: ", "url: " and "title: ", and at last one section.
+// The model reads it as a first line "ok" or "failed", our own remarks, and then, marked as untrusted, lines that
+// begin with "error: ", "note: ", "url: " and "title: ", followed by at most one section.
 type callOutcome struct {
-	err      error  // the tool failed; the text may be a page's
-	decision string // what became of the question whether it may be done, if there was one
+	err      error  // the tool failed; the text may come from the page
+	decision string // what people decided, if they were asked
 	remarks  []string
 	notes    []string
-	url      string // "" if nothing is known
-	title    string // "" if it has not changed
+	url      string // "" if unknown
+	title    string // "" if unchanged
 	section  string
 	body     string
 	images   []llm.Image
 	view     *llm.Image
-	invalid  bool // the call could not be understood; nothing was done
+	invalid  bool // the call was malformed; nothing was done
 }
 
 func failedOutcome(err error) callOutcome { return callOutcome{err: err} }
 
-// invalidCall returns the outcome of a call that could not be understood.
+// invalidCall returns the outcome of a malformed call.
 func invalidCall(format string, args ...any) *callOutcome {
 	return &callOutcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
 }
 
-// failed reports whether the tool did not do what it was asked to do.
+// failed reports whether the tool failed to do what was asked.
 func (o *callOutcome) failed() bool { return o.err != nil || o.invalid }
 
-// text returns what the model reads, and how it reads when it is old: short is "" if there is nothing to leave out. n
-// is the number of the step.
+// text returns the text for the model. short replaces it when it is old; "" if there is nothing to shorten. n is the
+// number of the step.
 func (o *callOutcome) text(n int) (full, short string) {
 	head := "ok"
 	if o.failed() {
@@ -240,18 +239,18 @@ func (o *callOutcome) text(n int) (full, short string) {
 	return head + "\n" + untrusted.Wrap(strings.Join(lines, "\n")), short
 }
 
-// ownHeading matches a line that begins as our own do.
+// ownHeading matches lines that look like our own headings.
 var ownHeading = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:error|note|url|title|page|page changes|text|links|tabs)[ \t]*:`)
 })
 
-// indentHeadings moves lines of a page that begin as ours do by a space, so that a line which begins at the margin with
-// one of our words is ours.
+// indentHeadings indents lines of a page that look like our headings by a space, so that unindented headings are
+// always ours.
 func indentHeadings(body string) string {
 	return ownHeading().ReplaceAllString(untrusted.Clean(body), " $0")
 }
 
-// redact takes a secret out of what the page and the browser said.
+// redact removes a secret from what the page and the browser returned.
 func (o *callOutcome) redact(secret string) {
 	if secret == "" {
 		return
@@ -264,7 +263,7 @@ func (o *callOutcome) redact(secret string) {
 	}
 }
 
-// summary returns what people read about the outcome beside the step's label.
+// summary returns the part of the outcome that people see besides the step's label.
 func (o *callOutcome) summary() string {
 	if o.decision != "" {
 		rest := *o
@@ -283,7 +282,7 @@ func (o *callOutcome) summary() string {
 	}
 }
 
-// fingerprint returns a hash that is equal for outcomes that tell the model the same.
+// fingerprint returns a hash that is equal for outcomes with the same content for the model.
 func (o *callOutcome) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%v\x00%q\x00%q\x00%q\x00%q", o.err, o.remarks, o.notes, o.url, o.section)

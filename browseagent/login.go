@@ -10,38 +10,38 @@ import (
 	"clank/sessions/agent"
 )
 
-// Logins fills kept logins into pages. The model never gets to know what they hold. It is implemented by the program
-// that wires this package.
+// Logins fills stored logins into pages. The model never learns the credentials. The program that wires this package
+// implements it.
 type Logins interface {
-	// List tells the logins that a task may use.
+	// List returns the logins that a task may use.
 	List(ctx context.Context, t sessions.Task) ([]Login, error)
-	// Where says where a login, or its one-time code, would be filled in: the origin of the document, and what is to be
-	// done there in a sentence for the person who is asked. It gives nothing away.
+	// Where says where a login, or its one-time code, would be filled in: the origin of the document, and a sentence
+	// for the person who is asked. It reveals no secret.
 	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error)
-	// Fill fills user name and password of a login into the page of a session, and with submit sends them. Somebody has
-	// agreed to log in at the origin at; nothing is revealed for another one. The notes say what was done. It checks
-	// anew whether the task may, and whether the page is one that the login is for.
+	// Fill fills the user name and password of a login into the session's page and, with submit, submits them. at is
+	// the origin that a person approved; Fill does nothing on any other. It checks again whether the task may use the
+	// login and whether the login is meant for the page. The notes say what was done.
 	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error)
-	// FillCode fills in the login's one-time code at an origin where somebody has agreed to it.
+	// FillCode fills in the login's one-time code at an approved origin.
 	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
 }
 
-// Login holds what a model may know of a login.
+// Login is the part of a login that a model may know.
 type Login struct {
 	Name     string
 	Origins  []string
 	Username string
-	Code     bool // it makes one-time codes
+	Code     bool // it has one-time codes
 }
 
 const (
 	toolFillLogin = "fill_login"
 	toolFillCode  = "fill_totp"
 
-	classLogin = "login" // of questions
+	classLogin = "login" // the class of questions about logins
 )
 
-// availableWith reports whether a tool makes sense with these logins.
+// availableWith reports whether a tool is useful with these logins.
 func (t *tool) availableWith(logins []Login) bool {
 	switch t.name {
 	case toolFillLogin:
@@ -52,7 +52,7 @@ func (t *tool) availableWith(logins []Login) bool {
 	return true
 }
 
-// checkLogin returns an outcome that says what is wrong with the name of a login; nil if nothing is.
+// checkLogin returns an outcome that says what is wrong with the name of a login; nil if it is valid.
 func (r *run) checkLogin(name string, code bool) *callOutcome {
 	var names []string
 	for _, l := range r.logins {
@@ -69,8 +69,8 @@ func (r *run) checkLogin(name string, code bool) *callOutcome {
 	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name), strings.Join(names, ", "))
 }
 
-// fillApproved asks a person and then uses the login where they were told that it would be used, sent or not: what is
-// filled in can be sent by a click. The time they take does not count.
+// fillApproved asks a person and then fills in the login at the origin they approved, whether or not it is submitted:
+// a later click could submit it. The time they take does not count towards the timeout.
 func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome {
 	name, code := a.str("entry"), t.name == toolFillCode
 	if wrong := r.checkLogin(name, code); wrong != nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// keys are scripted logins.
+// keys is a scripted [browseagent.Logins].
 type keys struct {
 	list []browseagent.Login
 	done []string
 	err  error
-	lost error // of Where
+	lost error // error of Where
 }
 
 func (k *keys) List(context.Context, sessions.Task) ([]browseagent.Login, error) {
@@ -103,7 +103,7 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 	}
 }
 
-// A model that only fills a login in can send it with a click: nothing may be revealed before people agreed.
+// After filling in a login, the model could submit it with a click, so nothing may be filled in before approval.
 func TestToLogInIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const refused, nobody = "Not done: @ada said no.", "Not done: a person has to agree to it, and nobody can be asked here."
@@ -115,7 +115,7 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 		}{
 			{"allowed", allowed, true, "Allowed by @ada."},
 			{"after a minute", func(context.Context) (string, error) {
-				<-time.After(time.Minute) // the person thinks
+				<-time.After(time.Minute) // the person takes a while
 				return "allowed by @ada", nil
 			}, true, "Allowed by @ada."},
 			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, true, refused},
@@ -203,7 +203,7 @@ func TestAPasswordThatTheModelTypesIsNeitherShownNorStored(t *testing.T) {
 	}
 }
 
-// meanwhile puts a note into the inbox while the model thinks.
+// meanwhile adds a note to the inbox during a model call.
 func (b *bench) meanwhile(text string, then func(context.Context, llm.Request) (llm.Reply, error)) func(context.Context, llm.Request) (llm.Reply, error) {
 	b.task.Inbox = &sessions.Inbox{}
 	inbox := b.task.Inbox
@@ -213,7 +213,7 @@ func (b *bench) meanwhile(text string, then func(context.Context, llm.Request) (
 	}
 }
 
-// lastWords returns the last words of a person in a request.
+// lastWords returns the last text of a person in a request.
 func lastWords(req llm.Request) string {
 	m := req.Messages[len(req.Messages)-1]
 	if m.Role != llm.RoleUser {
@@ -310,13 +310,13 @@ func TestTheModelLeavesTheRestToAnotherRuntime(t *testing.T) {
 	if !strings.Contains(string(offer(t, b, "hand_over").Schema), `"enum":["screen"]`) {
 		t.Error("the tool does not name the runtimes there are")
 	}
-	// The conversation can go on where it was left.
+	// The conversation can be continued.
 	b.script(say("It came back."))
 	b.answer(t)
 	checkAnswered(t, b.model.asked(t, 0).Messages)
 }
 
-// offer returns the tool of that name in the first request.
+// offer returns the definition of that tool in the first request.
 func offer(t *testing.T, b *bench, name string) llm.Tool {
 	t.Helper()
 	for _, tool := range b.model.asked(t, 0).Tools {
@@ -332,7 +332,7 @@ func TestAModelAsksAPersonToTakeOver(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		ask    agent.TakeOverAsker
-		wants  string // what the model is told
+		wants  string // text for the model
 		failed bool
 	}{
 		{"who does", func(context.Context, sessions.Session, sessions.Task, string) error {
@@ -434,8 +434,8 @@ func TestAnAgentWithAModelKeepsTheContractOfABackend(t *testing.T) {
 	})
 }
 
-// thinker is a model that decides from the conversation alone: it opens the shop, clicks, and answers, waits, or passes
-// the task on, as its last prompt says.
+// thinker is a model that decides from the conversation alone: it opens the shop, clicks, and answers, waits or hands
+// the task over, depending on the last prompt.
 type thinker struct{}
 
 func (thinker) Name() string   { return "test:thinker" }

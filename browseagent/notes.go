@@ -12,12 +12,11 @@ import (
 	"clank/sessions/agent"
 )
 
-// toolHandOver leaves the rest of a task to another runtime. It is offered where [Settings.HandOver] names one.
+// toolHandOver hands the rest of a task over to another runtime. It is offered if [Settings.HandOver] names one.
 const toolHandOver = "hand_over"
 
-// deliverNotes takes what was said to the task since the last time, tells people that it was heard, and the model what
-// it was. A model that does what is written word for word would drop what it is at for it, so it hears when it is done,
-// see [run.continueAfterAnswer].
+// deliverNotes passes new notes to the model and emits a notice for each. A literal model would drop its current
+// instructions for a note, so it gets notes only after its answer, see [run.continueAfterAnswer].
 func (r *run) deliverNotes(ctx context.Context) error {
 	if r.caps.Literal {
 		for _, n := range r.task.Inbox.DrainTakeOvers() {
@@ -51,7 +50,7 @@ func (r *run) deliverNotes(ctx context.Context) error {
 	return agent.ContextError(ctx, nil)
 }
 
-// readNotes takes what was said, tells people that it was heard, and gives it to take, if there is any.
+// readNotes drains the inbox, emits notices and passes the notes to take, if there are any.
 func (r *run) readNotes(ctx context.Context, take func([]sessions.Note)) error {
 	notes := r.task.Inbox.Drain()
 	if len(notes) == 0 {
@@ -66,14 +65,14 @@ func (r *run) readNotes(ctx context.Context, take func([]sessions.Note)) error {
 	return nil
 }
 
-// continueAfterAnswer reports whether the task goes on although the model has said its last, because somebody has said
-// more meanwhile.
+// continueAfterAnswer reports whether the task continues after the model's answer because notes have arrived
+// meanwhile.
 func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool, error) {
 	if r.task.Inbox.Len() == 0 || end.Failed {
 		return false, nil
 	}
 	if !r.caps.Literal {
-		return true, nil // it hears before the next question
+		return true, nil // deliverNotes passes them on before the next model call
 	}
 	r.earlierAnswers = append(r.earlierAnswers, end.Text)
 	return true, r.readNotes(ctx, func(notes []sessions.Note) {
@@ -81,16 +80,16 @@ func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool,
 		for i, n := range notes {
 			further[i] = n.Text
 		}
-		r.state.history.addPrompt(strings.Join(further, "\n"), false) // it may be a model that says it
+		r.state.history.addPrompt(strings.Join(further, "\n"), false) // the note may come from a model
 	})
 }
 
-// fullAnswer returns the answer with what was said before more was asked for.
+// fullAnswer returns the answer together with the earlier ones.
 func (r *run) fullAnswer(text string) string {
 	return strings.Join(append(slices.Clone(r.earlierAnswers), text), "\n\n")
 }
 
-// offeredTools returns the tools that the model has.
+// offeredTools returns the tools offered to the model.
 func (r *run) offeredTools() []llm.Tool {
 	ts := make([]llm.Tool, 0, len(toolTable))
 	for _, t := range toolTable {
@@ -118,7 +117,7 @@ func (r *run) offeredTools() []llm.Tool {
 	return ts
 }
 
-// handOver ends the work of this runtime.
+// handOver ends the task in this runtime.
 func handOver(_ context.Context, r *run, _ sessions.Page, a toolArgs) callOutcome {
 	to := a.str("runtime")
 	if !slices.Contains(r.set.HandOver, to) {

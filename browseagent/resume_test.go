@@ -17,7 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// office is a manager over a bench.
+// office is a manager with a bench as its backend.
 type office struct {
 	*sessions.Manager
 	t     *testing.T
@@ -45,7 +45,7 @@ func (o *office) close() {
 	}
 }
 
-// work runs a task of ada's, in a session if that is not empty.
+// work runs a task of ada's, in the given session if any.
 func (o *office) work(session, prompt string, steps int, watch func(sessions.Event)) sessions.TaskRecord {
 	o.t.Helper()
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
@@ -54,7 +54,8 @@ func (o *office) work(session, prompt string, steps int, watch func(sessions.Eve
 	return rec
 }
 
-// goesOn checks that the session can be gone on with: the model finds what was said before, every call of it answered.
+// goesOn checks that the session can be continued: the model gets the earlier conversation, with a result for every
+// call.
 func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	o.t.Helper()
 	o.bench.script(call("click", `{"ref":"e5"}`), say("the second one costs 39 €"))
@@ -82,7 +83,7 @@ func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
 	rec := o.work("", "find a lamp", 0, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.Tool == "browser_click" && ev.Step.Phase == sessions.PhaseBegun {
 			if clicks++; clicks == 1 {
-				store.Fail = func(string) error { return died } // nothing reaches the disk any more
+				store.Fail = func(string) error { return died } // nothing is stored any more
 			}
 		}
 	})
@@ -132,7 +133,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	b.settings.HandOver = []string{"screen"}
 	o := openOffice(t, b, sessionstest.OpenStore(t))
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
-	second.agent.Browser = b.browser // both work the same pages
+	second.agent.Browser = b.browser // both use the same pages
 	o.Backends["screen"] = second.agent
 	o.Policy = &sessionstest.Policy{
 		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
@@ -155,7 +156,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 		t.Errorf("the next mind was told %q", got)
 	}
 
-	o.close() // and after a restart, with the runtime asked for
+	o.close() // and after a restart, with the requested runtime
 	b.script(say("it was the form"))
 	o = openOffice(t, b, o.store)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
@@ -171,7 +172,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 
 const sentence = `open the demo shop, type "lamp" into Search, press Enter, read`
 
-// withPlain lets the built-in model work the bench.
+// withPlain makes the built-in model the bench's model.
 func withPlain(b *bench) *bench {
 	m := plain.New(plain.Options{Places: map[string]string{"the demo shop": shop}})
 	b.agent.Model = func(context.Context, string) (llm.Model, error) { return m, nil }

@@ -14,10 +14,10 @@ import (
 	"clank/sessions/agent"
 )
 
-// maxEmptyReplies is after how many replies in a row with which nothing can be done the task ends.
+// maxEmptyReplies is how many replies in a row without text or calls end the task.
 const maxEmptyReplies = 3
 
-// run is one task being worked. It lives in one goroutine.
+// run is one running task. It is confined to one goroutine.
 type run struct {
 	agent   *Agent
 	state   *sessionState
@@ -27,29 +27,30 @@ type run struct {
 	yield   func(sessions.Step, error) bool
 	log     *slog.Logger
 
-	earlierAnswers []string                // answers after which more was asked for
-	handOver       *sessions.HandOverError // the model left the rest to another runtime
+	earlierAnswers []string                // answers that were followed by further notes
+	handOver       *sessions.HandOverError // set when the model hands the task over
 
 	set          Settings
 	model        llm.Model
 	caps         llm.Caps
 	system       string
 	logins       []Login
-	n            int // number of the newest step
+	n            int // number of the latest step
 	shown        []llm.Image
-	seen         map[[sha256.Size]byte]bool // pictures in shown
+	seen         map[[sha256.Size]byte]bool // hashes of the pictures in shown
 	repeats      agent.RepeatDetector
-	repeatCount  int    // how often the newest call has been repeated
-	emptyReplies int    // replies in a row with which nothing could be done
+	repeatCount  int    // how often the latest call has been repeated
+	emptyReplies int    // replies in a row without text or calls
 	closed       bool   // the model closed the browser
-	remark       string // what the model said beside its newest calls
-	lastRead     string // what the task has read last: a text or links, for people
+	lastText     string // text beside the latest calls
+	lastRead     string // the text or links read last, for people
 
-	viewDue time.Time     // when the next picture for people may be taken
-	unseen  sessions.Page // that people have no picture of since the newest step; nil if they have one
+	viewDue time.Time     // when the next screenshot for people may be taken
+	unseen  sessions.Page // page without a screenshot since the latest step; nil if there is one
 }
 
-// work returns the loop: ask, act, record, check what is left.
+// work is the agent loop: ask, act, record, check the limits. unread is why the stored conversation could not be
+// read.
 func (r *run) work(ctx context.Context, unread error) error {
 	if err := r.prepare(ctx, unread); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 	return r.wrapUp(ctx, agent.LimitText(limit), limit)
 }
 
-// prepare makes ready what the loop needs and takes in the task.
+// prepare sets up the loop and adds the task to the conversation.
 func (r *run) prepare(ctx context.Context, unread error) error {
 	r.set = r.agent.settings()
 	if r.task.MaxSteps > 0 {
@@ -101,7 +102,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
-		return agent.ContextError(ctx, err) // it names the model
+		return agent.ContextError(ctx, err) // the error names the model
 	}
 	r.model, r.caps = model, model.Caps()
 	if !r.caps.Tools {
@@ -122,28 +123,28 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 		}
 	}
 	prompt := r.task.Prompt
-	if !r.caps.Literal { // which names files as the person does
+	if !r.caps.Literal { // a literal model refers to files as the person does
 		prompt = agent.TaskText(r.task)
 	}
 	h := &r.state.history
 	h.addPrompt(prompt, r.task.Typed)
-	if h.size() > r.set.HistoryChars/2 { // room for this task: what it builds on must not go while it works
+	if h.size() > r.set.HistoryChars/2 { // make room for this task, whose basis must not be dropped while it runs
 		h.condense(1)
 	}
 	return nil
 }
 
-// finishConversation leaves the conversation in a state in which it can go on, however the task ended.
+// finishConversation makes the conversation ready to be continued, however the task ended.
 func (r *run) finishConversation(ctx context.Context) {
 	why := "interrupted"
 	if ctx.Err() != nil {
 		why += ": " + context.Cause(ctx).Error()
-		r.state.view.reset() // what was being done may have changed the page
+		r.state.view.reset() // the interrupted action may have changed the page
 	}
 	r.state.history.answerOpenCalls(why)
 }
 
-// ask asks the model once.
+// ask calls the model once.
 func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	r.n++
 	step := sessions.Step{N: r.n, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}
@@ -178,13 +179,13 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	if len(reply.Calls()) > 0 {
 		step.Text = reply.Text()
 	}
-	r.remark = step.Text
+	r.lastText = step.Text
 	return reply, r.emit(ctx, step)
 }
 
-// wrapUp asks the model for an answer, without tools. limit is what ended the work, if a limit did.
+// wrapUp asks the model for a final answer, without tools. limit is the limit that ended the work, if any.
 func (r *run) wrapUp(ctx context.Context, why, limit string) error {
-	beside := r.remark
+	earlier := r.lastText
 	if err := r.deliverNotes(ctx); err != nil {
 		return err
 	}
@@ -194,13 +195,13 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 		return err
 	}
 	end := agent.NewOutcome(reply.Text(), reply.Stop)
-	if end.Limit = ""; limit != "" { // why it is asked now is known
+	if end.Limit = ""; limit != "" { // the prompt already says why
 		end = end.WithLimit(limit, reply.Stop, r.caps.Literal)
 	}
 	switch {
 	case end.Text != "":
-	case beside != "":
-		end.Text = beside
+	case earlier != "":
+		end.Text = earlier
 	case r.closed:
 		end.Text = "The browser is closed."
 	default:
@@ -230,13 +231,13 @@ func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	return err
 }
 
-// notice tells the person something beside the work.
+// notice emits a notice for people.
 func (r *run) notice(ctx context.Context, text string) error {
 	r.n++
 	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text, Text: text})
 }
 
-// emit hands a step to the consumer. Nothing is handed over once ctx has ended.
+// emit yields a step to the consumer. Once ctx has ended it yields nothing and returns the cause.
 func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -253,7 +254,7 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// withoutCalls drops tool calls that a model made although it had no tools, and with them the opaque parts that may
+// withoutCalls removes tool calls that a model made although it had no tools, along with the opaque parts that may
 // belong to them.
 func withoutCalls(m llm.Message) llm.Message {
 	if len((llm.Reply{Message: m}).Calls()) == 0 {

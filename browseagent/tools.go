@@ -17,21 +17,21 @@ import (
 	"clank/sessions/agent"
 )
 
-// tool is one row of the table of what a model can do.
+// tool is one row of the table of tools for the model.
 type tool struct {
 	name, about string
 	fields      []actiontable.Param
-	needs       [][]string                                                                 // of each group one field has to be given
-	check       func(a toolArgs) error                                                     // of fields that depend on each other; may be nil
-	kind        string                                                                     // the action of [sessions.Page.Act]; "" if run or signsIn is set
-	run         func(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
-	signsIn     bool                                                                       // it uses a kept login, which people are asked about first, see signIn
-	reads       bool                                                                       // it changes nothing on the page
-	noPage      bool                                                                       // it works without a page
+	needs       [][]string                                                                 // at least one field of each group is required
+	check       func(a toolArgs) error                                                     // checks fields that depend on each other; may be nil
+	kind        string                                                                     // action for [sessions.Page.Act]; "" if run or signsIn is set
+	run         func(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome // p is nil if noPage is set
+	signsIn     bool                                                                       // it uses a stored login, which needs approval, see fillApproved
+	reads       bool                                                                       // it does not change the page
+	noPage      bool                                                                       // it needs no page
 	label       func(a toolArgs, ns elementNames) string                                   // one line for people
 }
 
-// actionTools are the tools that do one action each.
+// actionTools returns the tools that each perform one page action.
 func actionTools() []tool {
 	labels := map[actiontable.Kind]func(toolArgs, elementNames) string{
 		actiontable.KindClick: labelClick, actiontable.KindType: labelType, actiontable.KindWait: labelWait,
@@ -53,7 +53,7 @@ func actionTools() []tool {
 	return tools
 }
 
-// toolTable is the table.
+// toolTable is the table of tools.
 var toolTable = append(actionTools(), []tool{
 	{
 		name: "browser_open", about: "Open a URL in the current tab.", run: openURL,
@@ -151,10 +151,10 @@ var toolTable = append(actionTools(), []tool{
 	},
 }...)
 
-// fieldQuestion is offered to models that cannot see, see [llm.Caps.Described].
+// fieldQuestion is offered to models that need pictures described, see [llm.Caps.Described].
 const fieldQuestion = "question"
 
-// findTool returns the tool that c calls and its input, or an outcome that tells the model what is wrong with the call.
+// findTool returns the tool and the input of c, or an outcome that tells the model what is wrong with the call.
 func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {
 	var t *tool
 	for i := range toolTable {
@@ -185,10 +185,10 @@ func checkTabs(a toolArgs) error {
 	return nil
 }
 
-// extraWait returns how much longer than the step timeout this call may take, because it asked to wait.
+// extraWait returns the time that the call itself asks to wait, which is added to the step timeout.
 func extraWait(a toolArgs) time.Duration { return time.Duration(a.num("timeMs")) * time.Millisecond }
 
-// perform performs the tool. The page is seen again unless the tool only reads.
+// perform executes the tool. Unless the tool only reads, it then reads the page again.
 func (t *tool) perform(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
 	if t.run != nil {
 		return t.run(ctx, r, p, a)
@@ -242,7 +242,7 @@ func snapshotPage(ctx context.Context, r *run, p sessions.Page, a toolArgs) call
 	r.state.view.reset()
 	o.section, o.body = r.state.view.update(untrusted.Truncate(state, r.set.SnapshotChars), r.set.HistorySnapshots)
 	if opts.Interactive || opts.After != "" {
-		r.state.view.reset() // it is no base for what changes in the full state
+		r.state.view.reset() // a partial state is no basis for changes
 	}
 	return o
 }
@@ -316,7 +316,7 @@ func (a toolArgs) str(name string) string { return actiontable.Values(a).Text(na
 func (a toolArgs) num(name string) int    { return actiontable.Values(a).Int(name) }
 func (a toolArgs) flag(name string) bool  { return actiontable.Values(a).Bool(name) }
 
-// decodeInput reads an input and checks it. Its error names the tool and the field, and is meant for the model. A null
+// decodeInput decodes and checks an input. The error names the tool and the field, and is meant for the model. Null
 // counts as absent.
 func (t *tool) decodeInput(raw json.RawMessage) (toolArgs, error) {
 	var given map[string]any

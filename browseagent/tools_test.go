@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// on makes a page with handlers.
+// on holds the action handlers of a page.
 type on = map[string]func(context.Context, map[string]any) ([]string, error)
 
 func TestToolsReachThePage(t *testing.T) {
@@ -254,7 +254,7 @@ func TestTheModelSeesItsScreenshots(t *testing.T) {
 func TestPicturesAreShownWhenTheModelChoosesAndOnce(t *testing.T) {
 	b := newBench(
 		call("screenshot", `{"show":true}`, "screenshot", `{"show":true}`, "screenshot", `{"show":false}`, "screenshot", `{"show":true}`), say("Look."))
-	same := strings.Repeat("a", 500) // distinct pictures may begin alike
+	same := strings.Repeat("a", 500) // different pictures may have the same beginning
 	withPage(b, &page{shot: func(n int) ([]byte, error) { return []byte(same + []string{"x", "x", "y", "z"}[(n-1)%4]), nil }})
 	answer, _ := b.answer(t)
 	var got []string
@@ -404,7 +404,7 @@ func TestTheModelChoosesThePicturesOfItsAnswer(t *testing.T) {
 	}
 }
 
-// replies are what a model says, in order.
+// replies are a model's replies, in order.
 type replies = []func(context.Context, llm.Request) (llm.Reply, error)
 
 func TestAModelIsToldHowItComesToKnowWhatAPictureShows(t *testing.T) {
@@ -509,7 +509,7 @@ func TestOfEarlierTasksRemainsWhatWasAskedAndAnswered(t *testing.T) {
 			checkSeen(t, b, "task 0", "call", "result", "answer 0", "task 1", "call", "result", "task 2")
 		}
 		b.task.Prompt = fmt.Sprintf("task %d", i)
-		if i == 1 { // what is interrupted is kept with the next
+		if i == 1 { // the interrupted task is kept with the next one
 			b.script(call("open", `{"url":"http://shop.test/"}`), func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, errors.New("no answer") })
 			if _, err := b.run(t.Context()); err == nil {
 				t.Fatal("the task has an answer, want an error")
@@ -523,7 +523,7 @@ func TestOfEarlierTasksRemainsWhatWasAskedAndAnswered(t *testing.T) {
 		"task 0", "answer 0", "task 1", "task 2", "answer 2", "task 3", "call", "result", "answer 3", "task 4")
 }
 
-// checkSeen fails the test unless the newest task began with this conversation.
+// checkSeen fails the test unless the latest task began with this conversation.
 func checkSeen(t *testing.T, b *bench, want ...string) {
 	t.Helper()
 	ms := b.model.asked(t, 0).Messages

@@ -12,22 +12,22 @@ import (
 	"clank/sessions/agent"
 )
 
-// observeTimeout bounds looking at the page after an action. It is short, because the page has just answered.
+// observeTimeout limits reading the page after an action. It is short, because the page has just responded.
 const observeTimeout = 10 * time.Second
 
-// pageView is the page as the model has last seen it.
+// pageView is the page as the model last saw it.
 type pageView struct {
 	url, title  string
 	lines       []string // nil if the next state must be shown whole
-	statesShown int      // states shown since the last whole one, that one included
+	statesShown int      // states shown since the last whole one, inclusive
 	names       elementNames
 }
 
-// reset makes the next state a whole one.
+// reset makes the next state be shown whole.
 func (v *pageView) reset() { v.lines, v.statesShown = nil, 0 }
 
-// update takes in the state of the page and returns the section that tells the model about it: the whole if the last
-// state is unseen, too much has changed, or the last whole state is about to leave the conversation; else the changes.
+// update records the page state and returns the section that shows it to the model: the whole state if there is no
+// previous one, too much has changed, or the last whole state is about to leave the conversation; else the changes.
 func (v *pageView) update(text string, keep int) (section, body string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	before := v.lines
@@ -47,15 +47,15 @@ func (v *pageView) update(text string, keep int) (section, body string) {
 	return sectionPage, text
 }
 
-// sameDocument reports whether two URLs differ at most in their fragments.
+// sameDocument reports whether two URLs are equal apart from their fragments.
 func sameDocument(a, b string) bool {
 	a, _, _ = strings.Cut(a, "#")
 	b, _, _ = strings.Cut(b, "#")
 	return a == b
 }
 
-// observe adds to o where the page is and what has changed on it. A page that cannot be read is a note, not a failure
-// of the action.
+// observe adds the URL and the changes of the page to o. If the page cannot be read, that is a note, not a failure of
+// the action.
 func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
@@ -69,7 +69,7 @@ func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
 	o.section, o.body = r.state.view.update(untrusted.Truncate(text, r.set.SnapshotChars), r.set.HistorySnapshots)
 }
 
-// locate adds to o where the page is, and its title if that has changed.
+// locate adds the page's URL to o, and its title if that has changed.
 func (r *run) locate(ctx context.Context, p sessions.Page, o *callOutcome) {
 	v := &r.state.view
 	at, title, _, err := p.State(ctx)
@@ -90,12 +90,11 @@ func (r *run) locate(ctx context.Context, p sessions.Page, o *callOutcome) {
 	v.url = at
 }
 
-// maxDiffWork bounds the comparison of two page states: lines that differ on one side times lines that differ on the
-// other.
+// maxDiffWork limits the comparison of two page states: the product of the numbers of differing lines on both sides.
 const maxDiffWork = 1 << 20
 
-// diffLines returns what turns a into b as a unified diff without context lines, "" if they are equal. ok is false if
-// they are too different to be worth comparing.
+// diffLines returns a unified diff from a to b without context lines; "" if they are equal. ok is false if they
+// differ too much to compare.
 func diffLines(a, b []string) (diff string, ok bool) {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
@@ -133,7 +132,7 @@ func diffLines(a, b []string) (diff string, ok bool) {
 	return out.String(), true
 }
 
-// commonLengths returns for each pair of positions the length of the longest common subsequence of what follows.
+// commonLengths returns the length of the longest common subsequence of a[i:] and b[j:] for all i, j.
 func commonLengths(a, b []string) [][]int32 {
 	l := make([][]int32, len(a)+1)
 	for i := range l {
@@ -151,8 +150,8 @@ func commonLengths(a, b []string) [][]int32 {
 	return l
 }
 
-// writeHunk writes one change. As in every unified diff, an empty side names the line after which the other side
-// stands.
+// writeHunk writes one hunk of a unified diff. By convention, an empty side has the number of the line before the
+// change.
 func writeHunk(out *strings.Builder, atA int, del []string, atB int, add []string) {
 	if len(del) > 0 {
 		atA++

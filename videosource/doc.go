@@ -1,14 +1,14 @@
-// Package videosource turns what a tab shows into video for all who watch it. It knows no browser and no call.
+// Package videosource provides the contents of a tab as video to all its viewers. It knows no browser and no call.
 //
-// One capture serves everybody, and none runs while nobody watches. A [Screencaster] tells of each change of
-// the page with a picture (JPEG), in which secrets are already covered: nothing else reaches viewers or the
-// encoder. A page that stands still causes no work but a rare refresh. Who takes [JPEG] gets the pictures
-// themselves. For those who take [Video] one [Encoder] makes a single VP8 stream, in which frames build on
-// those before: with key frames when somebody needs one, for the slowest line among them. Who cannot keep up
-// skips to the next key frame and holds up nobody. Once the page stands still the last picture is encoded a
-// few times more, since the first frames of a change are coarse.
+// One capture serves all viewers, and nothing is captured without viewers. A [Screencaster] reports each change of
+// the page with a JPEG picture in which secrets are already masked: nothing else reaches viewers or the encoder. An
+// unchanged page costs nothing but a rare refresh. Viewers of [JPEG] get the pictures themselves. For viewers of
+// [Video] one [Encoder] produces a single VP8 stream of dependent frames, with key frames when a viewer needs one, at
+// the bit rate of the slowest viewer. Viewers that cannot keep up skip to the next key frame and delay nobody. Once
+// the page stops changing, the last picture is encoded a few more times, since the first frames after a change are
+// coarse.
 //
-// Where there is no encoder, and for who takes [KeyFrames], screenshots are taken when the page has changed:
-// Chromium's lossy WebP holds a VP8 key frame, which is unwrapped. Without a screencast they are taken by the
-// clock. That always works; it costs more, and more bits.
+// Without an encoder, and for viewers of [KeyFrames], screenshots are taken when the page has changed: Chromium's
+// lossy WebP contains a VP8 key frame, which is unwrapped. Without a screencast, screenshots are taken at intervals.
+// That always works, but costs more time and bandwidth.
 package videosource

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Picture is what a page looked like. Its JPEG must not be changed.
+// Picture is an image of a page. Its JPEG must not be modified.
 type Picture struct {
 	JPEG          []byte
 	Width, Height int
@@ -17,48 +17,47 @@ type Picture struct {
 	Drawn         time.Time
 }
 
-// Size is that of the viewport which is shown, in CSS pixels; zero where that is not told.
+// Size is the size of the shown viewport in CSS pixels; zero if unknown.
 type Size struct{ Width, Height float64 }
 
 func (p Picture) frame() Frame {
 	return Frame{Data: p.JPEG, JPEG: true, Width: p.Width, Height: p.Height, View: p.View, URL: p.URL, Taken: p.Drawn}
 }
 
-// Screencaster is a [Screenshotter] that tells of each change of its page.
+// Screencaster is a [Screenshotter] that also reports each change of its page.
 type Screencaster interface {
-	// Screencast calls show with what the page looks like, and again whenever it was drawn anew, until ctx ends or the
-	// page cannot be shown. What must not be seen is covered. The next picture comes after show has returned.
+	// Screencast calls show with the current picture of the page, and again whenever the page was redrawn, until ctx
+	// ends or the page cannot be shown. Secrets are masked. The next picture comes after show has returned.
 	Screencast(ctx context.Context, show func(Picture)) error
 }
 
-// Encoder makes VP8 of one page's pictures.
+// Encoder encodes the pictures of one page as VP8.
 type Encoder interface {
-	// Encode returns the frame that shows a JPEG after those before it; none if it was left out. Without a JPEG it is
-	// the last one again, which makes it finer. key wants a key frame, and bitrate is how many bits a second there may
-	// be.
+	// Encode returns the frame for a JPEG, or none if it was dropped. A nil jpeg encodes the last picture again,
+	// which improves its quality. key requests a key frame; bitrate is the target in bits per second.
 	Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) (vp8 []byte, err error)
 	Close()
 }
 
-// Bounds of the stream's bit rate, in bits a second.
+// Limits of the stream's bit rate, in bits per second.
 const (
 	minBitrate = 150_000
 	maxBitrate = 4_000_000
 )
 
 const (
-	openTimeout   = 30 * time.Second // for an encoder
+	openTimeout   = 30 * time.Second // for opening an encoder
 	encodeTimeout = 5 * time.Second  // for one frame
-	encoderPause  = 30 * time.Second // after an encoder that failed
-	slowPause     = time.Second      // between key frames for those who do not keep up
+	encoderPause  = 30 * time.Second // after an encoder failure
+	slowPause     = time.Second      // between key frames for viewers that do not keep up
 )
 
-// refineAfter are the times after a frame when the same picture is encoded again: each makes it finer, and shows a lost
-// one before it to be lost. The last one holds from then on: after three seconds without a frame Chromium's receiver
-// would ask for a key frame.
+// refineAfter are the delays after which the same picture is encoded again: each improves the quality and lets a
+// receiver detect a lost frame. The last delay repeats: after three seconds without a frame Chromium's receiver would
+// request a key frame.
 var refineAfter = [...]time.Duration{100 * time.Millisecond, 750 * time.Millisecond, 2500 * time.Millisecond}
 
-// runCasts keeps a screencast going while somebody watches.
+// runCasts keeps a screencast running while there are viewers.
 func (s *Source) runCasts(ctx context.Context, caster Screencaster, bell <-chan struct{}) {
 	for ctx.Err() == nil {
 		casting, stop := context.WithCancel(ctx)
@@ -83,7 +82,8 @@ func (s *Source) runCasts(ctx context.Context, caster Screencaster, bell <-chan 
 	}
 }
 
-// beginCast notes what ends the screencast when nobody watches any more, and reports whether anybody does.
+// beginCast stores the function that stops the screencast when there are no more viewers, and reports whether there
+// are any.
 func (s *Source) beginCast(stop func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *Source) beginCast(stop func()) bool {
 	return true
 }
 
-// endCast forgets the picture of a screencast that has ended: nobody tells whether it still holds.
+// endCast drops the picture of a screencast that has ended, since the page may have changed.
 func (s *Source) endCast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Source) endCast() {
 	s.signal()
 }
 
-// showPicture takes a picture of the screencast.
+// showPicture receives a picture from the screencast.
 func (s *Source) showPicture(p Picture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,18 +124,18 @@ func (s *Source) showPicture(p Picture) {
 	s.signal()
 }
 
-// encodeLoop is what runEncoder knows from one frame to the next.
+// encodeLoop is the state of runEncoder between frames.
 type encodeLoop struct {
 	source        *Source
 	encoder       Encoder   // nil: none is open
-	retry         time.Time // not before; after a failure
-	encoded       uint64    // the picture that was encoded last
-	refined       int       // how often
+	retry         time.Time // after a failure: when to try again
+	encoded       uint64    // number of the last encoded picture
+	refined       int       // how often it was encoded again
 	last, lastKey time.Time
 	width, height int
 }
 
-// encodeJob is one frame to make.
+// encodeJob is a frame to encode.
 type encodeJob struct {
 	picture Picture
 	number  uint64 // of the picture
@@ -145,7 +145,7 @@ type encodeJob struct {
 	why     Reason
 }
 
-// runEncoder encodes pictures while somebody takes what is encoded.
+// runEncoder encodes pictures while viewers need encoded frames.
 func (s *Source) runEncoder(ctx context.Context, bell <-chan struct{}) {
 	if s.OpenEncoder == nil {
 		return
@@ -167,7 +167,7 @@ func (s *Source) runEncoder(ctx context.Context, bell <-chan struct{}) {
 		if timer.Stop(); wait > 0 {
 			timer.Reset(wait)
 		} else {
-			l.close() // nobody wants anything
+			l.close() // no viewer needs it
 		}
 		select {
 		case <-ctx.Done():
@@ -177,7 +177,7 @@ func (s *Source) runEncoder(ctx context.Context, bell <-chan struct{}) {
 	}
 }
 
-// next returns what is to be encoded now, or how long to wait for it; 0 is until something happens.
+// next returns the picture to encode now, or how long to wait; 0 means until the next signal.
 func (l *encodeLoop) next(now time.Time) (job encodeJob, wait time.Duration) {
 	s := l.source
 	s.mu.Lock()
@@ -243,7 +243,7 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 			v.refreshWanted = v.refreshWanted || v.format.encoded()
 		}
 		s.mu.Unlock()
-		return nil // the picture may be another one by now
+		return nil // the picture may be outdated by now
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, encodeTimeout, fmt.Errorf("it took longer than %s", encodeTimeout))
 	defer cancel()
@@ -287,7 +287,7 @@ func (l *encodeLoop) do(ctx context.Context, job encodeJob) error {
 	return nil
 }
 
-// close lets go of the encoder. Who took its frames gets key frames or pictures from now on.
+// close closes the encoder. Its viewers get key frames or pictures from now on.
 func (l *encodeLoop) close() {
 	if l.encoder == nil {
 		return

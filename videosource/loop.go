@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// captureLoop is what Run knows from one picture to the next.
+// captureLoop is the state of Run between screenshots.
 type captureLoop struct {
 	source          *Source
 	ladder          qualityLadder
-	began           time.Time     // the last picture
-	ended           time.Time     // of taking it
-	pause           time.Duration // at least, after ended
+	began           time.Time     // start of the last screenshot
+	ended           time.Time     // end of the last screenshot
+	pause           time.Duration // minimum pause after ended
 	lastFingerprint [sha256.Size]byte
-	captured        uint64    // the picture of the screencast that the last capture shows, or one after it
-	failingSince    time.Time // since when no picture could be taken; zero while they can
+	captured        uint64    // number of the screencast picture at the last screenshot
+	failingSince    time.Time // since when screenshots have failed; zero if the last one succeeded
 	troubleReported bool
 }
 
-// interval returns the time between the beginnings of two pictures.
+// interval returns the time between the starts of two screenshots.
 func (s *Source) interval(now time.Time) time.Duration {
 	fps := cmp.Or(max(0, s.IdleFPS), DefaultIdleFPS)
 	if s.casting() || !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < DefaultActiveFor {
@@ -31,7 +31,7 @@ func (s *Source) interval(now time.Time) time.Duration {
 	return time.Duration(float64(time.Second) / min(max(fps, minFPS), maxFPS))
 }
 
-// viewers returns who is served with captures. The source's lock is held.
+// viewers returns the viewers that get screenshots. The source's lock is held.
 func (l *captureLoop) viewers() []*Viewer {
 	var list []*Viewer
 	for v := range l.source.viewers {
@@ -42,14 +42,13 @@ func (l *captureLoop) viewers() []*Viewer {
 	return list
 }
 
-// current reports whether the last frame shows the page as it is, as far as the screencast tells. The source's lock is
-// held.
+// current reports whether the last frame is up to date, according to the screencast. The source's lock is held.
 func (l *captureLoop) current() bool {
 	s := l.source
 	return s.casting() && l.captured == s.pictureCount && s.lastFrame.Data != nil
 }
 
-// wait says how long there is nothing to do, or that nobody watches.
+// wait returns how long there is nothing to do; idle means that there are no viewers.
 func (l *captureLoop) wait(now time.Time) (wait time.Duration, idle bool) {
 	s := l.source
 	s.mu.Lock()
@@ -78,15 +77,15 @@ func (l *captureLoop) wait(now time.Time) (wait time.Duration, idle bool) {
 	return next.Sub(now), false
 }
 
-// heartbeat returns after how long without a frame the last one is sent again.
+// heartbeat returns the time without a frame after which the last one is sent again.
 func (s *Source) heartbeat() time.Duration { return cmp.Or(max(0, s.Heartbeat), DefaultHeartbeat) }
 
-// anyWaiting reports whether somebody has not seen anything yet.
+// anyWaiting reports whether a viewer has not received a frame yet.
 func anyWaiting(viewers []*Viewer) bool {
 	return slices.ContainsFunc(viewers, func(v *Viewer) bool { return v.noFrameYet })
 }
 
-// captureOnce does what is due.
+// captureOnce does the work that is due.
 func (l *captureLoop) captureOnce(ctx context.Context) {
 	if l.serveRefreshes(time.Now()) {
 		return
@@ -124,7 +123,8 @@ func (l *captureLoop) captureOnce(ctx context.Context) {
 	l.publish(f, err == nil)
 }
 
-// serveRefreshes sends the last frame again to those who asked for it, and reports whether anybody had and no picture is needed.
+// serveRefreshes sends the last frame again to viewers that requested it. It reports whether there were any and no
+// screenshot is needed.
 func (l *captureLoop) serveRefreshes(now time.Time) bool {
 	s := l.source
 	s.mu.Lock()
@@ -140,7 +140,7 @@ func (l *captureLoop) serveRefreshes(now time.Time) bool {
 	}
 	to = slices.DeleteFunc(to, func(v *Viewer) bool {
 		if v.noFrameYet {
-			return !current // the last frame is as good as a new one
+			return !current // if up to date, the last frame is as good as a new one
 		}
 		return !v.refreshWanted || now.Sub(v.sent) < refreshPause
 	})
@@ -150,7 +150,7 @@ func (l *captureLoop) serveRefreshes(now time.Time) bool {
 	return len(to) > 0
 }
 
-// publish sends what has become of a picture to those who should see it. The source's lock is held.
+// publish sends the result of a capture to the viewers that need it. The source's lock is held.
 func (l *captureLoop) publish(f Frame, taken bool) {
 	s, now := l.source, l.ended
 	first := len(s.lastFrame.Data) == 0
@@ -183,7 +183,7 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 	s.lastSent = now
 }
 
-// fingerprint returns the same for frames that show the same page and picture.
+// fingerprint returns a hash that is equal for frames with the same URL and picture.
 func fingerprint(f Frame) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	h.Write([]byte(f.URL + "\x00"))
@@ -194,7 +194,7 @@ func fingerprint(f Frame) (sum [sha256.Size]byte) {
 
 func (s *Source) logger() *slog.Logger { return cmp.Or(s.Log, slog.New(slog.DiscardHandler)) }
 
-// reportTrouble tells of pictures that cannot be taken, once, and that they can again.
+// reportTrouble reports once that captures fail, and once that they work again.
 func (l *captureLoop) reportTrouble(err error) {
 	s := l.source
 	log := s.logger()
@@ -219,34 +219,34 @@ func (l *captureLoop) reportTrouble(err error) {
 	}
 }
 
-// qualityStep is one way to take a picture.
+// qualityStep is a quality and scale of screenshots.
 type qualityStep struct {
-	quality int // as WebP counts; 100 would be lossless
+	quality int // of WebP; 100 would be lossless
 	scale   float64
 }
 
-// qualitySteps are the ways from the best to the smallest: worse first, then smaller. Each makes less than half of the one before, so
-// that a step back up does not lead straight down again.
+// qualitySteps are ordered from best to smallest: lower quality first, then lower resolution. Each step gives less
+// than half the size of the one before, so that a step up does not lead straight down again.
 var qualitySteps = [...]qualityStep{{80, 1}, {65, 1}, {50, 1}, {40, 1}, {30, 1}, {35, 0.75}, {30, 0.6}, {30, 0.5}}
 
-// qualityLadder finds out how pictures are to be taken so that frames keep within a number of bytes.
+// qualityLadder adapts quality and scale so that frames stay within a size.
 type qualityLadder struct {
 	budget      int
-	index       int // in rungs
-	smallFrames int // pictures in a row that left much room
+	index       int // into qualitySteps
+	smallFrames int // screenshots in a row that are much smaller than the budget
 }
 
 const (
-	smallFrameShare    = 0.4 // of the budget: what takes less leaves much room
-	smallFramesToRaise = 8   // pictures that must leave much room before the next is a better one
+	smallFrameShare    = 0.4 // of the budget: smaller frames count as small
+	smallFramesToRaise = 8   // small frames in a row before the quality is raised
 )
 
-// current returns how the next picture is to be taken.
+// current returns the quality and scale of the next screenshot.
 func (l *qualityLadder) current() (quality int, scale float64) {
 	return qualitySteps[l.index].quality, qualitySteps[l.index].scale
 }
 
-// step looks at how large a picture has come out.
+// step adjusts the quality to the size of a screenshot.
 func (l *qualityLadder) step(bytes int) {
 	switch {
 	case bytes > l.budget:

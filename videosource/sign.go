@@ -17,13 +17,14 @@ import (
 
 const (
 	signWidth, signHeight = 1280, 720
-	signSize              = 44 // of its letters, in pixels
+	signSize              = 44 // of the letters, in pixels
 	maxSignName           = 40 // characters
 )
 
 var signFont = sync.OnceValues(func() (*opentype.Font, error) { return opentype.Parse(goregular.TTF) })
 
-// Sign returns what is shown of a page while a person works it. A name that cannot be written here is left out.
+// Sign returns the picture to show instead of a page while a person controls it. A name that the font cannot render
+// is omitted.
 func Sign(name string) (Picture, error) {
 	f, err := signFont()
 	var face font.Face

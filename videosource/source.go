@@ -14,65 +14,65 @@ import (
 const (
 	DefaultActiveFPS     = 8.0 // frames per second
 	DefaultIdleFPS       = 2.0
-	DefaultActiveFor     = 2500 * time.Millisecond // how long an activity is followed closely
+	DefaultActiveFor     = 2500 * time.Millisecond // how long after an activity the higher rate lasts
 	DefaultHeartbeat     = 5 * time.Second
 	DefaultMaxLoad       = 0.5
 	DefaultMaxFrameBytes = 150 << 10
 )
 
-// Bounds of what a source may be set to.
+// Limits of the settings of a source.
 const (
 	minFPS, maxFPS   = 1.0, 30.0
 	minLoad, maxLoad = 0.05, 1.0
 )
 
 const (
-	captureTimeout = 15 * time.Second       // for one picture
-	troubleAfter   = 3 * time.Second        // of failures in a row before they are told
-	refreshPause   = 200 * time.Millisecond // between frames that one viewer asks for
-	maxReuseAge    = time.Second            // how old a frame may be that a new viewer is given
-	failurePause   = 500 * time.Millisecond // at least, after a picture that could not be taken
-	maxCostMemory  = 3 * time.Second        // of how long a picture took, so that one hanging page does not stop the stream for long
+	captureTimeout = 15 * time.Second       // for one screenshot
+	troubleAfter   = 3 * time.Second        // of failures in a row before they are reported
+	refreshPause   = 200 * time.Millisecond // between frames requested by the same viewer
+	maxReuseAge    = time.Second            // maximum age of a frame to send to a new viewer
+	failurePause   = 500 * time.Millisecond // minimum pause after a failed screenshot
+	maxCostMemory  = 3 * time.Second        // limit of the cost taken into account, so that one hanging page does not stop the stream for long
 )
 
-// Source is the picture of one page as video, for all who watch it. Its fields are set before Run and not changed after that;
-// a zero takes the default. All methods are safe for concurrent use.
+// Source provides the picture of one page as video to all its viewers. Set its fields before Run and do not change
+// them; zero fields have defaults. All methods are safe for concurrent use.
 //
-// It takes pictures only while somebody watches: fast for a moment after something was done on the page, slowly otherwise, and
-// never so often that it passes its share of the time. A picture that shows what the last one showed is not sent again before the
-// heartbeat. One that cannot be taken is left out: those who watch keep what they have.
+// It captures only while there are viewers: at the higher rate shortly after an activity on the page, slowly
+// otherwise, and never more often than MaxLoad allows. A picture equal to the last one is not sent again before the
+// heartbeat. If a capture fails, viewers keep the last frame.
 type Source struct {
 	Screen Screenshotter
 	Log    *slog.Logger // nil: nothing is logged
 
-	ActiveFPS, IdleFPS float64       // frames per second within Burst of an activity, and otherwise; 1 to 30
-	Heartbeat          time.Duration // after so long without a frame the last one is sent again; 1 to 2 s where frames get lost
-	MaxLoad            float64       // the part of the time that may be spent taking pictures, up to 1
-	MaxFrameBytes      int           // how large a frame should be at most: quality is lowered first, then size
+	ActiveFPS, IdleFPS float64       // frames per second shortly after an activity, and otherwise; 1 to 30
+	Heartbeat          time.Duration // the last frame is sent again after this time without a frame; use 1 to 2 s if frames may get lost
+	MaxLoad            float64       // the share of time to spend capturing, up to 1
+	MaxFrameBytes      int           // target size of a frame: quality is lowered first, then the resolution
 
-	// OpenEncoder opens what encodes the pictures of a [Screencaster] for those who take [Video]. Nil, or while it
-	// fails: they get key frames.
+	// OpenEncoder opens the encoder for viewers of [Video], which encodes the pictures of a [Screencaster]. If it is
+	// nil or fails, those viewers get key frames.
 	OpenEncoder func(ctx context.Context) (Encoder, error)
 
-	// OnTrouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
-	// block. May be nil.
+	// OnTrouble is called from Run when captures have failed for some seconds, and with nil when they work again. It
+	// must not block. May be nil.
 	OnTrouble func(err error)
 
 	mu           sync.Mutex
-	wakes        map[loopName]chan struct{} // rung when a loop has a reason to look again
+	wakes        map[loopName]chan struct{} // signalled when a loop has to check its state again
 	viewers      map[*Viewer]struct{}
 	lastActivity time.Time // the last activity
-	lastFrame    Frame     // the key frame that was sent last; no Data before the first
-	lastSent     time.Time // when
-	picture      Picture   // the last one of the screencast; no JPEG while there is none
-	pictureCount uint64    // of the screencast, so that loops see that it is another one
-	stopCast     func()    // nil: none runs
-	streaming    bool      // the encoder serves who takes Video
+	lastFrame    Frame     // the last key frame sent; no Data before the first
+	lastSent     time.Time // time of lastFrame
+	picture      Picture   // the latest picture of the screencast; no JPEG while none runs
+	pictureCount uint64    // number of pictures from the screencast, to detect a new one
+	stopCast     func()    // stops the screencast; nil if none runs
+	streaming    bool      // the encoder serves viewers of Video
 	ended        bool
 	stats        Stats
 }
 
-// loopName tells the loops of a source from each other.
+// loopName identifies a loop of a source.
 type loopName int
 
 const (
@@ -81,23 +81,23 @@ const (
 	encodes
 )
 
-// Stats count what a source has done so far, and tell how it is doing.
+// Stats are counters and current values of a source.
 type Stats struct {
 	Viewers  int
-	Frames   uint64        // sent, to however many
-	Pictures uint64        // that the screencast has brought
-	Encoded  uint64        // frames of the encoder
-	Captures uint64        // pictures taken
-	Failed   uint64        // pictures that could not be taken
-	Cost     time.Duration // of the last picture
-	Quality  int           // of the next one, as WebP counts
-	Scale    float64       // of the next one
-	Width    int           // of the last frame
+	Frames   uint64        // sent, regardless of the number of viewers
+	Pictures uint64        // from the screencast
+	Encoded  uint64        // frames from the encoder
+	Captures uint64        // screenshots taken
+	Failed   uint64        // failed screenshots
+	Cost     time.Duration // duration of the last screenshot
+	Quality  int           // WebP quality of the next screenshot
+	Scale    float64       // scale of the next screenshot
+	Width    int           // in pixels, of the last frame
 	Height   int
 	URL      string
 }
 
-// Stats tells how the source is doing.
+// Stats returns the current statistics.
 func (s *Source) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Source) Stats() Stats {
 	return st
 }
 
-// NoteActivity says that something was done on the page: it is followed closely for a moment.
+// NoteActivity records an activity on the page, which raises the frame rate for a moment.
 func (s *Source) NoteActivity() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Source) NoteActivity() {
 	s.signal()
 }
 
-// signal makes the loops look again. s.mu is held.
+// signal wakes the loops. s.mu is held.
 func (s *Source) signal() {
 	for _, wake := range s.wakes {
 		select {
@@ -124,7 +124,7 @@ func (s *Source) signal() {
 	}
 }
 
-// bell returns what rings when a loop is to look again.
+// bell returns the channel that wakes a loop.
 func (s *Source) bell(l loopName) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,10 +135,11 @@ func (s *Source) bell(l loopName) <-chan struct{} {
 	return s.wakes[l]
 }
 
-// casting reports whether a screencast tells of changes. s.mu is held.
+// casting reports whether a screencast reports changes. s.mu is held.
 func (s *Source) casting() bool { return s.picture.JPEG != nil }
 
-// Run takes pictures until ctx ends, and returns its cause. Then the channels of all viewers are closed. It can be run once.
+// Run captures until ctx ends and returns its cause. Then it closes the channels of all viewers. It can be called
+// once.
 func (s *Source) Run(ctx context.Context) error {
 	s.mu.Lock()
 	if s.ended {
@@ -184,7 +185,7 @@ func (s *Source) Run(ctx context.Context) error {
 	}
 }
 
-// end closes all channels.
+// end closes the channels of all viewers.
 func (s *Source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +196,7 @@ func (s *Source) end() {
 	clear(s.viewers)
 }
 
-// captureFrame takes one picture and makes a frame of it.
+// captureFrame takes a screenshot and converts it to a frame.
 func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (Frame, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, captureTimeout, fmt.Errorf("the page gave no picture within %s", captureTimeout))
@@ -214,38 +215,38 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
 }
 
-// Format describes what a viewer takes.
+// Format is what a viewer accepts.
 type Format int
 
-// The formats there are.
+// The formats.
 const (
-	KeyFrames   Format = iota // VP8 key frames: each shows all
-	Video                     // VP8: frames build on those before, so none may be left out but before a key frame
-	JPEG                      // pictures; without a screencast VP8 key frames, which as WebP are pictures, too
-	VideoOrJPEG               // VP8 while the pictures of a screencast are encoded, and the pictures themselves while they are not
+	KeyFrames   Format = iota // VP8 key frames: each is a complete picture
+	Video                     // VP8: frames depend on earlier ones, so frames may be dropped only before a key frame
+	JPEG                      // pictures of the screencast; without one, VP8 key frames, which are pictures, too, when wrapped as WebP
+	VideoOrJPEG               // VP8 while an encoder runs, otherwise pictures of the screencast
 )
 
-// Viewer is somebody who watches a [Source].
+// Viewer receives the frames of a [Source].
 type Viewer struct {
 	source *Source
 	format Format
-	frames chan Frame // those that were not taken yet: the newest one, or of Video a few that belong together
+	frames chan Frame // frames not yet received: only the latest; for Video several that depend on each other
 
-	// The source's lock guards these.
-	noFrameYet    bool      // has not been given a frame yet
-	refreshWanted bool      // lost the picture; of Video nothing but a key frame is of use
-	slow          bool      // of Video: it has lost the picture because it did not take what was there
-	sent          time.Time // when it was given a frame
-	bitrate       int       // what its line carries, in bits a second; 0: not known
+	// Guarded by the source's lock.
+	noFrameYet    bool      // has not been sent a frame yet
+	refreshWanted bool      // lost a frame; for Video only a key frame helps
+	slow          bool      // Video only: it lost a frame because its queue was full
+	sent          time.Time // when it was last sent a frame
+	bitrate       int       // bandwidth in bits per second; 0: unknown
 }
 
-// videoQueue is how many frames of Video may wait for a viewer to take them.
+// videoQueue is how many Video frames may be queued for a viewer.
 const videoQueue = 12
 
-// Subscribe begins to watch key frames. See [Source.SubscribeTo].
+// Subscribe adds a viewer of key frames. See [Source.SubscribeTo].
 func (s *Source) Subscribe() *Viewer { return s.SubscribeTo(KeyFrames) }
 
-// SubscribeTo begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes
+// SubscribeTo adds a viewer. The first frame is sent at once, or as soon as a capture succeeds. The caller must close
 // the viewer.
 func (s *Source) SubscribeTo(format Format) *Viewer {
 	v := &Viewer{source: s, format: format, frames: make(chan Frame, videoQueue), noFrameYet: true}
@@ -270,32 +271,32 @@ func (s *Source) SubscribeTo(format Format) *Viewer {
 	return v
 }
 
-// encoded reports whether viewers may get frames that build on others.
+// encoded reports whether viewers may get frames that depend on others.
 func (f Format) encoded() bool { return f == Video || f == VideoOrJPEG }
 
-// takesPictures reports whether a viewer is given the pictures of a screencast as they are. s.mu is held.
+// takesPictures reports whether a viewer gets the pictures of the screencast. s.mu is held.
 func (s *Source) takesPictures(v *Viewer) bool {
 	return v.format == JPEG || v.format == VideoOrJPEG && !s.streaming
 }
 
-// takesCaptures reports whether a viewer is served with screenshots. s.mu is held.
+// takesCaptures reports whether a viewer gets screenshots. s.mu is held.
 func (s *Source) takesCaptures(v *Viewer) bool {
 	return v.format == KeyFrames || v.format == Video && !s.streaming || v.format == JPEG && !s.casting()
 }
 
-// SetBitrate says what the viewer's line carries, in bits a second. The stream is encoded for the slowest.
+// SetBitrate sets the viewer's bandwidth in bits per second. The stream is encoded for the slowest viewer.
 func (v *Viewer) SetBitrate(bitrate int) {
 	v.source.mu.Lock()
 	defer v.source.mu.Unlock()
 	v.bitrate = bitrate
 }
 
-// Frames gives the newest frame: one that comes while another waits to be taken replaces it, but for frames that build
-// on others. The channel is closed when the viewer or the source has ended.
+// Frames returns the channel of frames. A new frame replaces one that has not been received, unless frames depend on
+// each other. The channel is closed when the viewer or the source ends.
 func (v *Viewer) Frames() <-chan Frame { return v.frames }
 
-// Refresh says that the picture was lost on the way (RTCP's PLI or FIR): the last frame is sent again, at once or shortly after
-// the one that has just gone out, however often this is called.
+// Refresh reports a lost frame (RTCP PLI or FIR): the last frame is sent again, at once or shortly after the previous
+// one, however often Refresh is called.
 func (v *Viewer) Refresh() {
 	s := v.source
 	s.mu.Lock()
@@ -315,7 +316,7 @@ func (v *Viewer) Refresh() {
 	s.signal()
 }
 
-// Close ends watching. Closing twice is no error.
+// Close removes the viewer. Further calls do nothing.
 func (v *Viewer) Close() {
 	s := v.source
 	s.mu.Lock()
@@ -330,7 +331,7 @@ func (v *Viewer) Close() {
 	s.signal()
 }
 
-// send gives a frame to some viewers. s.mu is held.
+// send sends a frame to the given viewers. s.mu is held.
 func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 	s.stats.Frames++
 	s.stats.Width, s.stats.Height, s.stats.URL = f.Width, f.Height, f.URL
@@ -344,51 +345,51 @@ func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 			continue
 		}
 		late := len(v.frames) == cap(v.frames)
-		for (whole || late) && len(v.frames) > 0 { // what is older is of no use any more
+		for (whole || late) && len(v.frames) > 0 { // older frames are of no use any more
 			select {
 			case <-v.frames:
-			default: // it has just been taken
+			default: // the viewer has just received it
 			}
 		}
 		if v.slow = late && !whole; v.slow {
 			v.refreshWanted = true
 			continue
 		}
-		v.frames <- f // there is room: nobody else puts anything in
+		v.frames <- f // there is room: only send adds frames
 		v.noFrameYet, v.refreshWanted, v.sent = false, false, now
 	}
 }
 
-// Screenshotter takes pictures of a page. A browser window is one.
+// Screenshotter takes screenshots of a page. A browser window implements it.
 type Screenshotter interface {
-	// CaptureWebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address
-	// may be empty. scale is how large the picture is of what the page has in pixels: 1, or less to save bytes.
+	// CaptureWebP returns the current viewport as lossy WebP (quality 30 to 99) and the URL of the page, which may be
+	// empty. scale is the size relative to the page's device pixels, at most 1.
 	CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error)
 }
 
 // Reason says why a frame was sent.
 type Reason string
 
-// The reasons for a frame.
+// The reasons.
 const (
-	Initial   Reason = "initial"   // the first one, or the first for somebody who began to watch
-	Activity  Reason = "activity"  // the page changed shortly after something was done
+	Initial   Reason = "initial"   // the first frame of the source or of a viewer
+	Activity  Reason = "activity"  // the page changed shortly after an activity
 	Poll      Reason = "poll"      // the page changed by itself
-	Heartbeat Reason = "heartbeat" // it has not changed; sent so that a lost frame is made good
-	Requested Reason = "asked"     // a viewer lost the picture (PLI, FIR)
+	Heartbeat Reason = "heartbeat" // nothing changed; sent in case a frame was lost
+	Requested Reason = "asked"     // a viewer lost a frame (PLI, FIR)
 )
 
-// Frame is one frame of VP8 (RFC 6386), or a picture. Data is shared by all who get it and must not be changed.
+// Frame is a VP8 frame (RFC 6386) or a picture. Data is shared by all viewers and must not be modified.
 type Frame struct {
 	Data          []byte
-	JPEG          bool // it is a picture
+	JPEG          bool // Data is a JPEG picture
 	Width, Height int
 	View          Size
 	URL           string
 	Reason        Reason
-	Sequence      uint64    // counts what the source has sent, from 1; a viewer that is slow sees gaps
+	Sequence      uint64    // counts the frames sent by the source, from 1; slow viewers see gaps
 	Taken         time.Time // when the capture began
 }
 
-// Whole reports whether the frame shows all without any before it.
+// Whole reports whether the frame can be decoded without earlier frames.
 func (f Frame) Whole() bool { return f.JPEG || len(f.Data) == 0 || f.Data[0]&1 == 0 }

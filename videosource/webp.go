@@ -7,21 +7,21 @@ import (
 	"fmt"
 )
 
-// Errors of [VP8FromWebP] that tell what a picture is instead of what is wanted.
+// Errors of [VP8FromWebP] for WebP files without a VP8 frame.
 var (
 	ErrLossless = errors.New("the picture is lossless WebP (VP8L), which is no video frame: take it with a quality of at most 99")
 	ErrAnimated = errors.New("the picture is an animation, which is no single video frame")
 )
 
-// sizes of what a WebP file is made of.
+// Sizes of headers in a WebP file, in bytes.
 const (
 	riffHeader  = 12 // "RIFF", size, "WEBP"
 	chunkHeader = 8  // name, size
 	frameHeader = 10 // tag, start code, width, height: RFC 6386, section 9.1
 )
 
-// VP8FromWebP returns the VP8 key frame (RFC 6386) that a lossy WebP picture (RFC 9649) is made of, and its size in pixels. What stands
-// around it is left out: colour profile, metadata, an alpha channel. vp8 is a part of webp, which it keeps in memory.
+// VP8FromWebP returns the VP8 key frame (RFC 6386) in a lossy WebP picture (RFC 9649), and its size in pixels. It
+// drops everything else: colour profile, metadata, alpha channel. vp8 is a slice of webp.
 func VP8FromWebP(webp []byte) (vp8 []byte, width, height int, err error) {
 	if len(webp) < riffHeader || string(webp[:4]) != "RIFF" || string(webp[8:12]) != "WEBP" {
 		return nil, 0, 0, errors.New("unwrap a picture: it is not WebP")
@@ -51,12 +51,12 @@ func VP8FromWebP(webp []byte) (vp8 []byte, width, height int, err error) {
 		case "ANIM", "ANMF":
 			return nil, 0, 0, fmt.Errorf("unwrap a picture: %w", ErrAnimated)
 		}
-		rest = rest[min(chunkHeader+n+n&1, int64(len(rest))):] // parts are padded to an even length
+		rest = rest[min(chunkHeader+n+n&1, int64(len(rest))):] // chunks are padded to an even length
 	}
 	return nil, 0, 0, errors.New("unwrap a picture: there is no video frame in it")
 }
 
-// keyFrame reads the header of a VP8 key frame.
+// keyFrame parses the header of a VP8 key frame.
 func keyFrame(b []byte) (width, height int, err error) {
 	if len(b) < frameHeader {
 		return 0, 0, errors.New("its video frame is cut off")
@@ -71,7 +71,7 @@ func keyFrame(b []byte) (width, height int, err error) {
 	if first := tag >> 5; int64(first) > int64(len(b)-frameHeader) {
 		return 0, 0, errors.New("its video frame is cut off")
 	}
-	width = int(binary.LittleEndian.Uint16(b[6:8]) & 0x3fff) // the upper two bits ask the player to enlarge it
+	width = int(binary.LittleEndian.Uint16(b[6:8]) & 0x3fff) // the upper two bits are a scaling hint for the player
 	height = int(binary.LittleEndian.Uint16(b[8:10]) & 0x3fff)
 	if width == 0 || height == 0 {
 		return 0, 0, fmt.Errorf("its video frame has a size of %d x %d", width, height)

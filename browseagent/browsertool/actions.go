@@ -12,23 +12,23 @@ import (
 	"clank/internal/untrusted"
 )
 
-// markExternal marks details as a page's. kind names what they are.
+// markExternal marks details as coming from a page. kind says what they are.
 func markExternal(kind string, details map[string]any) map[string]any {
 	details["externalContent"] = map[string]any{"untrusted": true, "source": "browser", "kind": kind, "wrapped": true}
 	return details
 }
 
-// pageResult returns an answer that may repeat what pages say.
+// pageResult returns an answer that may quote pages.
 func pageResult(kind string, answer map[string]any) Result {
 	return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal(kind, answer)}
 }
 
-// serviceResult returns an answer of the service's own words.
+// serviceResult returns an answer that contains no page text.
 func serviceResult(answer map[string]any) Result {
 	return Result{Text: untrusted.Clean(encodeJSON(answer)), Details: answer}
 }
 
-// serviceHandler makes the handler of a route that answers in the service's own words.
+// serviceHandler returns the handler for a route whose answers contain no page text.
 func serviceHandler(method, path string, keys ...string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
 		answer, err := c.send(ctx, method, path, c.in.query(keys...), nil)
@@ -39,14 +39,14 @@ func serviceHandler(method, path string, keys ...string) func(context.Context, *
 	}
 }
 
-// pageHandler makes the handler of a route whose answer may repeat what pages say.
+// pageHandler returns the handler for a route whose answers may quote pages.
 func pageHandler(kind, path string, keys ...string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
 		return c.postPage(ctx, kind, path, c.in.body(keys...))
 	}
 }
 
-// postPage sends a request whose answer may repeat what pages say.
+// postPage sends a request whose answer may quote pages.
 func (c *toolCall) postPage(ctx context.Context, kind, path string, body map[string]any) (Result, error) {
 	answer, err := c.post(ctx, path, body)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *toolCall) postPage(ctx context.Context, kind, path string, body map[str
 	return pageResult(kind, answer), nil
 }
 
-// listHandler makes the handler of a route that answers with a list under key.
+// listHandler returns the handler for a route that answers with a list under key.
 func listHandler(path, key string, keys ...string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
 		answer, err := c.get(ctx, path, c.in.query(keys...))
@@ -69,7 +69,7 @@ func listHandler(path, key string, keys ...string) func(context.Context, *toolCa
 	}
 }
 
-// readHAR returns the HTTP archive of a tab: of the exchanges that are asked for the latest that have room.
+// readHAR returns the HTTP archive of a tab, limited to the latest matching entries that fit.
 func readHAR(ctx context.Context, c *toolCall) (Result, error) {
 	answer, err := c.get(ctx, "/har", c.in.query("targetId"))
 	if err != nil {
@@ -111,7 +111,7 @@ func pickFields(answer map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// startStopHandler makes the handler that starts or stops a browser and tells how it is after that.
+// startStopHandler returns the handler that starts or stops a browser and returns its status.
 func startStopHandler(path string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
 		if _, err := c.post(ctx, path, nil); err != nil {
@@ -119,7 +119,7 @@ func startStopHandler(path string) func(context.Context, *toolCall) (Result, err
 		}
 		status, err := c.get(ctx, "/", nil)
 		if err != nil {
-			return Result{}, fmt.Errorf("it was done, but the status cannot be told: %w", err)
+			return Result{}, fmt.Errorf("it was done, but the status is not available: %w", err)
 		}
 		return serviceResult(status), nil
 	}
@@ -139,7 +139,7 @@ func readText(ctx context.Context, c *toolCall) (Result, error) {
 	return Result{Text: untrusted.WrapWithWarning(text), Details: markExternal("text", details)}, nil
 }
 
-// setEmulation sets what is named, one after the other.
+// setEmulation applies the given settings one after the other.
 func setEmulation(ctx context.Context, c *toolCall) (Result, error) {
 	set := map[string]any{}
 	for _, one := range []struct{ key, path, field string }{
@@ -212,14 +212,14 @@ func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	return pageResult("act", answer), nil
 }
 
-// runsScript reports whether an act, or one within it, would run a script.
+// runsScript reports whether an act, or a nested one, would run a script.
 func runsScript(act map[string]any, depth int) bool {
 	in := callInput(act)
 	kind := in.str("kind")
 	if kind == "evaluate" || (kind == "wait" && in.str("fn") != "") {
 		return true
 	}
-	const deepest = 10 // the service refuses less
+	const deepest = 10 // the service accepts less
 	nested, _ := act["actions"].([]any)
 	return slices.ContainsFunc(nested, func(v any) bool {
 		one, ok := v.(map[string]any)
@@ -227,9 +227,9 @@ func runsScript(act map[string]any, depth int) bool {
 	})
 }
 
-// mayDropTarget decides whether an act on a tab that is gone may be tried once more without naming the tab: only in a
-// browser that somebody else runs, whose ids change behind our back; only for what changes nothing; and only when there
-// is no second tab that could be hit.
+// mayDropTarget reports whether an act on a missing tab may be retried without naming the tab: only in an attached
+// browser, whose ids change without notice; only for acts that change nothing; and only if there is no other tab that
+// it could hit.
 func (c *toolCall) mayDropTarget(ctx context.Context, err error) bool {
 	in := callInput(c.act)
 	if !isTabGone(err) || in.str("targetId") == "" || !slices.Contains([]string{"hover", "scrollIntoView", "wait"}, in.str("kind")) {
@@ -252,7 +252,7 @@ func isAttached(status map[string]any) bool {
 	return in.str("driver") == "existing-session" || in.str("transport") == "chrome-mcp"
 }
 
-// isTabGone reports whether the service said that there is no such tab.
+// isTabGone reports whether the service said that the tab does not exist.
 func isTabGone(err error) bool {
 	a, ok := errors.AsType[*serviceError](err)
 	return ok && a.status == http.StatusNotFound && strings.Contains(strings.ToLower(a.text), "tab not found")

@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// Failures without an answer. Everything else that [APIClient.Call] returns is the cause of the context's end.
+// Errors for requests that got no answer. All other errors of [APIClient.Call] are the cause of the context.
 var (
-	// ErrAPIUnreachable is that nothing listens, or that the connection broke before an answer came.
+	// ErrAPIUnreachable says that nothing listens, or that the connection broke before an answer arrived.
 	ErrAPIUnreachable = errors.New("the browser control service cannot be reached")
-	// ErrAPITimedOut is that the service was there and did not answer in time.
+	// ErrAPITimedOut says that the service accepted the request but did not answer in time.
 	ErrAPITimedOut = errors.New("the browser control service did not answer in time")
-	// ErrAPIBadAnswer is that something answered that is not this API, or in a way that cannot be read.
+	// ErrAPIBadAnswer says that the answer does not come from this API or is unreadable.
 	ErrAPIBadAnswer = errors.New("the answer of the browser control service cannot be read")
 )
 
-// MaxAPIAnswer is how large an answer may be, in bytes: several files of 10 MiB in base64.
+// MaxAPIAnswer is the largest accepted answer, in bytes: several files of 10 MiB in base64.
 const MaxAPIAnswer = 64 << 20
 
-// APIClient calls one control API. It is safe for concurrent use once its fields are set.
+// APIClient calls a control API. It is safe for concurrent use once its fields are set.
 type APIClient struct {
 	URL   string       // of the API, such as "http://127.0.0.1:18791"
-	Token string       // bearer token; none is sent if it is empty
-	HTTP  *http.Client // nil for one that uses no proxy and follows no redirects
+	Token string       // bearer token; if empty, none is sent
+	HTTP  *http.Client // nil for a client that uses no proxy and follows no redirects
 }
 
-// Call sends one request. query and body may be nil; body is encoded as JSON. An answer that is not JSON is returned as
-// {"error": text} if its status is not 2xx, and is [ErrAPIBadAnswer] otherwise. An err of nil means that the API, or
-// what stands before it, answered.
+// Call sends one request. query and body may be nil; body is encoded as JSON. If the answer is not JSON, Call returns
+// {"error": text} for a status other than 2xx, and [ErrAPIBadAnswer] otherwise. A nil error means that the API, or a
+// proxy in front of it, answered.
 func (c *APIClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	req, err := c.request(ctx, method, path, query, body)
 	if err != nil {
@@ -95,24 +95,24 @@ func (c *APIClient) request(ctx context.Context, method, path string, query url.
 	return req, nil
 }
 
-// askHeader names who is asked about what a request sets off.
+// askHeader identifies the people to ask for approval of the request.
 const askHeader = "X-Clank-Ask"
 
 type askKey struct{}
 
-// WithAskID marks the calls made with the context as ones on behalf of a model: id, which is opaque, names those who
-// are asked about what they set off.
+// WithAskID marks calls with the context as made on behalf of a model: id, which is opaque, identifies the people to
+// ask for approval.
 func WithAskID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, askKey{}, id)
 }
 
-// HasAskID reports whether calls with the context are marked so.
+// HasAskID reports whether the context is marked by [WithAskID].
 func HasAskID(ctx context.Context) bool {
 	_, ok := ctx.Value(askKey{}).(string)
 	return ok
 }
 
-// host returns where c calls, without credentials, for people.
+// host returns the address that c calls, without credentials, for messages.
 func (c *APIClient) host() string {
 	if u, err := url.Parse(c.URL); err == nil && u.Host != "" {
 		return u.Host
@@ -120,7 +120,7 @@ func (c *APIClient) host() string {
 	return "its address"
 }
 
-// directHTTP is shared, so that connections are kept. Redirects are not followed: they would carry the token elsewhere.
+// directHTTP is shared to reuse connections. It does not follow redirects, which would send the token elsewhere.
 var directHTTP = &http.Client{
 	Transport: &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
@@ -132,7 +132,7 @@ var directHTTP = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// transportError says why no answer came.
+// transportError says why there was no answer.
 func transportError(ctx context.Context, host string, err error) error {
 	if ctx.Err() != nil {
 		if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
@@ -144,12 +144,12 @@ func transportError(ctx context.Context, host string, err error) error {
 		return fmt.Errorf("%w (%s)", ErrAPITimedOut, host)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the address, which may hold secrets
+		err = wrapped.Err // without the URL, which may contain secrets
 	}
 	return fmt.Errorf("%w at %s: %w", ErrAPIUnreachable, host, err)
 }
 
-// readAnswer checks that an answer is JSON, or makes it so.
+// readAnswer checks that an answer is JSON, or converts it.
 func readAnswer(status int, raw []byte) (json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	if json.Valid(raw) {

@@ -141,7 +141,7 @@ func TestASessionClosesTheTabsItOpenedAndNoOther(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "RAWF: crashed") || strings.Contains(err.Error(), "RAWD") {
 		t.Errorf("got %v", err)
 	}
-	want := "GET /tabs?profile=work\nGET /tabs\n" + // which pages of theirs have opened others
+	want := "GET /tabs?profile=work\nGET /tabs\n" + // tabs opened by pages of the session
 		"DELETE /tabs/RAWA?profile=work&targetIdMode=raw\nDELETE /tabs/RAWC2?targetIdMode=raw\n" +
 		"DELETE /tabs/RAWD?targetIdMode=raw\nDELETE /tabs/RAWF?targetIdMode=raw"
 	if got := a.taken(); got != want {
@@ -294,7 +294,7 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"waitfordownload","timeoutMs":1000}`, `POST /wait/download {"timeoutMs":1000}`},
 		{`{"action":"upload","paths":["a"],"inputRef":"e3"}`, `POST /hooks/file-chooser {"inputRef":"e3","paths":["a"]}`},
 		{`{"action":"dialog","accept":false,"promptText":""}`, `POST /hooks/dialog {"accept":false,"promptText":""}`},
-		// Fields within request, beside it, and both.
+		// Fields within request, next to it, and both.
 		{`{"action":"act","request":{"kind":"click","ref":"e1"}}`, `POST /act {"kind":"click","ref":"e1"}`},
 		{`{"action":"act","kind":"click","ref":"e1","doubleClick":true,"url":""}`, `POST /act {"doubleClick":true,"kind":"click","ref":"e1"}`},
 		{`{"action":"act","ref":"e1","targetId":"t1","request":{"kind":"type","text":"  a <b> "}}`, `POST /act {"kind":"type","ref":"e1","targetId":"t1","text":"  a \u003cb\u003e "}`},
@@ -377,7 +377,7 @@ func TestATabIDCannotLeaveItsPlaceInThePath(t *testing.T) {
 	}
 }
 
-// FuzzRun checks that no input of a model breaks the tool or makes it ask for anything but the routes it knows.
+// FuzzRun checks that no model input breaks the tool or makes it request an unknown route.
 func FuzzRun(f *testing.F) {
 	for _, s := range []string{
 		`{"action":"act","request":{"kind":"click"}}`, `{"action":"snapshot","query":"a b"}`, `{"action":{"a":1},"request":"{"}`, `{"action":"close","targetId":"/../.."}`,
@@ -405,7 +405,7 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// recorder is a Caller without a network that says yes to all.
+// recorder is a ControlAPI without a network that accepts everything.
 type recorder struct{ paths []string }
 
 func (r *recorder) Call(_ context.Context, _, path string, _ url.Values, _ any) (int, json.RawMessage, error) {

@@ -9,38 +9,38 @@ import (
 	"clank/llm"
 )
 
-// ControlAPI is one control API. Call sends a request and returns the status and the JSON of the answer; query and body
-// may be nil. err is nil whenever the API answered, whatever it said. Otherwise it is the cause of ctx's end, or wraps
-// one of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says by itself what went wrong. [*APIClient]
-// and the node client are Callers.
+// ControlAPI is a control API. Call sends a request and returns the status and the JSON of the answer; query and body
+// may be nil. err is nil whenever the API answered, even with an error. Otherwise it is the cause of ctx, wraps one
+// of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says what went wrong. [*APIClient] and
+// [*NodeClient] implement it.
 type ControlAPI interface {
 	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
 }
 
-// Tool is the tool for all conversations. Its fields are set before use.
+// Tool is the tool, shared by all conversations. Set its fields before use.
 type Tool struct {
 	Targets Targets
 
-	// Settings are asked for each call; nil means [DefaultSettings].
+	// Settings are read for each call; nil means [DefaultSettings].
 	Settings Settings
 
-	// Records offers cookies, HTTP archives and traces, too. People are asked before the model gets them.
+	// Records also offers cookies, HTTP archives and traces. People are asked before the model gets them.
 	Records bool
 }
 
-// Settings are what people may set of calls.
+// Settings are the configurable parts of calls.
 type Settings interface {
-	// EvaluateEnabled reports whether scripts of the model may run. If not the tool refuses them, whatever the control API
-	// would do.
+	// EvaluateEnabled reports whether the model may run scripts. If not, the tool refuses them, whatever the control
+	// API allows.
 	EvaluateEnabled() bool
-	// ApprovalWait returns how much longer a call may take because people are asked about what it sets off. Who they are is
-	// said with the context, see [WithAskID].
+	// ApprovalWait returns how much longer a call may take if people are asked for approval, as identified by
+	// [WithAskID].
 	ApprovalWait() time.Duration
-	// SnapshotMode returns the mode of snapshots that name none: "efficient", or "" for full ones.
+	// SnapshotMode returns the default mode of snapshots: "efficient", or "" for full ones.
 	SnapshotMode() string
 }
 
-// DefaultSettings run scripts, wait for nobody and take full snapshots. Embed it to set some of these.
+// DefaultSettings allow scripts, never wait for approval and take full snapshots. Embed it to override some of these.
 type DefaultSettings struct{}
 
 // EvaluateEnabled implements [Settings].
@@ -59,24 +59,24 @@ func (t *Tool) settings() Settings {
 	return t.Settings
 }
 
-// Result holds the outcome of a call.
+// Result is the outcome of a call.
 type Result struct {
-	Text    string      // for the model; page text in it stands between markers
+	Text    string      // for the model; page text in it is between markers
 	Images  []llm.Image // for the model
 	IsError bool        // the call failed; Text says why
 
-	// Details are the parts of the control API's answer that programs want, raw. They may repeat what pages say, so
-	// they are not for a model; "externalContent" says so.
+	// Details are those parts of the control API's answer that programs need, unmarked. They may quote pages, so they
+	// must not be shown to a model; "externalContent" says so.
 	Details map[string]any
 }
 
-// Bounds of what the tool waits for and sends.
+// Timeouts and size limits.
 const (
-	answerSlack     = 5 * time.Second  // beyond what the control API may take
-	leastWait       = 60 * time.Second // where the call names no timeout: a browser may have to start
-	leastNamedWait  = 30 * time.Second // where it names one: likewise
+	answerSlack     = 5 * time.Second  // added to the control API's own limit
+	leastWait       = 60 * time.Second // if the call has no timeout: a browser may have to start
+	leastNamedWait  = 30 * time.Second // if it has one: likewise
 	closeTimeout    = 5 * time.Second  // for each tab at the end of a session
-	maxSnapshot     = 40_000           // characters, where the call says nothing
+	maxSnapshot     = 40_000           // characters, by default
 	maxImage        = 10 << 20         // bytes of a screenshot
 	maxServiceError = 4_000            // characters of an error text
 )

@@ -17,32 +17,32 @@ const (
 	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is known so far, or tell the person."
 )
 
-// consentRefused is the reason that the control API gives for what people do not want done.
+// consentRefused is the control API's reason code for a refused approval.
 const consentRefused = "consent_refused"
 
-// callError is an error of the call itself: nothing was sent.
+// callError is an error in the call itself: nothing was sent.
 type callError struct{ text string }
 
 func (m callError) Error() string { return m.text }
 
 func newCallError(text string) error { return callError{text} }
 
-// serviceError is an error that the control API told. Its text is the service's.
+// serviceError is an error returned by the control API, with the service's text.
 type serviceError struct {
 	status       int
 	text         string
-	own          bool // the text is surely the service's own, and quotes no page
+	own          bool // the text is certainly the service's own and does not quote a page
 	code, reason string
 	details      any
 }
 
 func (a *serviceError) Error() string { return a.text }
 
-// pagelessRoutes are the routes whose answers quote no page.
+// pagelessRoutes are the routes whose answers never quote a page.
 var pagelessRoutes = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
 
-// readServiceError reads an answer with an error status. The text of a rate limit is left out: it is often a third
-// party's, and full of keys and addresses.
+// readServiceError parses an error answer. It drops the text of a rate limit, which often comes from a third party
+// and contains keys and addresses.
 func readServiceError(status int, answer map[string]any) *serviceError {
 	in := callInput(answer)
 	a := &serviceError{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
@@ -57,7 +57,7 @@ func readServiceError(status int, answer map[string]any) *serviceError {
 	return a
 }
 
-// noAnswerError is an error of the connection that comes with advice.
+// noAnswerError is a connection error with advice for the model.
 type noAnswerError struct {
 	err  error
 	hint string
@@ -77,10 +77,10 @@ func explainNoAnswer(ctx context.Context, err error) error {
 	return err
 }
 
-// failedResult returns the result of a call that failed.
+// failedResult returns the result of a failed call.
 //
-// What the control API says of a page may quote it, so it stands between markers; what it says of itself, and what this
-// package says, does not.
+// Errors of the control API may quote a page, so they stand between markers, unless they are certainly its own words.
+// Errors of this package have no markers.
 func failedResult(err error) Result {
 	r := Result{IsError: true, Details: map[string]any{}}
 	a, ok := errors.AsType[*serviceError](err)

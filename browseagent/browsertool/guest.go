@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// Guest limits a call to what its person may reach: the profiles of that person, and the tabs that the session
-// or a page in one of them opened.
+// Guest restricts a call to the profiles of one person, and to the tabs that the session or pages in its tabs opened.
 type Guest struct {
-	// Profile returns the profile to work in where the model names want, or none. Its error is the refusal.
+	// Profile returns the profile to use when the model asks for want, which may be "". Its error is the refusal.
 	Profile func(want string) (string, error)
 }
 
 var (
-	// operatorActions reach further than a guest's own tabs.
+	// operatorActions affect more than a guest's own tabs.
 	operatorActions = []string{"start", "stop", "profiles", "doctor"}
 	// tablessActions need no tab.
 	tablessActions = []string{"open", "tabs", "status"}
 )
 
-// confine holds a guest's call to the profile and the tab that it may work.
+// confine restricts a guest's call to an allowed profile and tab.
 func (c *toolCall) confine(ctx context.Context, action string) error {
 	if c.guest == nil {
 		return nil
@@ -52,7 +51,7 @@ func (c *toolCall) confine(ctx context.Context, action string) error {
 	return nil
 }
 
-// ownTab returns the raw id of the tab that this session opened under that name; without a name, the one worked last.
+// ownTab returns the raw id of the tab with that name that this session opened; without a name, the last used one.
 func (s *Session) ownTab(target *Target, profile, name string) (targetID string, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +64,7 @@ func (s *Session) ownTab(target *Target, profile, name string) (targetID string,
 	return "", false
 }
 
-// ownTabs leaves the tabs of a list that a guest's session opened.
+// ownTabs returns only those tabs of a list that a guest's session opened.
 func (c *toolCall) ownTabs(list []any) []any {
 	if c.guest == nil {
 		return list

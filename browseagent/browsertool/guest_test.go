@@ -38,7 +38,7 @@ func TestAGuestReachesOwnProfilesAndOwnTabsAlone(t *testing.T) {
 		{`{"action":"text","targetId":"mine"}`, "GET /text?profile=guests&targetId=RAW2", "hello"},
 		{`{"action":"text","targetId":"t1"}`, looked, foreign},
 		{`{"action":"text","targetId":"RAW1"}`, looked, foreign},
-		{`{"action":"text","targetId":"RAW5"}`, looked, foreign}, // a popup of another's
+		{`{"action":"text","targetId":"RAW5"}`, looked, foreign}, // a popup of another session
 		{`{"action":"text","targetId":"t4"}`, "GET /text?profile=guests&targetId=RAW4", "hello"},
 		{`{"action":"text","targetId":"mine"}`, "GET /text?profile=guests&targetId=RAW2", "hello"},
 		{`{"action":"act","request":{"kind":"click","ref":"e1","targetId":"t1"}}`, looked, foreign},

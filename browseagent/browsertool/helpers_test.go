@@ -24,7 +24,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// api is a control API by script: what it answers to "METHOD /path", and what it was asked.
+// api is a scripted control API: the answer for each "METHOD /path", and the requests it received.
 type api struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -80,7 +80,7 @@ func (a *api) handle(line string, h http.HandlerFunc) {
 	a.answers[line] = h
 }
 
-// taken returns what was asked since the last call.
+// taken returns the requests since the last call.
 func (a *api) taken() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,12 +100,12 @@ func (a *api) target() *browsertool.Target {
 	return &browsertool.Target{API: &browsertool.APIClient{URL: a.URL, Token: "secret"}, Media: []string{a.media}}
 }
 
-// session returns a conversation that uses this API as the host's.
+// session returns a session with this API as the host's.
 func (a *api) session() *browsertool.Session {
 	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: a.target(), AllowHostControl: true}}}
 }
 
-// run runs a call that must not end the run.
+// run runs a call. It fails the test if Run returns an error.
 func run(t *testing.T, s *browsertool.Session, in string) browsertool.Result {
 	t.Helper()
 	r, err := s.Run(t.Context(), json.RawMessage(in))
@@ -115,7 +115,7 @@ func run(t *testing.T, s *browsertool.Session, in string) browsertool.Result {
 	return r
 }
 
-// content returns what is between the markers of a result's only boundary.
+// content returns the text between the only pair of markers in a result.
 func content(t *testing.T, text string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, "\nSource: Browser\n---\n")
@@ -128,7 +128,7 @@ func content(t *testing.T, text string) string {
 
 var png = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
 
-// TestMain serves MCP on its own pipes when a test starts the test program again as a server.
+// TestMain serves MCP on the process's own pipes if a test started the program as a server.
 func TestMain(m *testing.M) {
 	address := os.Getenv("CLANK_TEST_CONTROL")
 	if address == "" {
@@ -151,8 +151,8 @@ type control struct {
 	*api
 	opened int
 	closed []string
-	hung   chan string // a call that hangs has begun
-	left   chan string // and was given up
+	hung   chan string // a hanging call has begun
+	left   chan string // and was cancelled
 }
 
 func newControl(t *testing.T) *control {
@@ -184,7 +184,7 @@ func newControl(t *testing.T) *control {
 	return c
 }
 
-// givenUp waits until a call that hangs was given up: soon, which is before its own time is over.
+// givenUp waits until a hanging call was cancelled, well before its own timeout.
 func (c *control) givenUp(t *testing.T) {
 	t.Helper()
 	select {
@@ -205,14 +205,15 @@ func (c *control) awaitEnd(t *testing.T, tabs string) {
 	}
 }
 
-// ends returns the tabs that were closed.
+// ends returns the closed tabs.
 func (c *control) ends() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.closed, " ")
 }
 
-// agent is a Browser by script: it tells two lines and answers, or waits to be stopped when the query is "hang".
+// agent is a scripted TaskBrowser: it reports two lines of progress and answers, or waits to be stopped if the query
+// is "hang".
 type agent struct {
 	left chan error // may be nil
 }
@@ -284,7 +285,7 @@ func within(t *testing.T, what string, done <-chan error) error {
 	}
 }
 
-// call calls a tool that must answer.
+// call calls a tool. It fails the test on a protocol error.
 func call(t *testing.T, c *mcp.ClientSession, name string, args map[string]any) *mcp.CallToolResult {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -314,7 +315,7 @@ func images(r *mcp.CallToolResult) (n int) {
 	return n
 }
 
-// scriptsRun are [browsertool.Settings] by which scripts run or not.
+// scriptsRun are [browsertool.Settings] that allow or forbid scripts.
 type scriptsRun struct {
 	browsertool.DefaultSettings
 

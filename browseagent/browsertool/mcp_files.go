@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	maxResource  = 16 << 20 // bytes of a file that is read in one message
-	maxResources = 200      // of a client; the oldest go
+	maxResource  = 16 << 20 // bytes of a file that can be read in one message
+	maxResources = 200      // per client; the oldest are dropped
 )
 
-// sentFile is a file that a call brings.
+// sentFile is an attachment in a call.
 type sentFile struct {
 	Name string  `json:"name"`
 	Text *string `json:"text"`
 	Data []byte  `json:"data"`
 }
 
-// sendFiles hands over the files that a call brings. The error is for the model.
+// sendFiles uploads the attachments of a call. The error is for the model.
 func (s *MCPServer) sendFiles(ctx context.Context, sent []sentFile) (list []sessions.File, err error) {
 	if len(sent) > sessions.MaxTaskFiles {
 		return nil, fmt.Errorf("%d files came with the task; %d may come with one", len(sent), sessions.MaxTaskFiles)
@@ -50,8 +50,8 @@ func (s *MCPServer) sendFiles(ctx context.Context, sent []sentFile) (list []sess
 	return list, nil
 }
 
-// offer makes the files that pages offered to a task resources of the client that sent it, and returns what tells of
-// them. Their names are the pages', so that links have others.
+// offer makes a task's downloads resources of the client that started it, and returns links to them. File names come
+// from pages, so the links have generated names.
 func (s *MCPServer) offer(r *clientRegistry, of *mcp.ServerSession, a BrowseAnswer) (list []mcp.Content) {
 	if len(a.Files) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (s *MCPServer) offer(r *clientRegistry, of *mcp.ServerSession, a BrowseAnsw
 			MIMEType: f.Type, Size: f.Size, Description: "A file that a page offered",
 		}
 		if !r.addResource(of, d.URI) {
-			return nil // the client has gone
+			return nil // the client has disconnected
 		}
 		r.server.AddResource(d, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			if !r.hasResource(req.Session, d.URI) {
@@ -82,7 +82,7 @@ func (s *MCPServer) offer(r *clientRegistry, of *mcp.ServerSession, a BrowseAnsw
 	return append([]mcp.Content{&mcp.TextContent{Text: text + untrusted.Wrap(names.String())}}, list...)
 }
 
-// download reads a file that a page has offered.
+// download reads a downloaded file.
 func (s *MCPServer) download(ctx context.Context, taskID string, f sessions.File) (data []byte, err error) {
 	if f.Size > maxResource {
 		return nil, fmt.Errorf("read the file: %w", fileTooLarge(maxResource))
@@ -98,7 +98,7 @@ func (s *MCPServer) download(ctx context.Context, taskID string, f sessions.File
 	return data, nil
 }
 
-// addResource makes an address one that a client may read, and reports whether the client is there.
+// addResource lets a client read a URI, and reports whether the client is connected.
 func (r *clientRegistry) addResource(of *mcp.ServerSession, uri string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *clientRegistry) addResource(of *mcp.ServerSession, uri string) bool {
 	return true
 }
 
-// hasResource reports whether a client may read an address.
+// hasResource reports whether a client may read a URI.
 func (r *clientRegistry) hasResource(of *mcp.ServerSession, uri string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *clientRegistry) hasResource(of *mcp.ServerSession, uri string) bool {
 	return c != nil && slices.Contains(c.resources, uri)
 }
 
-// ownResources leaves out of the list of resources those of other clients.
+// ownResources removes other clients' resources from lists of resources.
 func (r *clientRegistry) ownResources(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)

@@ -16,14 +16,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MCPHTTP serves a [Server] as streamable MCPHTTP at the path /mcp. Its fields are set before Open.
+// MCPHTTP serves an [MCPServer] over streamable HTTP at the path /mcp. Set its fields before Open.
 type MCPHTTP struct {
 	Server *MCPServer
 	Addr   string // host and port; the host must be a loopback address
-	// Valid reports whether a bearer token, which every request must carry, opens this. Required.
+	// Valid reports whether a bearer token is valid. Every request needs one. Required.
 	Valid func(token string) bool
 
-	// Idle is after how long without a request a session ends; 0 = 30 minutes.
+	// Idle is the time without requests after which a session ends; 0 = 30 minutes.
 	Idle time.Duration
 
 	listener net.Listener
@@ -33,12 +33,12 @@ type MCPHTTP struct {
 	served   sync.WaitGroup
 }
 
-// sessionVersions are the versions of the protocol in which a client has a session over MCPHTTP, and can be asked
-// something while a call runs. In later ones nobody could say when the tabs of a client are no longer needed, and an
-// action that is held until a person has decided would have to be begun anew.
+// sessionVersions are the protocol versions in which a client has a session over HTTP and can be asked something
+// during a call. In later versions there would be no telling when a client's tabs are no longer needed, and an action
+// that waits for approval would have to be restarted.
 var sessionVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
-// Open listens. Close must follow if it returns nil.
+// Open starts to listen. If it returns nil, Close must be called.
 func (h *MCPHTTP) Open(ctx context.Context) error {
 	if h.Valid == nil {
 		return errors.New("serve MCP over HTTP: it would be open to everybody without tokens")
@@ -50,7 +50,7 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 	if h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr); err != nil {
 		return fmt.Errorf("serve MCP over HTTP: %w", err)
 	}
-	if at, ok := h.listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() { // a name may lead elsewhere
+	if at, ok := h.listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() { // a name may resolve to another address
 		return errors.Join(fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr), h.listener.Close())
 	}
 	idle := h.Idle
@@ -64,11 +64,11 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
 	h.http = &http.Server{Handler: h.guard(mux), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
-	h.served.Go(func() { _ = h.http.Serve(h.listener) }) // ends with Close, and with nothing else
+	h.served.Go(func() { _ = h.http.Serve(h.listener) }) // returns after Close only
 	return nil
 }
 
-// URL returns where clients connect.
+// URL returns the address for clients.
 func (h *MCPHTTP) URL() string { return "http://" + h.listener.Addr().String() + "/mcp" }
 
 // Close ends all sessions, closes the tabs they opened, and stops listening.
@@ -83,13 +83,13 @@ func (h *MCPHTTP) Close() error {
 	return err
 }
 
-// guard lets through who has the token and is not a web page: a page reaches loopback with another site's origin, or
-// under a name of its own.
+// guard admits only requests with a token that do not come from a web page: a page reaches loopback with another
+// site's origin, or with a host name of its own (DNS rebinding).
 func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		switch {
-		case !pageorigin.IsKnownHost(r), pageorigin.IsCrossSite(r, true): // also where it only reads: MCP asks for it
+		case !pageorigin.IsKnownHost(r), pageorigin.IsCrossSite(r, true): // also for reads, as the MCP specification requires
 			http.Error(w, "Forbidden", http.StatusForbidden)
 		case !strings.EqualFold(scheme, "Bearer") || !h.Valid(strings.TrimSpace(token)):
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -103,17 +103,17 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	})
 }
 
-// progressReporter tells a client how a task goes. A client that reads slowly misses lines once progressBacklog wait
-// for it; it never holds up the task.
+// progressReporter sends progress to a client. If a slow client falls behind by progressBacklog lines, it misses the
+// oldest; it never delays the task.
 type progressReporter struct {
-	lines chan string // nil if the client does not want to know
+	lines chan string // nil if the client wants no progress
 	done  chan struct{}
 	quit  chan struct{}
 }
 
 const progressBacklog = 100
 
-// startProgress begins to tell. end must be called.
+// startProgress starts reporting progress. The caller must call end.
 func startProgress(ctx context.Context, req *mcp.CallToolRequest) *progressReporter {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -135,7 +135,7 @@ func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token
 		select {
 		case line := <-p.lines:
 			if !tell(line) {
-				return // the client is gone; the call's context tells the task
+				return // the client has disconnected; the call's context ends the task
 			}
 		case <-p.quit:
 			for len(p.lines) > 0 {
@@ -148,7 +148,7 @@ func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token
 	}
 }
 
-// say passes a line on, in place of the oldest that waits if there is no room.
+// say queues a line, dropping the oldest one if the queue is full.
 func (p *progressReporter) say(line string) {
 	if p.lines == nil {
 		return
@@ -166,7 +166,7 @@ func (p *progressReporter) say(line string) {
 	}
 }
 
-// end returns when the last line is told, so that none comes after the answer.
+// end waits until the last line is sent, so that none follows the answer.
 func (p *progressReporter) end() {
 	if p.lines == nil {
 		return

@@ -22,7 +22,7 @@ func open(t *testing.T, s *browsertool.MCPServer, idle time.Duration) *browserto
 	return h
 }
 
-// bearer adds the token to requests.
+// bearer adds the token to every request.
 type bearer struct{}
 
 func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -149,7 +149,7 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
 	}()
 	<-api.hung
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the call's own time
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // shorter than the call's own timeout
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.URL(), nil)
 	check.Must(t, err)

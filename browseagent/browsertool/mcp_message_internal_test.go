@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzFrames checks that whatever arrives, only whole messages are passed on, each on a line of its own, and everything
-// else is answered with an error.
+// FuzzFrames checks that for any input only whole messages are passed on, one per line, and that everything else is
+// answered with an error.
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{
 		"", "\n\r\n", "garbage\n", `{"jsonrpc":"2.0","method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"x"}` + "\r\n[]\n{}", "\x00{\n}",
@@ -73,7 +73,7 @@ func TestAFileKeepsAHarmlessExtension(t *testing.T) {
 	}
 }
 
-// FuzzExtension checks that what a node calls its file cannot lead out of the directory.
+// FuzzExtension checks that a file name from a node cannot lead out of the directory.
 func FuzzExtension(f *testing.F) {
 	for _, s := range []string{"/a/b.csv", "../..", "a.b/c", "a.\x00", `a.\..`} {
 		f.Add(s, "text/plain")

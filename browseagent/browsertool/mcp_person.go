@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// silentCall is how long a call may take whose client hears nothing meanwhile: the official libraries give one up
-	// after a minute.
+	// silentCall is how long a call may take if the client receives no progress: the official client libraries time
+	// out after a minute.
 	silentCall = 50 * time.Second
-	// waitingBeat is how often a client that wants to hear of progress is told that somebody is waited for.
-	waitingBeat = 10 * time.Second
+	// waitingInterval is how often a client that receives progress is told that the call is waiting for a person.
+	waitingInterval = 10 * time.Second
 )
 
-// ClientPerson is the person at a client, for the time of one call. Its methods are safe for concurrent use.
+// ClientPerson is the person who uses the client, during one call. Its methods are safe for concurrent use.
 type ClientPerson struct {
 	session  *mcp.ServerSession
 	progress *progressReporter
 	begun    time.Time
-	silent   time.Duration // 0: the client is told that we wait
+	silent   time.Duration // 0: the client receives progress
 }
 
-// person returns whoever is at the client of a call. end must be called.
+// person returns the person at the client that made a call. The caller must call end.
 func (s *MCPServer) person(ctx context.Context, req *mcp.CallToolRequest) (p *ClientPerson, end func()) {
 	p = &ClientPerson{session: req.Session, progress: startProgress(ctx, req), begun: time.Now()}
 	if req.Params.GetProgressToken() == nil {
@@ -41,19 +41,19 @@ func (s *MCPServer) person(ctx context.Context, req *mcp.CallToolRequest) (p *Cl
 // ErrNobodyAnswered says that the client would not have waited any longer.
 var ErrNobodyAnswered = errors.New("nobody answered in time")
 
-// CanAnswer reports whether the client has said that it can ask its person.
+// CanAnswer reports whether the client supports elicitation, which asks its person.
 func (p *ClientPerson) CanAnswer() bool {
 	hello := p.session.InitializeParams()
 	return hello != nil && hello.Capabilities != nil && hello.Capabilities.Elicitation != nil
 }
 
-// approvalSchema is the form that a client shows: one box to tick.
+// approvalSchema is the form that a client shows: one checkbox.
 var approvalSchema = json.RawMessage(`{"type":"object","required":["allow"],` +
 	`"properties":{"allow":{"type":"boolean","title":"Allow it","default":false}}}`)
 
-// Ask asks whether something may be done, by elicitation of the protocol. text says it in our words, detail in those of
-// a page. When ctx ends the client is told that the question is over. The error is [ErrNobodyAnswered], or says that
-// the client cannot ask its person, or is gone.
+// Ask asks for approval by MCP elicitation. text is in our words, detail quotes a page. When ctx ends, the client is
+// told that the question is withdrawn. The error is [ErrNobodyAnswered], or says that the client cannot ask its
+// person or has disconnected.
 func (p *ClientPerson) Ask(ctx context.Context, text, detail string) (allowed bool, err error) {
 	message := untrusted.CleanLine(text, maxProgressLine) + "?"
 	if detail != "" {
@@ -64,7 +64,7 @@ func (p *ClientPerson) Ask(ctx context.Context, text, detail string) (allowed bo
 	return allow, err
 }
 
-// AskWords asks what a model wants to know, as [ClientPerson.Ask] does. Without choices any words do. The answer is empty
+// AskWords asks a model's question in the same way. Without choices, any text is a valid answer. The answer is empty
 // if the person gives none.
 func (p *ClientPerson) AskWords(ctx context.Context, question string, choices []string) (answer string, err error) {
 	field := map[string]any{"type": "string", "title": "Your answer"}
@@ -78,7 +78,8 @@ func (p *ClientPerson) AskWords(ctx context.Context, question string, choices []
 	return answer, err
 }
 
-// elicit asks with a form, and returns what was filled in, if it was. about is what a waiting client is told.
+// elicit asks with a form and returns its values, if it was filled in. about is the progress message while the client
+// waits.
 func (p *ClientPerson) elicit(ctx context.Context, about, message string, schema any) (given map[string]any, err error) {
 	if !p.CanAnswer() {
 		return nil, errors.New("the client cannot ask its person")
@@ -105,8 +106,9 @@ func (p *ClientPerson) Await(ctx context.Context, text string) error {
 	return context.Cause(ctx)
 }
 
-// keepWaiting tells the client again and again that somebody is waited for. The context of one that does not hear it
-// ends before the client gives its call up; one that has waited for longer already waits as long as it likes.
+// keepWaiting repeatedly tells the client that the call waits for a person. For a client without progress, the
+// context ends before the client would time out; if that time has already passed, the client evidently does not time
+// out, and there is no limit.
 func (p *ClientPerson) keepWaiting(ctx context.Context, text string) (_ context.Context, done func()) {
 	end := p.begun.Add(p.silent)
 	if p.silent > 0 && time.Now().Before(end) {
@@ -114,7 +116,7 @@ func (p *ClientPerson) keepWaiting(ctx context.Context, text string) (_ context.
 		return context.WithDeadlineCause(ctx, end, late)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	beat := time.NewTicker(waitingBeat)
+	beat := time.NewTicker(waitingInterval)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)

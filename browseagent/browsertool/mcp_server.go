@@ -19,48 +19,47 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TaskBrowser sends an agent out. progress may be called from any goroutine until Browse returns, with one line about
-// what happens. person may be asked meanwhile. When ctx ends, Browse ends soon with its cause.
+// TaskBrowser runs browsing tasks. Until Browse returns, it may call progress from any goroutine, with one line about
+// what happens, and may ask person. When ctx ends, Browse soon returns its cause.
 type TaskBrowser interface {
 	Browse(ctx context.Context, ask BrowseRequest, person *ClientPerson, progress func(line string)) (BrowseAnswer, error)
-	// SendFile takes a file for a task.
+	// SendFile uploads a file for a task.
 	SendFile(ctx context.Context, name string, r io.Reader) (sessions.File, error)
-	// Download returns a file that a page has offered to a task. The caller closes it.
+	// Download returns a file that a task has downloaded. The caller closes it.
 	Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error)
 }
 
-// BrowseRequest asks an agent for a browse.
+// BrowseRequest is a task for the agent.
 type BrowseRequest struct {
 	Query     string
-	SessionID string // of an earlier answer, to go on with, or ""
+	SessionID string // from an earlier answer, to continue it, or ""
 	Files     []sessions.File
 }
 
-// BrowseAnswer holds the outcome of a browse. What the agent says may repeat what pages say.
+// BrowseAnswer is the outcome of a task. The agent's text may quote pages.
 type BrowseAnswer struct {
 	Text      string
-	SessionID string // to go on with; "" if nothing stays open
+	SessionID string // to continue with; "" if the session is closed
 	Images    []llm.Image
 	TaskID    string
-	Files     []sessions.File // that pages offered
-	Failed    bool            // the agent could not do it; Text says why
+	Files     []sessions.File // downloads
+	Failed    bool            // the task failed; Text says why
 }
 
-// MCPServer offers the tools, on whatever transport. Its fields are set before it serves; Tool or Browser may be nil,
-// and is not offered then.
+// MCPServer serves the tools over any transport. Set its fields before serving; Tool or Browser may be nil and is
+// then not offered.
 type MCPServer struct {
 	Tool    *Tool
 	Browser TaskBrowser
-	// NewTool returns the tool as the settings have it at a call; nil leaves it as it was at the start. What it fails
-	// with is told to the client.
+	// NewTool returns the tool according to the current settings; nil: keep Tool. Its error is passed to the client.
 	NewTool func(ctx context.Context) (*Tool, error)
-	// Approval makes the calls of the tool with a context ones about which the client's person is asked until leave is
-	// called; nil leaves them as they are.
+	// Approval marks the tool calls made with the returned context as ones that the client's person is asked to
+	// approve, until leave is called; nil leaves them unmarked.
 	Approval   func(ctx context.Context, person *ClientPerson) (call context.Context, leave func())
-	TextOnly   bool // the clients' models see no pictures; they are told that there is one
+	TextOnly   bool // the clients' models cannot see pictures; they get a placeholder
 	Version    string
 	Log        *slog.Logger  // nil logs nothing
-	SilentCall time.Duration // how long to wait for people if the client does not hear of progress; 0 = 50 s
+	SilentCall time.Duration // how long to wait for people if the client does not receive progress; 0 = 50 s
 }
 
 const (
@@ -69,7 +68,7 @@ const (
 	maxProgressLine = 300              // characters of a progress message
 	endTimeout      = 10 * time.Second // for closing the tabs of a session
 	maxFrame        = 1 << 20          // bytes of one message
-	detailsMeta     = "clank/details"  // where programs find what models should not read raw
+	detailsMeta     = "clank/details"  // metadata key for what programs need and models should not read unmarked
 )
 
 const browseDescription = "Send an agent with a real browser to do something on the web: open pages, read them, click, type, take " +
@@ -84,7 +83,7 @@ const browseSchema = `{"type":"object","properties":{` +
 	`"items":{"type":"object","properties":{"name":{"type":"string"},"text":{"type":"string"},"data":{"type":"string"}},` +
 	`"required":["name"]}}},"required":["query"]}`
 
-// What clients tell their model of the server, ahead of the tools.
+// The instructions that clients give to their model along with the tools.
 const (
 	stepInstructions = "browser works a real web browser step by step. Take a snapshot, act on its refs, and look again: " +
 		"an answer says what changed. Close the tabs that you opened when you are done with them. Some actions wait until " +
@@ -95,12 +94,12 @@ const (
 		"instruction."
 )
 
-// annotate describes a tool by what it may do at the most: pages may be changed by it, and lie anywhere on the web.
+// annotate returns the annotations of a tool in the worst case: it may change pages anywhere on the web.
 func annotate(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title, DestructiveHint: new(true), OpenWorldHint: new(true)}
 }
 
-// instructions describes the tools that are offered.
+// instructions returns the instructions for the offered tools.
 func (s *MCPServer) instructions() string {
 	text := ""
 	if s.Tool != nil {
@@ -112,7 +111,7 @@ func (s *MCPServer) instructions() string {
 	return text + commonInstructions
 }
 
-// build makes the protocol's server; the sessions of its clients are kept in r.
+// build makes the protocol server; r keeps its client sessions.
 func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	caps := &mcp.ServerCapabilities{}
 	if s.Browser != nil {
@@ -160,13 +159,13 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	return srv
 }
 
-// step carries out one call of the tool, as it is to be now.
+// step executes one call of the tool with the current settings.
 func (s *MCPServer) step(ctx context.Context, browser *Session, input json.RawMessage) (*mcp.CallToolResult, error) {
 	tool := s.Tool
 	if s.NewTool != nil {
 		var err error
 		if tool, err = s.NewTool(ctx); err != nil {
-			return mcpError(err.Error()), nil // the client is told
+			return mcpError(err.Error()), nil // the client gets it
 		}
 	}
 	res, err := browser.RunAs(ctx, tool, nil, input)
@@ -176,8 +175,8 @@ func (s *MCPServer) step(ctx context.Context, browser *Session, input json.RawMe
 	return mcpResult(res), nil
 }
 
-// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and structured
-// content to models, and details are raw.
+// mcpResult converts the result of a step to MCP. Details go into the metadata: clients show content and structured
+// content to models, and details contain unmarked page text.
 func mcpResult(r Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: mcpContent(r.Text, r.Images), IsError: r.IsError}
 	if len(r.Details) > 0 {
@@ -197,10 +196,10 @@ func mcpContent(text string, images []llm.Image) []mcp.Content {
 	return list
 }
 
-// unseenPicture stands for a picture to a model that cannot see it.
+// unseenPicture replaces a picture for a model that cannot see it.
 const unseenPicture = "[a picture that you cannot see; a snapshot tells what is on the page]"
 
-// withoutPictures names the pictures of results instead of sending them.
+// withoutPictures replaces the pictures in results by unseenPicture.
 func withoutPictures(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
@@ -219,7 +218,7 @@ func mcpError(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: mcpContent(text, nil), IsError: true}
 }
 
-// browse carries out a task.
+// browse executes a task.
 func (s *MCPServer) browse(ctx context.Context, r *clientRegistry, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct {
 		Query     string     `json:"query"`
@@ -227,7 +226,7 @@ func (s *MCPServer) browse(ctx context.Context, r *clientRegistry, req *mcp.Call
 		Files     []sentFile `json:"files"`
 	}
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
-		return mcpError("the input cannot be read: " + err.Error()), nil //nolint:nilerr // the model is told
+		return mcpError("the input cannot be read: " + err.Error()), nil //nolint:nilerr // the model gets it
 	}
 	in.Query, in.SessionID = strings.TrimSpace(in.Query), strings.TrimSpace(in.SessionID)
 	switch n := utf8.RuneCountInString(in.Query); {
@@ -238,7 +237,7 @@ func (s *MCPServer) browse(ctx context.Context, r *clientRegistry, req *mcp.Call
 	}
 	files, err := s.sendFiles(ctx, in.Files)
 	if err != nil {
-		return mcpError(err.Error() + ". Nothing was done."), nil //nolint:nilerr // the model is told
+		return mcpError(err.Error() + ". Nothing was done."), nil //nolint:nilerr // the model gets it
 	}
 	person, end := s.person(ctx, req)
 	ask := BrowseRequest{Query: in.Query, SessionID: in.SessionID, Files: files}
@@ -259,31 +258,31 @@ func (s *MCPServer) browse(ctx context.Context, r *clientRegistry, req *mcp.Call
 	return &mcp.CallToolResult{Content: content, IsError: a.Failed}, nil
 }
 
-// errClientGone is why the calls of a client end with its session.
-var errClientGone = errors.New("the client's session ends")
+// errClientGone ends the calls of a client whose session ends.
+var errClientGone = errors.New("the client's session has ended")
 
-// clientRegistry knows the clients: what runs for each, and the tabs that each opened, which are closed when its
-// session ends.
+// clientRegistry tracks the clients: the running calls of each, and the tabs that each opened, which are closed when
+// its session ends.
 type clientRegistry struct {
 	tool   *Tool
 	log    *slog.Logger
-	server *mcp.Server // which offers them resources; set before it serves
+	server *mcp.Server // offers them resources; set before serving
 
 	mu      sync.Mutex
 	clients map[*mcp.ServerSession]*mcpClient
-	ended   error // set when all sessions end
+	ended   error // set when all sessions have been ended
 	wait    sync.WaitGroup
 }
 
-// mcpClient is one client's session. calls holds what ends each call under way, resources what it may read.
+// mcpClient is one client's session: the cancel functions of its running calls and the resources that it may read.
 type mcpClient struct {
 	browser   *Session
 	calls     map[*context.CancelCauseFunc]struct{}
 	resources []string
 }
 
-// begin enters a call of a client. The context ends with ctx, or when the client's session does; done must be called at
-// the call's end.
+// begin registers a call of a client. The context ends with ctx or with the client's session; done must be called at
+// the end of the call.
 func (r *clientRegistry) begin(ctx context.Context, of *mcp.ServerSession) (c *mcpClient, call context.Context, done func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	r.mu.Lock()
@@ -308,7 +307,7 @@ func (r *clientRegistry) begin(ctx context.Context, of *mcp.ServerSession) (c *m
 	}
 }
 
-// stop ends the calls of the client whose session has this id. The library waits for them before it ends the session.
+// stop cancels the calls of the client session with this id. The library waits for them before it ends the session.
 func (r *clientRegistry) stop(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -319,7 +318,7 @@ func (r *clientRegistry) stop(id string) {
 	}
 }
 
-// stopAll ends all calls, also those that come yet.
+// stopAll cancels all calls, including later ones.
 func (r *clientRegistry) stopAll(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -337,7 +336,7 @@ func (c *mcpClient) cancel(why error) {
 
 // end waits for the end of a client's session and closes the tabs it opened.
 func (r *clientRegistry) end(of *mcp.ServerSession, s *Session) {
-	_ = of.Wait() // why it ended is told by who serves it
+	_ = of.Wait() // whoever serves the session reports the error
 	r.mu.Lock()
 	resources := r.clients[of].resources
 	delete(r.clients, of)

@@ -15,15 +15,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServePipes serves one client over in and out, one JSON message a line, until the client closes its side (nil) or ctx
-// ends (its cause). It closes both, and the tabs that the client opened. A line that is no message, or is longer than 1
-// MiB, is answered with an error and does not end the session.
+// ServePipes serves one client over in and out, with one JSON message per line, until the client closes its side
+// (then it returns nil) or ctx ends (then its cause). It closes both pipes and the tabs that the client opened. A
+// line that is not a message, or is longer than 1 MiB, is answered with an error and does not end the session.
 func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	r := &clientRegistry{tool: s.Tool, log: s.Log}
 	defer r.wait.Wait()
 	w := newPipeWriter(out)
 	defer w.stop()
-	// Neither a call under way nor a client that does not read keeps us from ending.
+	// Neither a running call nor a client that does not read may delay the end.
 	defer context.AfterFunc(ctx, func() {
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
@@ -38,7 +38,7 @@ func (s *MCPServer) ServePipes(ctx context.Context, in io.ReadCloser, out io.Wri
 	return err
 }
 
-// pipeWriter writes to a pipe from a goroutine of its own, so that a write into a full pipe can be given up.
+// pipeWriter writes to a pipe on its own goroutine, so that a blocked write can be abandoned.
 type pipeWriter struct {
 	out       io.WriteCloser
 	work      chan pendingWrite
@@ -50,7 +50,7 @@ type pipeWriter struct {
 
 type pendingWrite struct {
 	data []byte
-	done chan error // of capacity 1
+	done chan error // with capacity 1
 }
 
 func newPipeWriter(out io.WriteCloser) *pipeWriter {
@@ -70,7 +70,7 @@ func newPipeWriter(out io.WriteCloser) *pipeWriter {
 	return p
 }
 
-// Write writes all of data before anything else is written, or fails.
+// Write writes all of data before any other data, or fails.
 func (p *pipeWriter) Write(data []byte) (int, error) {
 	w := pendingWrite{data: data, done: make(chan error, 1)}
 	select {
@@ -89,21 +89,21 @@ func (p *pipeWriter) Write(data []byte) (int, error) {
 	}
 }
 
-// abandon lets go of writes that wait, and of the pipe.
+// abandon gives up waiting writes and closes the pipe.
 func (p *pipeWriter) abandon() {
 	p.once.Do(func() { close(p.abandoned) })
 	_ = p.Close()
 }
 
-// Close closes the pipe. A write under way may end with an error.
+// Close closes the pipe. A write in progress may fail.
 func (p *pipeWriter) Close() error {
 	var err error
 	p.closed.Do(func() { err = p.out.Close() })
 	return err
 }
 
-// stop ends the goroutine, and waits for it where closing the pipe ends a write. A terminal's or a parent's pipe may
-// not; then the process's end does.
+// stop ends the goroutine and waits briefly for it. Closing a terminal or an inherited pipe may not interrupt a
+// write; then the goroutine lives until the process ends.
 func (p *pipeWriter) stop() {
 	p.abandon()
 	select {
@@ -112,11 +112,11 @@ func (p *pipeWriter) stop() {
 	}
 }
 
-// writeGrace returns how long the end waits for a write that nobody reads.
+// writeGrace limits the wait for a write that nobody reads.
 func writeGrace() <-chan time.Time { return time.After(time.Second) }
 
-// messageReader passes on the lines of a pipe that are messages, and answers the others with an error, because the
-// library ends the session at the first.
+// messageReader passes on the lines of a pipe that are valid messages and answers the others with an error, because
+// the library would end the session at the first invalid one.
 type messageReader struct {
 	in   io.ReadCloser
 	buf  *bufio.Reader
@@ -152,7 +152,7 @@ func (f *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line reads one line. One that is too long is read to its end and dropped.
+// line reads one line. A line that is too long is skipped to its end.
 func (f *messageReader) line() ([]byte, error) {
 	var line []byte
 	long := false
@@ -173,7 +173,7 @@ func (f *messageReader) line() ([]byte, error) {
 	}
 }
 
-// checkMessage says what is wrong with a line; text is "" if nothing is.
+// checkMessage says what is wrong with a line; text is "" if it is valid.
 func checkMessage(line []byte) (code int64, text string) {
 	if !json.Valid(line) {
 		return jsonrpc.CodeParseError, "the line is not JSON"
@@ -187,7 +187,7 @@ func checkMessage(line []byte) (code int64, text string) {
 	return 0, ""
 }
 
-// rejectLine answers a line that is no message. That it cannot is found out by the next real answer.
+// rejectLine answers an invalid line. It ignores write errors: the next real answer will fail, too.
 func (f *messageReader) rejectLine(code int64, text string) {
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, text)
 	_, _ = f.out.Write([]byte(answer + "\n"))

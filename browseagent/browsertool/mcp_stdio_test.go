@@ -23,7 +23,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// pipes serves s over pipes. done receives what serving ended with.
+// pipes serves s over pipes. done receives the result of ServePipes.
 func pipes(t *testing.T, s *browsertool.MCPServer) (in *io.PipeWriter, out *io.PipeReader, stop context.CancelCauseFunc, done <-chan error) {
 	t.Helper()
 	serverIn, in := io.Pipe()
@@ -163,7 +163,7 @@ func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
 		answer      person // nil: the client cannot ask
-		token       bool   // the client hears of progress
+		token       bool   // the client receives progress
 		want        string
 		withdrawn   bool
 	}{
@@ -201,7 +201,7 @@ func TestAClientIsKeptWaitingNoLongerThanItWaits(t *testing.T) {
 			r, err := c.CallTool(ctx, p)
 			switch {
 			case tt.token:
-				if !errors.Is(err, context.Canceled) { // it waited on after it was told, until the client left
+				if !errors.Is(err, context.Canceled) { // it kept waiting until the client disconnected
 					t.Errorf("got %v, %v", r, err)
 				}
 			case err != nil || !strings.Contains(text(r), tt.want):
@@ -251,7 +251,7 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` +
 	"\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
-// lines reads answers to their end.
+// lines reads the answers until the end of out.
 func lines(out io.Reader) <-chan string {
 	got := make(chan string, 100)
 	go func() {
@@ -313,8 +313,8 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 	}
 }
 
-// TestProgressIsToldUnderTheTokenThatTheClientSent compares what stands on the wire: clients look tokens up by it. Python's and
-// TypeScript's count from 0, others send texts or none.
+// The test compares the bytes sent: clients look tokens up by them. The Python and TypeScript SDKs use numbers from
+// 0, others use strings or no token.
 func TestProgressIsToldUnderTheTokenThatTheClientSent(t *testing.T) {
 	t.Parallel()
 	in, out, _, _ := pipes(t, &browsertool.MCPServer{Browser: &agent{}})
@@ -401,7 +401,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	if _, err := slow.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	for i := range calls { // a quarter of a mebibyte each, and nobody reads yet
+	for i := range calls { // a quarter of a mebibyte each, and nobody reads them yet
 		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n", 10+i)
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"browser_browse","arguments":{"query":"flood"}}}`+"\n")
@@ -434,8 +434,8 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	}
 }
 
-// peer installs the protocol's SDK for JavaScript in a directory of its own. That takes the network, so it is done only
-// where CLANK_PEERS asks for it.
+// peer installs the JavaScript SDK of MCP in a new directory. This needs the network, so it runs only if CLANK_PEERS
+// is set.
 func peer(t *testing.T) (node, modules string) {
 	t.Helper()
 	if os.Getenv("CLANK_PEERS") == "" {
@@ -450,8 +450,8 @@ func peer(t *testing.T) (node, modules string) {
 	return node, modules
 }
 
-// TestAPeerOfOtherHandsUnderstandsUs has a client that nobody here wrote use both transports. A stop in it reaches the
-// agent, or the peer's later calls would wait.
+// An independent client uses both transports. A cancellation must reach the agent; otherwise the client's later calls
+// would wait.
 func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 	t.Parallel()
 	node, modules := peer(t)

@@ -31,12 +31,12 @@ func (c *toolCall) readImage(path string, answer map[string]any) (llm.Image, err
 	return llm.Image{MediaType: kind, Data: data}, nil
 }
 
-// ErrOutsideMedia is that a path is not below any of the directories.
+// ErrOutsideMedia says that a path is not below any of the directories.
 var ErrOutsideMedia = errors.New("it is not in a directory that is shared")
 
-// ReadMedia returns the content of the regular file that the absolute path names, if it is below one of dirs and has at
-// most limit bytes. Real paths of both sides are compared, so a directory may be reached through a link; a link within
-// it that leads out is not followed.
+// ReadMedia returns the contents of the regular file at the absolute path, if it is below one of dirs and has at most
+// limit bytes. It compares real paths, so a directory may be reached through a symlink; a symlink within it that
+// leads out is not followed.
 func ReadMedia(dirs []string, path string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		return nil, ErrOutsideMedia
@@ -91,8 +91,7 @@ func readBelow(dir, rel string, limit int64) ([]byte, error) {
 // fileTooLarge returns the error for a file of more than limit bytes.
 func fileTooLarge(limit int64) error { return fmt.Errorf("it is larger than %d MiB", limit>>20) }
 
-// detectMediaType returns the media type of a file, told by its content, and by its name where the content says
-// nothing.
+// detectMediaType returns the media type of a file, detected from its contents, or else from its name.
 func detectMediaType(path string, data []byte) string {
 	t, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	if t == "application/octet-stream" && strings.EqualFold(filepath.Ext(path), ".pdf") {

@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// NodePath is where [Proxy] serves.
+// NodePath is the path of [NodeProxy].
 const NodePath = "/browser.proxy"
 
 // Limits of the exchange.
 const (
-	DefaultNodeTimeout = 20 * time.Second       // for the node's work, when the request names none
-	MaxNodeTimeout     = 10 * time.Minute       // that a request may ask for
-	NodeSlack          = 5 * time.Second        // that the caller waits longer than the node works
+	DefaultNodeTimeout = 20 * time.Second       // for the node's work, if the request has no timeout
+	MaxNodeTimeout     = 10 * time.Minute       // the longest timeout of a request
+	NodeSlack          = 5 * time.Second        // how much longer the caller waits than the node
 	MaxNodeFile        = 10 << 20               // bytes of one file
-	MaxNodeFiles       = 20                     // copied with one answer
-	nodeProbeTimeout   = 750 * time.Millisecond // for the status that a timeout is told with
+	MaxNodeFiles       = 20                     // per answer
+	nodeProbeTimeout   = 750 * time.Millisecond // for the status in the text of a timeout
 	maxNodeRequest     = 1 << 20                // bytes
 )
 
-// nodeRequest is what travels to the node. Times are in milliseconds.
+// nodeRequest is the request to the node. Times are in milliseconds.
 type nodeRequest struct {
 	Method    string         `json:"method"`
 	Path      string         `json:"path"`
@@ -38,7 +38,7 @@ type nodeRequest struct {
 	Profile   string         `json:"profile,omitempty"`
 }
 
-// nodeReply is what travels back when the control API answered without an error.
+// nodeReply is the node's answer if the control API succeeded.
 type nodeReply struct {
 	Result  json.RawMessage `json:"result"`
 	Version string          `json:"version,omitempty"` // of the node's clank
@@ -46,20 +46,20 @@ type nodeReply struct {
 	Skipped []skippedFile   `json:"skipped,omitempty"`
 }
 
-// nodeFile is one file that the result names, by the path it has on the node.
+// nodeFile is a file that the result names, with its path on the node.
 type nodeFile struct {
 	Path     string `json:"path"`
 	Base64   []byte `json:"base64"`
 	MimeType string `json:"mimeType"`
 }
 
-// skippedFile is a file that the result names and that was not copied.
+// skippedFile is a file that the result names but that was not copied.
 type skippedFile struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
 
-// nodeRefusal is an answer of the node itself, not of its control API.
+// nodeRefusal is an error of the node itself, not of its control API.
 type nodeRefusal struct {
 	Status int    `json:"-"`
 	Error  string `json:"error"`
@@ -74,19 +74,19 @@ const (
 	codeUpstream  = "NODE_UPSTREAM"
 )
 
-// NodeClient calls the control API of another machine through its [Proxy]. It is safe for concurrent use once its
+// NodeClient calls the control API of another machine through its [NodeProxy]. It is safe for concurrent use once its
 // fields are set.
 type NodeClient struct {
-	Proxy *APIClient // where the proxy is, and its token
+	Proxy *APIClient // the proxy's address and token
 
-	// Dir is where files that answers name are stored, under names of their own. It must exist. It and what is in it
-	// belong to whoever set it.
+	// Dir is where files named in answers are stored, under generated names. It must exist. The caller owns it and
+	// its contents.
 	Dir string
 }
 
-// Call has the shape of [APIClient.Call] and its errors. The node is given what time ctx has left, less [Slack];
-// without a deadline [DefaultNodeTimeout]. Paths in the answer are those of the copies in Dir; a file that could not be
-// copied is listed under "fileErrors" of the answer, with its path as it is on the node.
+// Call is like [APIClient.Call] and returns the same errors. The node gets the time left in ctx, less [NodeSlack];
+// without a deadline, [DefaultNodeTimeout]. Paths in the answer are those of the copies in Dir; files that could not
+// be copied are listed under "fileErrors", with their paths on the node.
 func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	within := DefaultNodeTimeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -109,25 +109,25 @@ func (c *NodeClient) Call(ctx context.Context, method, path string, query url.Va
 	}
 	var out nodeReply
 	if err := json.Unmarshal(raw, &out); err != nil || len(out.Result) == 0 {
-		return 0, nil, fmt.Errorf("call the node: %w: it is not the answer of a node", ErrAPIBadAnswer)
+		return 0, nil, fmt.Errorf("call the node: %w: this is not a node's answer", ErrAPIBadAnswer)
 	}
 	answer, err = c.localize(out)
 	return status, answer, err
 }
 
-// NodeStatus is how a node is.
+// NodeStatus is the state of a node.
 type NodeStatus struct {
 	Version  string // of its clank; may be empty
 	Browsers []NodeBrowser
 }
 
-// NodeBrowser is a browser that a node lends.
+// NodeBrowser is a browser that a node shares.
 type NodeBrowser struct {
 	Name    string `json:"name"`
 	Running bool   `json:"running"`
 }
 
-// Status asks the node which browsers it lends. An error of [ErrNodeToken] is that it does not take our token.
+// Status returns the browsers that the node shares. The error wraps [ErrNodeToken] if the node refused the token.
 func (c *NodeClient) Status(ctx context.Context) (NodeStatus, error) {
 	in := nodeRequest{Method: http.MethodGet, Path: "/profiles", TimeoutMs: DefaultNodeTimeout.Milliseconds()}
 	status, raw, err := c.Proxy.Call(ctx, http.MethodPost, NodePath, nil, in)
@@ -139,12 +139,12 @@ func (c *NodeClient) Status(ctx context.Context) (NodeStatus, error) {
 	case status == http.StatusUnauthorized:
 		return NodeStatus{}, ErrNodeToken
 	case status != http.StatusOK, json.Unmarshal(raw, &out) != nil, json.Unmarshal(out.Result, &lent) != nil:
-		return NodeStatus{}, fmt.Errorf("call the node: %w: it is not the answer of a node", ErrAPIBadAnswer)
+		return NodeStatus{}, fmt.Errorf("call the node: %w: this is not a node's answer", ErrAPIBadAnswer)
 	}
 	return NodeStatus{out.Version, lent.Profiles}, nil
 }
 
-// ErrNodeToken is that a node does not take our token.
+// ErrNodeToken says that the node refused the token.
 var ErrNodeToken = errors.New("the node refused our token")
 
 // localize stores the files and puts their new paths into the result.
@@ -156,7 +156,7 @@ func (c *NodeClient) localize(out nodeReply) (json.RawMessage, error) {
 	dec := json.NewDecoder(strings.NewReader(string(out.Result)))
 	dec.UseNumber()
 	if err := dec.Decode(&object); err != nil {
-		return out.Result, nil //nolint:nilerr // a result that is no object names no files
+		return out.Result, nil //nolint:nilerr // only objects name files
 	}
 	stored := map[string]string{}
 	for i, f := range out.Files {
@@ -186,7 +186,7 @@ func (c *NodeClient) localize(out nodeReply) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// store writes one file under a name that nobody chose.
+// store writes one file under a generated name.
 func (c *NodeClient) store(f nodeFile) (string, error) {
 	if len(f.Base64) > MaxNodeFile {
 		return "", fileTooLarge(MaxNodeFile)
@@ -207,7 +207,7 @@ func (c *NodeClient) store(f nodeFile) (string, error) {
 	return name, nil
 }
 
-// safeExtension keeps a harmless one of the node's name.
+// safeExtension returns a harmless file extension for f.
 func safeExtension(f nodeFile) string {
 	switch f.MimeType {
 	case "image/png":

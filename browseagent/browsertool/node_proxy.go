@@ -17,31 +17,31 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// NodeProxy serves POST [Path] in front of a control API. Its fields are set before it serves. It refuses every request
+// NodeProxy serves POST [NodePath] in front of a control API. Set its fields before serving. It refuses every request
 // while Token is empty.
 type NodeProxy struct {
-	Control ControlAPI // the control API of this machine, with the token for it
-	Token   string     // the bearer token of those who may call here; not the control API's
+	Control ControlAPI // the control API of this machine, with its token
+	Token   string     // the bearer token for callers of the proxy; not the control API's
 
-	// AllowProfiles are the profiles that others may use; none listed means all. DefaultProfile names the one used when
-	// a request names none; it is needed only together with AllowProfiles.
+	// AllowProfiles are the profiles that callers may use; empty means all. DefaultProfile returns the profile for
+	// requests without one; it is needed only with AllowProfiles.
 	AllowProfiles  []string
 	DefaultProfile func() string
 
-	// FileRoots are the directories from which files that an answer names are copied to the caller. A file elsewhere is
-	// not.
+	// FileRoots are the directories from which files named in an answer are copied to the caller. Other files are
+	// skipped.
 	FileRoots []string
 
-	Version string              // of this clank, which answers tell
-	OnCall  func(*http.Request) // hears of each request of those who know the token; may be nil
+	Version string              // of this clank, for the answers
+	OnCall  func(*http.Request) // called for each authorized request; may be nil
 }
 
-// ServeHTTP answers with {result, files?, skipped?}, or with the status and the error of the control API, or with an
-// error of its own that has a code beginning NODE_. The work ends when the caller goes away.
+// ServeHTTP answers with {result, files?, skipped?}, with the status and error of the control API, or with an error
+// of its own that has a NODE_… code. The work is cancelled when the caller disconnects.
 func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
-		http.Error(w, "Forbidden", http.StatusForbidden) // no page has business here
+		http.Error(w, "Forbidden", http.StatusForbidden) // web pages may not call this
 		return
 	case !p.authorized(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -75,7 +75,7 @@ func (p *NodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward(r.Context(), w, g, nodeTimeout(in.TimeoutMs))
 }
 
-// authorized compares in constant time, whatever the lengths.
+// authorized compares in constant time, for any lengths.
 func (p *NodeProxy) authorized(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(p.Token))
@@ -89,7 +89,7 @@ func nodeTimeout(ms int64) time.Duration {
 	return min(time.Duration(min(ms, MaxNodeTimeout.Milliseconds()))*time.Millisecond, MaxNodeTimeout)
 }
 
-// forward asks the control API and passes its answer on.
+// forward calls the control API and passes its answer on.
 func (p *NodeProxy) forward(ctx context.Context, w http.ResponseWriter, g checkedRequest, within time.Duration) {
 	work, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -97,7 +97,7 @@ func (p *NodeProxy) forward(ctx context.Context, w http.ResponseWriter, g checke
 	status, result, err := p.Control.Call(work, g.method, escaped, g.query, g.body)
 	switch {
 	case ctx.Err() != nil:
-		return // nobody listens any more
+		return // the caller has disconnected
 	case work.Err() != nil:
 		text := fmt.Sprintf("the node's browser did not finish %s %s within %d ms (%s)", g.method, g.path, within.Milliseconds(), p.browserStatus(ctx, g.profile))
 		writeJSON(w, http.StatusGatewayTimeout, &nodeRefusal{Error: text, Code: codeTimeout})
@@ -115,7 +115,7 @@ func (p *NodeProxy) forward(ctx context.Context, w http.ResponseWriter, g checke
 	}
 }
 
-// browserStatus says in a few words how the browser is, for the text of a timeout.
+// browserStatus describes the state of the browser in a few words, for the text of a timeout.
 func (p *NodeProxy) browserStatus(ctx context.Context, profile string) string {
 	ctx, cancel := context.WithTimeout(ctx, nodeProbeTimeout)
 	defer cancel()
@@ -125,7 +125,7 @@ func (p *NodeProxy) browserStatus(ctx context.Context, profile string) string {
 	}
 	code, raw, err := p.Control.Call(ctx, http.MethodGet, "/", query, nil)
 	if err != nil {
-		return "its status is not known either: " + err.Error()
+		return "its status is unknown, too: " + err.Error()
 	}
 	var s struct {
 		Profile            string
@@ -142,7 +142,7 @@ func (p *NodeProxy) browserStatus(ctx context.Context, profile string) string {
 	return text
 }
 
-// filterProfiles leaves the profiles that are shared.
+// filterProfiles keeps only the shared profiles.
 func (p *NodeProxy) filterProfiles(result json.RawMessage) json.RawMessage {
 	if len(p.AllowProfiles) == 0 {
 		return result
@@ -168,7 +168,7 @@ func (p *NodeProxy) filterProfiles(result json.RawMessage) json.RawMessage {
 	return out
 }
 
-// writeJSON writes v as JSON. A caller that is gone does not matter.
+// writeJSON writes v as JSON. It ignores errors: the caller has disconnected.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -176,16 +176,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// checkedRequest is a request that may go to the control API.
+// checkedRequest is a request that may be sent to the control API.
 type checkedRequest struct {
 	method, path string
 	query        url.Values
 	body         any
-	profile      string // the one it is for; "" if no rule asks for one
+	profile      string // profile of the request; "" if no rule requires one
 }
 
-// normalizeRoute brings a method and a path to the one form that is judged and then sent, so that both are surely the
-// same.
+// normalizeRoute brings a method and a path into the one form that is both checked and sent.
 func normalizeRoute(method, p string) (string, string, *nodeRefusal) {
 	method = strings.ToUpper(strings.TrimSpace(method))
 	if method == "" {
@@ -209,7 +208,7 @@ func isOddRune(r rune) bool {
 	return r == unicode.ReplacementChar || r > unicode.MaxASCII || !unicode.IsPrint(r)
 }
 
-// changesProfiles says whether a route changes the node's profiles, which nobody does from afar.
+// changesProfiles reports whether a route changes the node's profiles, which is never allowed remotely.
 func changesProfiles(method, p string) bool {
 	if method == http.MethodGet {
 		return false
@@ -218,8 +217,8 @@ func changesProfiles(method, p string) bool {
 	return slices.Contains([]string{"profiles", "reset-profile", "system-profile-import", "browser.proxy"}, first)
 }
 
-// checkRequest decides on a request and makes it unambiguous: where profiles are limited, the one it is for is named in
-// the query and nowhere else.
+// checkRequest decides on a request and makes it unambiguous: if profiles are restricted, its profile is given in the
+// query and nowhere else.
 func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
 	method, route, no := normalizeRoute(r.Method, r.Path)
 	if no != nil {
@@ -253,8 +252,8 @@ func (p *NodeProxy) checkRequest(r nodeRequest) (checkedRequest, *nodeRefusal) {
 	return g, nil
 }
 
-// requestedProfile returns the profile that a request is for, if all that it names are allowed: the query's before the
-// envelope's before the body's.
+// requestedProfile returns the profile of a request, if all the profiles it names are allowed: the query takes
+// precedence over the envelope, the envelope over the body.
 func (p *NodeProxy) requestedProfile(named []string) (string, *nodeRefusal) {
 	chosen := ""
 	for _, name := range named {
@@ -287,8 +286,8 @@ func (p *NodeProxy) checkProfile(name string) *nodeRefusal {
 	return forbiddenRequest(fmt.Sprintf("this node does not share its profile %q; it shares: %s", name, strings.Join(p.AllowProfiles, ", ")))
 }
 
-// queryValues turns a JSON object into a query. Names that differ from "profile" in case only are refused: who reads
-// them how is not ours to guess.
+// queryValues converts a JSON object to a query. Names that differ from "profile" only in case are refused, since it
+// is unclear how the API would read them.
 func queryValues(in map[string]any) (url.Values, *nodeRefusal) {
 	query := url.Values{}
 	for key, v := range in {
@@ -306,7 +305,7 @@ func queryValues(in map[string]any) (url.Values, *nodeRefusal) {
 	return query, nil
 }
 
-// scalarText is a decoded text, number or boolean as text; "" for anything else.
+// scalarText returns a decoded string, number or boolean as text; "" for anything else.
 func scalarText(v any) string {
 	text, _ := actiontable.ScalarText(v)
 	return text
@@ -320,8 +319,8 @@ func forbiddenRequest(text string) *nodeRefusal {
 	return &nodeRefusal{Status: http.StatusForbidden, Error: text, Code: codeForbidden}
 }
 
-// visitPaths calls visit for each place in result where an answer names a file: path, imagePath, download.path and
-// downloads[].path. What visit returns becomes the new path. result is changed in place.
+// visitPaths calls visit for each file path in result: path, imagePath, download.path and downloads[].path, and
+// replaces the path by visit's result, in place.
 func visitPaths(result map[string]any, visit func(string) string) {
 	one := func(in map[string]any, key string) {
 		if s, ok := in[key].(string); ok && s != "" {

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rig is two machines: a control API behind a proxy, and a client of it.
+// rig consists of two machines: a control API behind a proxy, and its client.
 type rig struct {
 	client  *browsertool.NodeClient
 	proxy   *browsertool.NodeProxy
@@ -33,7 +33,7 @@ type rig struct {
 	asked []string
 }
 
-// reached returns what reached the control API since the last call.
+// reached returns the requests that reached the control API since the last call.
 func (r *rig) reached() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func TestErrorsOfTheControlAPIArriveUnchanged(t *testing.T) {
 	}
 }
 
-// GHSA-vmhq-cqm9-6p7q: who may use the browsers of a node could also make and delete its profiles.
+// GHSA-vmhq-cqm9-6p7q: callers that may use a node's browsers could also create and delete its profiles.
 func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true}))
 	for _, c := range [][2]string{
@@ -280,13 +280,13 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 	}
 }
 
-// GHSA-6rph-mmhp-h7h9: a file of any size was read into memory and sent through the node's proxy.
+// GHSA-6rph-mmhp-h7h9: files of any size were read into memory and sent through the node's proxy.
 func TestAdvisoryFilesOfAnySizeThroughANode(t *testing.T) {
 	var path string
 	r := newRig(t, func(w http.ResponseWriter, q *http.Request) { say(map[string]any{"ok": true, "path": path})(w, q) })
 	path = filepath.Join(r.media, "huge.png")
 	check.Must(t, os.WriteFile(path, nil, 0o600))
-	if err := os.Truncate(path, 8<<30); err != nil { // a hole: it takes no room
+	if err := os.Truncate(path, 8<<30); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 	status, answer, err := r.client.Call(t.Context(), "POST", "/screenshot", nil, nil)
@@ -357,8 +357,8 @@ func TestANodeWhoseControlServiceIsGoneSaysSo(t *testing.T) {
 	}
 }
 
-// FuzzProxy checks with the router that Go programs use that no spelling of a method and a path reaches a route that
-// changes profiles, and that no spelling of a request reaches a profile that is not shared.
+// FuzzProxy checks with Go's standard router that no spelling of a method and a path reaches a route that changes
+// profiles, and that no spelling of a request reaches a profile that is not shared.
 func FuzzProxy(f *testing.F) {
 	for _, s := range [][3]string{
 		{"POST", "/profiles/create", `{"profile":"private"}`},
@@ -404,7 +404,7 @@ func FuzzProxy(f *testing.F) {
 	})
 }
 
-// inProcess calls a handler without a network, following its redirects as an obliging client would.
+// inProcess calls a handler without a network and follows redirects.
 type inProcess struct{ h http.Handler }
 
 func (c inProcess) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {

@@ -167,7 +167,7 @@ func TestErrorsNameTheirCause(t *testing.T) {
 		{`{"action":"pdf"}`, "the browser service answered 500 Internal Server Error and did not say why"},
 		{`{"action":"status"}`, "Unauthorized"},
 		{`{"action":"tabs"}`, "the answer of the browser control service cannot be read: it is not JSON (status 200)"},
-		{`{"action":"console"}`, "the answer of the browser control service cannot be read: it is no JSON object"},
+		{`{"action":"console"}`, "the answer of the browser control service cannot be read: it is not a JSON object"},
 	} {
 		if r := run(t, a.session(), tt.in); !r.IsError || r.Text != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.in, r.Text, tt.want)
@@ -195,7 +195,7 @@ func TestErrorsNameTheirCause(t *testing.T) {
 	}
 }
 
-// silent is a Caller that never answers.
+// silent is a ControlAPI that never answers.
 type silent struct{}
 
 func (silent) Call(ctx context.Context, _, _ string, _ url.Values, _ any) (int, json.RawMessage, error) {
@@ -234,7 +234,7 @@ func TestASilentServiceIsLeftWhenItsOwnTimeIsUp(t *testing.T) {
 	}
 }
 
-// broken is a Caller with errors of its own.
+// broken is a ControlAPI that fails.
 type broken struct{ err error }
 
 func (b broken) Call(context.Context, string, string, url.Values, any) (int, json.RawMessage, error) {
@@ -256,8 +256,8 @@ func TestAnswersThatDoNotComeAreUnderstood(t *testing.T) {
 	}
 }
 
-// boundary matches a piece of page text with its markers, which have the same id: Go's expressions cannot say so,
-// unenclosed does.
+// boundary matches marked page text. Go's expressions cannot express that both markers have the same id; unenclosed
+// checks that.
 var boundary = regexp.MustCompile(`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
 
 // unenclosed returns the parts of a result outside of boundaries.
@@ -271,7 +271,7 @@ func unenclosed(t *testing.T, text string) string {
 	return boundary.ReplaceAllString(text, "")
 }
 
-// hostileAPI answers each request with the hostile text wherever a page's words may stand.
+// hostileAPI answers each request with the hostile text wherever page text is possible.
 func hostileAPI(t *testing.T, status int) *browsertool.Session {
 	t.Helper()
 	a := newAPI(t)
@@ -326,14 +326,15 @@ func TestWhatPagesSayNeverStandsOutsideABoundary(t *testing.T) {
 	}
 }
 
-// The reports that these tests are named for are of other programs with the same tool.
+// The advisories that these tests are named for concern other programs with the same tool.
 
 var (
 	anyMarker = regexp.MustCompile(`<<<(?:END_)?EXTERNAL_UNTRUSTED_CONTENT`)
 	markerID  = regexp.MustCompile(`<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
 )
 
-// Pages wrote the markers themselves, in other letters too, so that the rest of their text stood outside.
+// Pages wrote the markers themselves, also in other letters, so that the rest of their text was outside of the
+// markers.
 func TestAdvisoryMarkersWrittenByAPage(t *testing.T) {
 	a := newAPI(t)
 	var text string

@@ -17,8 +17,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// Session is one conversation that uses the tool. Tool is set before use. It is safe for concurrent use.
-// Whoever made it calls Close at its end.
+// Session is one conversation that uses the tool. Set Tool before use. It is safe for concurrent use. Its creator
+// must call Close.
 type Session struct {
 	Tool *Tool
 
@@ -27,24 +27,24 @@ type Session struct {
 	ended bool
 }
 
-// toolCall is one call under way.
+// toolCall is one running call.
 type toolCall struct {
 	session *Session
 	tool    *Tool
-	guest   *Guest // nil: nothing is kept from the call
+	guest   *Guest // nil: unrestricted
 	target  *Target
 	in      callInput
 	act     map[string]any
 	profile string
 }
 
-// Run carries out one call with the model's input. What fails on the way is a Result with IsError; the error is only
-// ever the cause of ctx's end.
+// Run executes one call with the model's input. Failures are returned as a Result with IsError; the error is only
+// ever the cause of ctx.
 func (s *Session) Run(ctx context.Context, raw json.RawMessage) (Result, error) {
 	return s.RunAs(ctx, s.Tool, nil, raw)
 }
 
-// RunAs is Run with the tool as it is to be for this call, within the limits of a guest; nil is no limits.
+// RunAs is like Run with a given tool, restricted to a guest; nil means unrestricted.
 func (s *Session) RunAs(ctx context.Context, tool *Tool, guest *Guest, raw json.RawMessage) (Result, error) {
 	r, err := s.run(ctx, tool, guest, raw)
 	if ctx.Err() != nil && (err != nil || r.IsError) {
@@ -89,7 +89,7 @@ func (s *Session) run(ctx context.Context, tool *Tool, guest *Guest, raw json.Ra
 	return do(ctx, c)
 }
 
-// actionHandlers are the actions.
+// actionHandlers are the handlers by action name.
 var actionHandlers = map[string]func(context.Context, *toolCall) (Result, error){
 	"doctor":          serviceHandler(http.MethodGet, "/doctor", "deep"),
 	"status":          serviceHandler(http.MethodGet, "/"),
@@ -120,7 +120,7 @@ var actionHandlers = map[string]func(context.Context, *toolCall) (Result, error)
 	"tracestop":       pageHandler("trace", "/trace/stop", "path", "targetId"),
 }
 
-// get, post and remove call the control API and return its answer as an object.
+// get, post and remove call the control API and return its JSON object.
 func (c *toolCall) get(ctx context.Context, path string, query url.Values) (map[string]any, error) {
 	return c.send(ctx, http.MethodGet, path, query, nil)
 }
@@ -129,7 +129,7 @@ func (c *toolCall) post(ctx context.Context, path string, body map[string]any) (
 	return c.send(ctx, http.MethodPost, path, nil, body)
 }
 
-// send adds the profile, and turns an answer that is an error into one.
+// send adds the profile and converts error answers to errors.
 func (c *toolCall) send(ctx context.Context, method, path string, query url.Values, body map[string]any) (map[string]any, error) {
 	if query == nil {
 		query = url.Values{}
@@ -155,13 +155,13 @@ func (c *toolCall) send(ctx context.Context, method, path string, query url.Valu
 		refusal.own = refusal.own || slices.Contains(pagelessRoutes, path)
 		return nil, refusal
 	case err != nil:
-		return nil, fmt.Errorf("%w: it is no JSON object", ErrAPIBadAnswer)
+		return nil, fmt.Errorf("%w: it is not a JSON object", ErrAPIBadAnswer)
 	}
 	return answer, nil
 }
 
-// callTimeout returns how long the answer to a call may take: what the control API allows itself, and some more, so
-// that its own error comes first.
+// callTimeout returns how long to wait for the answer to a call: slightly longer than the control API's own limit, so
+// that its error arrives first.
 func callTimeout(action string, in callInput, act map[string]any) time.Duration {
 	named := in.str("timeoutMs") != ""
 	var inner time.Duration
@@ -179,7 +179,7 @@ func callTimeout(action string, in callInput, act map[string]any) time.Duration 
 	return max(inner+answerSlack, leastWait)
 }
 
-// clampMillis reads a number of milliseconds and keeps it within what the control API allows.
+// clampMillis parses a number of milliseconds and clamps it to the limits of the control API.
 func clampMillis(v any, usual time.Duration) time.Duration {
 	ms, given, ok := actiontable.ParseNumber(v, false)
 	if !given || !ok || ms <= 0 {
@@ -188,20 +188,20 @@ func clampMillis(v any, usual time.Duration) time.Duration {
 	return time.Duration(min(max(ms, 500), 120_000)) * time.Millisecond
 }
 
-// openedTab is a tab that a session opened.
+// openedTab is a tab that the session opened.
 type openedTab struct {
 	target   *Target
-	profile  string // as it was asked for
+	profile  string // as requested
 	targetID string // raw
 	names    []string
 }
 
-// is reports whether id names the tab.
+// is reports whether id identifies the tab.
 func (t openedTab) is(target *Target, profile string, id string) bool {
 	return id != "" && t.profile == profile && sameTarget(t.target, target) && (t.targetID == id || slices.Contains(t.names, id))
 }
 
-// sameTarget compares by what calls go through: nodes are listed anew each time.
+// sameTarget compares targets by ID, because nodes are listed anew for each call.
 func sameTarget(a, b *Target) bool { return a == b || (a.ID != "" && a.ID == b.ID) }
 
 func listTabs(ctx context.Context, c *toolCall) (Result, error) {
@@ -223,7 +223,7 @@ func listTabs(ctx context.Context, c *toolCall) (Result, error) {
 	return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal("tabs", details)}, nil
 }
 
-// openTab opens a tab and remembers that this session did.
+// openTab opens a tab and records it as opened by this session.
 func openTab(ctx context.Context, c *toolCall) (Result, error) {
 	address := c.targetURL()
 	if address == "" {
@@ -240,7 +240,7 @@ func openTab(ctx context.Context, c *toolCall) (Result, error) {
 	return pageResult("open", answer), nil
 }
 
-// targetURL returns where open and navigate go.
+// targetURL returns the URL for open and navigate.
 func (c *toolCall) targetURL() string { return cmp.Or(c.in.str("targetUrl"), c.in.str("url")) }
 
 func focusTab(ctx context.Context, c *toolCall) (Result, error) {
@@ -250,7 +250,7 @@ func focusTab(ctx context.Context, c *toolCall) (Result, error) {
 	return c.postPage(ctx, "focus", "/tabs/focus", map[string]any{"targetId": c.in.str("targetId")})
 }
 
-// closeTab closes the named tab, or the current one.
+// closeTab closes the given tab, or the current one.
 func closeTab(ctx context.Context, c *toolCall) (Result, error) {
 	id := c.in.str("targetId")
 	if id == "" {
@@ -258,7 +258,7 @@ func closeTab(ctx context.Context, c *toolCall) (Result, error) {
 		return performAct(ctx, c)
 	}
 	if id == "." || id == ".." {
-		return Result{}, newCallError("targetId does not name a tab") // nor may it name another route
+		return Result{}, newCallError("targetId does not name a tab") // and it must not become part of another route
 	}
 	answer, err := c.send(ctx, http.MethodDelete, "/tabs/"+url.PathEscape(id), nil, nil)
 	if err != nil {
@@ -268,7 +268,7 @@ func closeTab(ctx context.Context, c *toolCall) (Result, error) {
 	return pageResult("close", answer), nil
 }
 
-// trackTab remembers the tab that answer describes. If the session has ended meanwhile, it is closed at once.
+// trackTab records the tab that answer describes. If the session was closed meanwhile, it closes the tab.
 func (c *toolCall) trackTab(ctx context.Context, answer map[string]any) {
 	t, ok := c.readTab(answer)
 	if !ok {
@@ -282,11 +282,11 @@ func (c *toolCall) trackTab(ctx context.Context, answer map[string]any) {
 	}
 	s.mu.Unlock()
 	if ended {
-		_ = t.close(context.WithoutCancel(ctx)) // nobody is left to be told
+		_ = t.close(context.WithoutCancel(ctx)) // the call fails anyway
 	}
 }
 
-// readTab reads the description of a tab; ok is false if it names none.
+// readTab parses the description of a tab; ok is false if it has no id.
 func (c *toolCall) readTab(described map[string]any) (t openedTab, ok bool) {
 	in := callInput(described)
 	t = openedTab{target: c.target, profile: c.profile, targetID: in.str("targetId")}
@@ -298,8 +298,8 @@ func (c *toolCall) readTab(described map[string]any) (t openedTab, ok bool) {
 	return t, t.targetID != "" && t.targetID != "." && t.targetID != ".."
 }
 
-// adoptPopups takes in those of a list of tabs that pages of the session's tabs have opened: they are the session's,
-// too. None becomes the one worked last.
+// adoptPopups adds the tabs in list that pages in the session's tabs have opened. It does not change the last used
+// tab.
 func (c *toolCall) adoptPopups(list []any) {
 	s := c.session
 	s.mu.Lock()
@@ -318,7 +318,7 @@ func (c *toolCall) adoptPopups(list []any) {
 	}
 }
 
-// findPopups asks for the tabs that pages of the session's tabs have opened. Without an answer there are none.
+// findPopups asks for the tabs that pages in the session's tabs have opened. Errors are ignored.
 func (c *toolCall) findPopups(ctx context.Context) {
 	if answer, err := c.get(ctx, "/tabs", nil); err == nil {
 		list, _ := answer["tabs"].([]any)
@@ -326,7 +326,7 @@ func (c *toolCall) findPopups(ctx context.Context) {
 	}
 }
 
-// updateTabID learns that a tab of ours got another raw id.
+// updateTabID records the new raw id of one of the session's tabs.
 func (c *toolCall) updateTabID(answer map[string]any) {
 	asked, now := c.in.str("targetId"), callInput(answer).str("targetId")
 	if asked == "" || now == "" {
@@ -342,7 +342,7 @@ func (c *toolCall) updateTabID(answer map[string]any) {
 	}
 }
 
-// forgetTabs drops tabs that are closed.
+// forgetTabs removes closed tabs.
 func (s *Session) forgetTabs(target *Target, profile string, ids ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -351,9 +351,8 @@ func (s *Session) forgetTabs(target *Target, profile string, ids ...string) {
 	})
 }
 
-// Close ends the session and closes the tabs that it or their pages opened and that are still there. No call starts
-// after it. It may be called more than once, and it may be called while a call runs; a tab that this call opens is
-// closed, too.
+// Close ends the session and closes the tabs that it or their pages opened. No call starts after it. It may be called
+// more than once, and during a call; a tab that this call opens is closed, too.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	known := slices.CompactFunc(slices.Clone(s.tabs), func(a, b openedTab) bool {
@@ -378,7 +377,7 @@ func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// close closes the very tab, never one that an alias has moved to.
+// close closes the tab by its raw id, since an alias may refer to another tab by now.
 func (t openedTab) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout+t.target.Slack)
 	defer cancel()

@@ -18,7 +18,7 @@ const (
 	truncatedNote = "[...TRUNCATED: narrow the snapshot with query, selector, depth or interactive]"
 )
 
-// snapshotQuery returns the query of a snapshot: what was asked, and the defaults.
+// snapshotQuery returns the query of a snapshot: the given parameters and the defaults.
 func (c *toolCall) snapshotQuery() url.Values {
 	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "after", "labels", "urls",
 		"limit", "maxChars", "timeoutMs")
@@ -34,7 +34,7 @@ func (c *toolCall) snapshotQuery() url.Values {
 	}
 	switch {
 	case c.in.str("query") != "":
-		q.Set("maxChars", "0") // what is looked for may stand behind the cut
+		q.Set("maxChars", "0") // a match may be beyond the cut
 	case q.Get("maxChars") == "" && q.Get("mode") != modeEfficient:
 		q.Set("maxChars", strconv.Itoa(maxSnapshot))
 	}
@@ -56,7 +56,7 @@ func takeSnapshot(ctx context.Context, c *toolCall) (Result, error) {
 	return r, nil
 }
 
-// maxChars returns how long the found lines may be.
+// maxChars returns the limit for the matching lines.
 func (c *toolCall) maxChars() int {
 	if n, err := strconv.Atoi(c.in.str("maxChars")); err == nil && n > 0 {
 		return n
@@ -64,7 +64,7 @@ func (c *toolCall) maxChars() int {
 	return maxSnapshot
 }
 
-// filterLines leaves the lines of a snapshot that hold all words.
+// filterLines keeps only the lines of a snapshot that contain all words.
 func filterLines(answer map[string]any, words []string, limit int) {
 	text, ok := answer["snapshot"].(string)
 	if !ok {
@@ -98,7 +98,7 @@ func filterLines(answer map[string]any, words []string, limit int) {
 	answer["snapshot"] = strings.Join(found, "\n")
 }
 
-// snapshotText returns the text of a snapshot for the model.
+// snapshotText formats a snapshot for the model.
 func snapshotText(answer map[string]any) string {
 	in := callInput(answer)
 	var b strings.Builder
@@ -138,7 +138,7 @@ func snapshotDetails(answer map[string]any) map[string]any {
 	return d
 }
 
-// navigateTab goes somewhere and shows in the same answer what is there.
+// navigateTab goes to a URL and returns a snapshot of the page.
 func navigateTab(ctx context.Context, c *toolCall) (Result, error) {
 	address := c.targetURL()
 	if address == "" {
@@ -161,7 +161,7 @@ func navigateTab(ctx context.Context, c *toolCall) (Result, error) {
 	}
 	state, err := c.get(ctx, "/snapshot", q)
 	if err != nil {
-		// The navigation is done; that must not look as if it had failed.
+		// The navigation succeeded; that must not look like a failure.
 		r.Text += "\n\nThe page is open, but it could not be looked at:\n" + failedResult(err).Text
 		r.Details["pageStateError"] = err.Error()
 		return r, nil
@@ -171,7 +171,7 @@ func navigateTab(ctx context.Context, c *toolCall) (Result, error) {
 	return r, nil
 }
 
-// takeScreenshot takes a picture and shows it, or tells what it shows.
+// takeScreenshot takes a screenshot and returns it, or its description.
 func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
 	answer, err := c.post(ctx, "/screenshot", c.in.body("targetId", "fullPage", "ref", "element", "type", "labels", "timeoutMs"))
 	if err != nil {
@@ -189,7 +189,7 @@ func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
 	return r, nil
 }
 
-// addImage adds a picture to r. ok is false if it cannot be had.
+// addImage adds a picture to r. ok is false if it is not available.
 func (c *toolCall) addImage(r *Result, path string, answer map[string]any) (ok bool) {
 	image, err := c.readImage(path, answer)
 	if err != nil {

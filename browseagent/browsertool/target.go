@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-// Target is one place with browsers.
+// Target is a machine or a sandbox that has browsers.
 type Target struct {
-	// ID is unique among nodes; Name is what people call it. They are not needed for the host and the sandbox.
+	// ID is unique among nodes; Name is for people. The host and the sandbox need neither.
 	ID, Name string
 
 	API ControlAPI
 
-	// Media are the directories of this machine in which the target's files may be read: the control API's own, or
+	// Media are the directories on this machine from which the target's files may be read: the control API's own, or
 	// those to which a node's files are copied.
 	Media []string
 
-	// Slack is how much longer an answer may take on its way than the control API behind it needs: NodeSlack for nodes.
+	// Slack is how much longer to wait than the control API needs, for transport: NodeSlack for nodes.
 	Slack time.Duration
 }
 
-// Targets are the places that calls may go to.
+// Targets are the targets available to calls.
 type Targets struct {
 	Host             *Target // nil if this machine has no browsers
 	Sandbox          *Target // nil without a sandbox
 	AllowHostControl bool    // false refuses the host
 
-	// Nodes lists the nodes that are connected and have browsers; nil if there are none. NodeMode is "auto" (also ""),
-	// "manual" or "off". In mode auto a single node, or the one named by Node, is used without being asked for; in mode
-	// manual a call must ask for it.
+	// Nodes lists the connected nodes with browsers; may be nil. NodeMode is "auto" (also ""), "manual" or "off". In
+	// mode auto, the only node, or the one that Node names, is the default; in mode manual a call must ask for a
+	// node.
 	Nodes    func(ctx context.Context) ([]Target, error)
 	NodeMode string
 	Node     string
@@ -46,8 +46,8 @@ const (
 	NodeOff    = "off"
 )
 
-// Pick chooses where a call goes. place is "host", "sandbox", "node" or "", and node the id or name of a node or "".
-// The error is for the model.
+// Pick chooses the target of a call. place is "host", "sandbox", "node" or "", and node the id or name of a node or
+// "". The error is for the model.
 func (t *Targets) Pick(ctx context.Context, place, node string) (*Target, error) {
 	if node != "" && place != "" && place != "node" {
 		return nil, fmt.Errorf("node=%q goes with target=\"node\" only, not with target=%q", node, place)
@@ -85,7 +85,7 @@ func (t *Targets) host() (*Target, error) {
 	return t.Host, nil
 }
 
-// node chooses a node; nil if none was asked for and none is to be used.
+// node chooses a node; nil if none was requested and none is the default.
 func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, error) {
 	mode := cmp.Or(t.NodeMode, NodeAuto)
 	switch {
@@ -117,7 +117,7 @@ func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, e
 	return nil, nil
 }
 
-// findNode finds a node by its id, or else by its name.
+// findNode finds a node by id, or else by name.
 func findNode(nodes []Target, name string) (*Target, error) {
 	if i := slices.IndexFunc(nodes, func(n Target) bool { return n.ID == name }); i >= 0 {
 		return &nodes[i], nil
@@ -137,7 +137,7 @@ func findNode(nodes []Target, name string) (*Target, error) {
 	return nil, fmt.Errorf("several nodes are called %q; name one by its id: %s", name, nodeList(nodes))
 }
 
-// nodeList names nodes to the model.
+// nodeList lists nodes for the model.
 func nodeList(nodes []Target) string {
 	var names []string
 	for _, n := range nodes {

@@ -25,10 +25,10 @@ const (
 	idChapterEnd, idChapterDisplay, idChapterTitle, idChapterLang  = 0x92, 0x80, 0x85, 0x437c
 )
 
-// unknownSize says that an element goes on to the end of what holds it.
+// unknownSize is the size of an element that extends to the end of its parent.
 var unknownSize = []byte{1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// element encodes one.
+// element encodes an element.
 func element(id uint32, parts ...[]byte) []byte {
 	body := bytes.Join(parts, nil)
 	return append(append(encodeID(id), encodeSize(uint64(len(body)))...), body...)
@@ -38,7 +38,7 @@ func encodeID(id uint32) []byte {
 	return bytes.TrimLeft(binary.BigEndian.AppendUint32(nil, id), "\x00")
 }
 
-// encodeSize encodes a variable-size integer, the shortest way that is not all ones.
+// encodeSize encodes a size as the shortest variable-size integer that is not all ones.
 func encodeSize(n uint64) []byte {
 	length := 1
 	for length < 8 && n >= 1<<(7*length)-1 {
@@ -58,10 +58,10 @@ func float(id uint32, f float64) []byte {
 
 func text(id uint32, s string) []byte { return element(id, []byte(s)) }
 
-// void fills so many bytes, 2 to 128.
+// void encodes a Void element of the given total length, 2 to 128 bytes.
 func void(length int) []byte { return element(idVoid, make([]byte, length-2)) }
 
-// readVint reads a variable-size integer; keep leaves its length marker in, as ids have it. length 0: it is cut off.
+// readVint decodes a variable-size integer; keep keeps the length marker, as in ids. length is 0 if b is truncated.
 func readVint(b []byte, keep bool) (n uint64, length int) {
 	if len(b) == 0 || b[0] == 0 {
 		return 0, 0

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Film is one that was read. Its frames are in what it was read from.
+// Film is a parsed WebM file. Its frames stay in the underlying reader.
 type Film struct {
 	Chapters []Chapter
 
@@ -18,23 +18,23 @@ type Film struct {
 	frames []place
 }
 
-// place is where a frame is.
+// place is the position of a frame.
 type place struct {
 	at       time.Duration
 	key      bool
 	from, to int64
 }
 
-// maxElement bounds what is read at once: a cluster is at most two seconds of one picture.
+// maxElement limits what is read into memory at once: a cluster has at most two seconds of video.
 const maxElement = 64 << 20
 
-// Read reads a film of so many bytes. Of one that is cut off it reads what is there.
+// Read parses a file of the given size. If it is truncated, Read returns what is there.
 func Read(from io.ReaderAt, size int64) (*Film, error) {
 	f := &Film{from: from}
 	for at := int64(0); at < size; {
 		id, body, length, err := head(from, at)
 		if err != nil {
-			break // nothing more of it was written
+			break // the file is truncated here
 		}
 		next := at + body
 		if id == idSegment {
@@ -62,7 +62,8 @@ func Read(from io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// head reads the id of the element at a place, how long its head is and how long its body; -1 is to the end.
+// head parses the element header at an offset and returns the lengths of the header and of the body; -1 means up to
+// the end.
 func head(from io.ReaderAt, at int64) (id uint32, bytes, length int64, err error) {
 	var b [12]byte
 	n, err := from.ReadAt(b[:], at)
@@ -91,7 +92,7 @@ func (f *Film) take(id uint32, body []byte, at int64) {
 		case child == idTimestamp:
 			base = time.Duration(uintOf(b)) * time.Millisecond //nolint:gosec // as it was written
 		case child == idSimpleBlock && len(b) > 4:
-			from := at + int64(cap(body)-cap(b)) + 4 // b is a part of body: its capacity tells where it lies
+			from := at + int64(cap(body)-cap(b)) + 4 // b is a slice of body: the capacities give its offset
 			after := time.Duration(binary.BigEndian.Uint16(b[1:])) * time.Millisecond
 			f.frames = append(f.frames, place{base + after, b[3]&0x80 != 0, from, from + int64(len(b)-4)})
 		}
@@ -116,14 +117,14 @@ func chapterOf(atom []byte) (c Chapter) {
 	return c
 }
 
-// End returns when the last frame is shown.
+// End returns the time of the last frame.
 func (f *Film) End() time.Duration { return f.frames[len(f.frames)-1].at }
 
-// ErrTooLarge says that not even the last part of a film fits.
+// ErrTooLarge says that not even the last part of a film fits the limit.
 var ErrTooLarge = errors.New("no part of the film is small enough")
 
-// WriteClip writes the end of the film, from the key frame that is at or before so long before the end: a later one if
-// it were more than so many bytes otherwise.
+// WriteClip writes the end of the film as a new file, beginning with the last key frame that is at least last before
+// the end. If the clip would exceed maxBytes, it begins with a later key frame.
 func (f *Film) WriteClip(to io.WriteSeeker, last time.Duration, maxBytes int64) error {
 	const overhead, perFrame = 4 << 10, 48
 	begin, bytes := -1, int64(overhead)

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// Frame is one frame of VP8 (RFC 6386).
+// Frame is a VP8 frame (RFC 6386).
 type Frame struct {
-	At   time.Duration // since the beginning
+	At   time.Duration // since the start of the film
 	Key  bool
 	Data []byte
 }
 
-// Chapter is a part of a film that people find by its title.
+// Chapter is a chapter of a film with a title.
 type Chapter struct {
-	ID    uint64 // within the film, not 0
+	ID    uint64 // unique within the film, not 0
 	At    time.Duration
 	Title string
 }
 
-// clusterFor is how much of a film is in memory at most before it is written.
+// clusterFor is the length of a cluster, which is buffered in memory before it is written.
 const clusterFor = 2 * time.Second
 
-// epoch is when the time of Matroska begins.
+// epoch is the epoch of Matroska dates.
 var epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Sizes of what is filled in at the end.
+// Space reserved for elements that are written at the end, in bytes.
 const (
-	headRoom     = 96 // for where the index and chapters are
+	headRoom     = 96 // for the positions of the index and the chapters
 	durationRoom = 11
 )
 
-// Writer writes one film. It is not safe for concurrent use.
+// Writer writes one WebM file. It is not safe for concurrent use.
 type Writer struct {
 	to       io.WriteSeeker
 	began    time.Time
-	segment  int64 // where its body begins
+	segment  int64 // offset of the segment's data
 	written  int64 // bytes
-	duration int64 // where it is to be written
+	duration int64 // offset of the duration
 	cluster  []Frame
 	clusters []cue
 	chapters []Chapter
@@ -50,17 +50,17 @@ type Writer struct {
 
 type cue struct {
 	at    time.Duration
-	place uint64 // in the segment
+	place uint64 // offset in the segment
 	key   bool
 }
 
-// NewWriter begins a film at the start of an empty file.
+// NewWriter returns a writer for an empty file. began is the date stored in it.
 func NewWriter(to io.WriteSeeker, began time.Time) *Writer { return &Writer{to: to, began: began} }
 
-// Size returns how many bytes were written so far.
+// Size returns the number of bytes written so far.
 func (w *Writer) Size() int64 { return w.written }
 
-// begin writes what comes before the first cluster.
+// begin writes the elements before the first cluster.
 func (w *Writer) begin(width, height uint64) error {
 	head := element(idEBML, number(idVersion, 1), number(idReadVersion, 1), number(idMaxIDLength, 4),
 		number(idMaxSizeLength, 8), text(idDocType, "webm"), number(idDocTypeVersion, 4),
@@ -78,7 +78,7 @@ func (w *Writer) begin(width, height uint64) error {
 	return w.write(head)
 }
 
-// place returns where in the segment what is written next will be.
+// place returns the current offset in the segment.
 func (w *Writer) place() uint64 { return uint64(w.written - w.segment) } //nolint:gosec // it grows
 
 func (w *Writer) write(b []byte) error {
@@ -90,7 +90,7 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// Add adds a frame; the first is a key frame. It belongs to no earlier time than the one before.
+// Add adds a frame; the first must be a key frame. Times must not decrease.
 func (w *Writer) Add(f Frame) error {
 	if w.written == 0 {
 		width, height, err := size(f)
@@ -112,7 +112,7 @@ func (w *Writer) Add(f Frame) error {
 	return nil
 }
 
-// size reads the size of a key frame: RFC 6386, section 9.1.
+// size returns the size of a key frame in pixels: RFC 6386, section 9.1.
 func size(f Frame) (width, height uint64, err error) {
 	if !f.Key || len(f.Data) < 10 {
 		return 0, 0, errors.New("write a film: it does not begin with a key frame")
@@ -121,7 +121,7 @@ func size(f Frame) (width, height uint64, err error) {
 	return side(f.Data[6:]), side(f.Data[8:]), nil
 }
 
-// flush writes the frames that are in memory as one cluster.
+// flush writes the buffered frames as one cluster.
 func (w *Writer) flush() error {
 	if len(w.cluster) == 0 {
 		return nil
@@ -141,10 +141,11 @@ func (w *Writer) flush() error {
 	return w.write(element(idCluster, parts...))
 }
 
-// AddChapter begins a chapter.
+// AddChapter adds a chapter.
 func (w *Writer) AddChapter(c Chapter) { w.chapters = append(w.chapters, c) }
 
-// Finish writes the rest, and where everything is. The caller closes the file.
+// Finish writes the remaining frames, the index and the chapters, and fills in their positions. The caller closes the
+// file.
 func (w *Writer) Finish(duration time.Duration) error {
 	if w.written == 0 && len(w.cluster) == 0 {
 		return errors.New("write a film: it has no frames")
@@ -184,7 +185,7 @@ func (w *Writer) Finish(duration time.Duration) error {
 	)
 }
 
-// fill writes over what room was left for.
+// fill overwrites reserved space at an offset.
 func (w *Writer) fill(at int64, b []byte) error {
 	if _, err := w.to.Seek(at, io.SeekStart); err != nil {
 		return fmt.Errorf("write a film: %w", err)
