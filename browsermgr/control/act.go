@@ -14,14 +14,14 @@ import (
 	"clank/browsermgr/page/files"
 )
 
-// actRoutes lists the routes by which something is done in a tab.
+// actRoutes lists the routes for actions in a tab.
 func (s *Server) actRoutes() []Route {
 	p := actPerformer{settings: s.Settings}
 	act := func(ctx context.Context, c *Call) (actAnswer, error) { return serveAct(ctx, c, p) }
 	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(actFields()...)}
 }
 
-// actFields are the fields of all kinds of actions, as one flat object.
+// actFields lists the fields of all kinds of actions, which form one flat object.
 func actFields() []Param {
 	kinds := actiontable.Kinds(actiontable.API)
 	fields := []Param{{Name: "kind", Kind: "string", About: "what to do", Required: true, Enum: kinds}, tabParam()}
@@ -39,12 +39,12 @@ type actAnswer struct {
 	Results         []entryAnswer    `json:"results,omitempty"`
 	Aborted         *abortedAnswer   `json:"aborted,omitempty"`
 	Downloads       []files.Download `json:"downloads,omitempty"`
-	Notes           []string         `json:"notes,omitempty"` // what else happened: downloads, new tabs, dialogs
+	Notes           []string         `json:"notes,omitempty"` // side effects: downloads, new tabs, dialogs
 	BlockedByDialog bool             `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState    `json:"browserState,omitempty"`
 }
 
-// serveAct follows the order of checks of the contract.
+// serveAct checks in the order of the contract.
 func serveAct(ctx context.Context, c *Call, p actPerformer) (actAnswer, error) {
 	a, err := readAction(c.Body)
 	if err != nil {
@@ -53,7 +53,7 @@ func serveAct(ctx context.Context, c *Call, p actPerformer) (actAnswer, error) {
 	if a.evaluates() && !p.settings.EvaluateEnabled() {
 		return actAnswer{}, evaluateDisabled()
 	}
-	// A number is no name of a tab, but it is a name that does not fit.
+	// A number is not a tab name, but in the body it is a mismatch.
 	name, _ := c.Body.Raw("targetId").(string)
 	h, err := c.Tab(ctx, name)
 	if err != nil {
@@ -80,7 +80,7 @@ func evaluateDisabled() error {
 		errors.New("JavaScript of clients is switched off (browser.evaluateEnabled=false)"))
 }
 
-// checkTargets refuses an action, or an entry of a batch, that names another tab than the request.
+// checkTargets refuses an action, or an element of a batch, that names another tab than the request.
 func checkTargets(h *heldTab, a actRequest) error {
 	if a.target != "" && !h.Is(a.target) {
 		return actError(http.StatusForbidden, codeMismatch, errors.New("action targetId must match request targetId"))
@@ -93,7 +93,7 @@ func checkTargets(h *heldTab, a actRequest) error {
 	return nil
 }
 
-// performInTurn does the action in the tab's turn and says what came of it.
+// performInTurn runs the action when no other request acts in the tab, and describes its outcome.
 func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer, error) {
 	h := p.held
 	answer := actAnswer{TargetAnswer: h.TargetAnswer()}
@@ -129,7 +129,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 	return answer, nil
 }
 
-// operationFailed says that it was the action which failed, unless the cause lies elsewhere.
+// operationFailed marks an error as a failure of the action itself, unless it has another cause.
 func operationFailed(kind actiontable.Kind, err error) error {
 	if _, told := errors.AsType[*StatusError](err); told {
 		return err
@@ -147,8 +147,8 @@ func operationFailed(kind actiontable.Kind, err error) error {
 	return &f
 }
 
-// checkPersonalBrowser refuses what the contract keeps from browsers that a person uses. What else the contract lets
-// servers refuse there works here: buttons, modifiers, several values, timeouts, and waiting for a quiet network.
+// checkPersonalBrowser refuses what the contract excludes in a person's own browser. Other things that the contract
+// lets servers refuse are supported: buttons, modifiers, several values, timeouts and waiting for an idle network.
 func checkPersonalBrowser(h *heldTab, a actRequest) error {
 	if !h.Lease.Joined() {
 		return nil
@@ -173,7 +173,7 @@ func checkPersonalBrowser(h *heldTab, a actRequest) error {
 	return nil
 }
 
-// Codes of POST /act.
+// Error codes of POST /act.
 const (
 	codeKind      = "ACT_KIND_REQUIRED"
 	codeInvalid   = "ACT_INVALID_REQUEST"
@@ -184,21 +184,21 @@ const (
 	codePersonal  = "ACT_EXISTING_SESSION_UNSUPPORTED"
 )
 
-// actRequest is one entry of a request to act, read and found to be well-formed.
+// actRequest is a parsed, well-formed action.
 type actRequest struct {
 	page.Action
 
 	target      string       // the tab it names; "" for none
 	actions     []actRequest // of a batch
 	stopOnError bool
-	noWait      bool // a wait for no time and nothing else
+	noWait      bool // a wait of zero time without a condition
 }
 
 func actError(status int, code string, err error) error {
 	return &StatusError{Status: status, Code: code, Err: err}
 }
 
-// invalidRequest gives an error of reading the code it is told with.
+// invalidRequest adds the error code for invalid fields.
 func invalidRequest(err error) error {
 	if _, ok := errors.AsType[*StatusError](err); ok {
 		return err
@@ -206,13 +206,13 @@ func invalidRequest(err error) error {
 	return actError(http.StatusBadRequest, codeInvalid, err)
 }
 
-// readAction reads an action in the order of the contract: its kind, its fields, its selector.
+// readAction reads an action in the order of the contract: kind, fields, selector.
 func readAction(f *RequestFields) (actRequest, error) {
 	count := 0
 	return readNested(f, 0, &count)
 }
 
-// readNested reads an action at a depth of batches and counts it.
+// readNested reads an action at a nesting depth of batches, and counts it.
 func readNested(f *RequestFields, depth int, count *int) (actRequest, error) {
 	kind := actiontable.Kind(f.String("kind"))
 	spec, ok := actiontable.Lookup(actiontable.API, kind)
@@ -245,7 +245,7 @@ func readNested(f *RequestFields, depth int, count *int) (actRequest, error) {
 	return a, nil
 }
 
-// readBatch reads the entries of a batch.
+// readBatch reads the actions of a batch.
 func (a *actRequest) readBatch(f *RequestFields, depth int, count *int) error {
 	entries, _ := f.Objects("actions")
 	a.stopOnError = f.Flag("stopOnError", true)
@@ -269,12 +269,12 @@ func (a *actRequest) readBatch(f *RequestFields, depth int, count *int) error {
 	return nil
 }
 
-// evaluates says whether the action runs the client's JavaScript.
+// evaluates reports whether the action runs JavaScript of the client.
 func (a actRequest) evaluates() bool {
 	return a.Kind == actiontable.KindEvaluate || a.Kind == actiontable.KindWait && a.Fn != ""
 }
 
-// targets lists the tabs that the entries of a batch name.
+// targets lists the tabs named by the actions of a batch.
 func (a actRequest) targets() []string {
 	var out []string
 	for _, entry := range a.actions {

@@ -16,14 +16,14 @@ import (
 	"clank/browsermgr/record"
 )
 
-// actPerformer does the actions of one request.
+// actPerformer runs the actions of one request.
 type actPerformer struct {
 	settings Settings
 	approver *requestApprover
 	held     *heldTab
 }
 
-// actOutcome is what an action led to.
+// actOutcome is the outcome of an action.
 type actOutcome struct {
 	value     json.RawMessage
 	navigated bool
@@ -32,22 +32,22 @@ type actOutcome struct {
 	results   []entryAnswer
 	aborted   *abortedAnswer
 	downloads []files.Download
-	notes     []string // in sentences, what else happened
+	notes     []string // side effects, in sentences
 }
 
-// entryAnswer is what came of one entry of a batch.
+// entryAnswer is the outcome of one action of a batch.
 type entryAnswer struct {
 	OK        bool            `json:"ok"`
 	Error     string          `json:"error,omitempty"`
-	Reason    string          `json:"reason,omitempty"` // as in answers that are errors
+	Reason    string          `json:"reason,omitempty"` // as in error answers
 	Result    json.RawMessage `json:"result,omitempty"`
 	Navigated bool            `json:"navigated,omitempty"`
 	URL       string          `json:"url,omitempty"`
-	// Results are those of a batch in the batch, of this very shape.
+	// Results are the outcomes of a nested batch, []entryAnswer.
 	Results any `json:"results,omitempty"`
 }
 
-// abortedAnswer says why a batch ended before its last entry.
+// abortedAnswer says why a batch ended before its last action.
 type abortedAnswer struct {
 	Reason      string `json:"reason"` // navigation, closed or dialog
 	AfterAction int    `json:"afterAction"`
@@ -55,7 +55,7 @@ type abortedAnswer struct {
 	Skipped     int    `json:"skipped"`
 }
 
-// one does an action that is no batch.
+// one runs an action that is not a batch.
 func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error) {
 	switch {
 	case a.noWait:
@@ -76,12 +76,12 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	}
 	var err error
 	if a.Kind == actiontable.KindResize {
-		err = work() // it leads nowhere, and is allowed wherever the tab is
+		err = work() // it does not navigate, and is allowed at any address
 	} else {
 		err = p.held.WithPolicy(ctx, work)
 	}
 	if spec, _ := actiontable.Lookup(actiontable.API, a.Kind); errors.Is(err, page.ErrTabGone) && spec.MayClose {
-		// The page closed itself for what was done to it.
+		// The action made the page close itself.
 		return actOutcome{closed: true}, nil
 	}
 	out := actOutcome{
@@ -91,7 +91,7 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	return out, err
 }
 
-// withLimit returns a context that ends with the limit of an action that names none.
+// withLimit applies the default time limit to an action that names none.
 func (p actPerformer) withLimit(ctx context.Context, a page.Action) (context.Context, context.CancelFunc) {
 	limit := p.settings.ActionTimeout()
 	if limit == 0 || a.TimeoutMs > 0 || a.TimeMs > 0 {
@@ -100,9 +100,9 @@ func (p actPerformer) withLimit(ctx context.Context, a page.Action) (context.Con
 	return context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 }
 
-// resultNotes says what else happened, in the words that agents are told it with.
+// resultNotes describes side effects in the same sentences that agents get.
 func resultNotes(res page.Result, got []files.Download) []string {
-	res.Value = nil // which is told by itself
+	res.Value = nil // answered in its own field
 	notes := browsermgr.ResultNotes(res, got)
 	for _, tab := range res.Opened {
 		notes = append(notes, "a new tab opened: "+browsermgr.TabLine(tab))
@@ -110,15 +110,15 @@ func resultNotes(res page.Result, got []files.Download) []string {
 	return notes
 }
 
-// isFragmentNavigation says whether all that changed was the place within the document: its refs are as good as before.
+// isFragmentNavigation reports whether only the fragment changed, so that refs stay valid.
 func isFragmentNavigation(before string, res page.Result) bool {
 	was, _, _ := strings.Cut(before, "#")
 	is, _, _ := strings.Cut(res.URL, "#")
 	return was == is && before != res.URL && res.Status == 0
 }
 
-// batch does one entry after the other. It ends early when the request is abandoned, when an entry fails and that is to
-// stop it, and when the page that the rest was meant for is not there any more.
+// batch runs actions in order. It ends early when the request is abandoned, when an action fails and stopOnError is
+// set, and when the page that the rest was meant for is gone.
 func (p actPerformer) batch(ctx context.Context, a actRequest) (actOutcome, error) {
 	out := actOutcome{results: []entryAnswer{}}
 	for i, entry := range a.actions {
@@ -141,7 +141,7 @@ func (p actPerformer) batch(ctx context.Context, a actRequest) (actOutcome, erro
 	return out, nil
 }
 
-// abort says whether the rest of a batch has lost its page.
+// abort returns why the rest of a batch cannot run; nil if it can.
 func (p actPerformer) abort(did actOutcome, after, left int) *abortedAnswer {
 	switch {
 	case did.closed:
@@ -154,7 +154,7 @@ func (p actPerformer) abort(did actOutcome, after, left int) *abortedAnswer {
 	return nil
 }
 
-// entry does one entry of a batch.
+// entry runs one action of a batch.
 func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, actOutcome) {
 	var did actOutcome
 	var err error
@@ -185,7 +185,7 @@ func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, act
 	return answer, did
 }
 
-// performAction does an action in the tab, noted in a trace if one runs, with the downloads that it started.
+// performAction runs an action in the tab, adds it to a running trace and collects the downloads it started.
 func performAction(ctx context.Context, h *heldTab, a page.Action) (res page.Result, got []files.Download, err error) {
 	end := traceAction(ctx, h, string(a.Kind), a)
 	defer func() { end(err) }()
@@ -199,7 +199,7 @@ func performAction(ctx context.Context, h *heldTab, a page.Action) (res page.Res
 	return res, nil, err
 }
 
-// resizeViewport changes the viewport alone: a device that the tab is made to look like keeps its other properties.
+// resizeViewport changes only the viewport: an emulated device keeps its other properties.
 func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator, a page.Action) (page.Result, []files.Download, error) {
 	err := h.Tab.RunExclusive(ctx, a.Limit(), func(ctx context.Context) error {
 		if err := s.SetViewport(ctx, h.Tab, a.Width, a.Height); err != nil {
@@ -211,8 +211,7 @@ func resizeViewport(ctx context.Context, h *heldTab, s *emulate.Emulator, a page
 	return page.Result{URL: h.Tab.URL()}, nil, err
 }
 
-// navigateTab takes the tab to an address within the limit, noted in a trace if one runs, with the downloads that it
-// started.
+// navigateTab navigates the tab within limit, adds that to a running trace and collects the downloads it started.
 func navigateTab(ctx context.Context, h *heldTab, url string, limit time.Duration) (res page.Result, got []files.Download, err error) {
 	end := traceAction(ctx, h, "navigate", map[string]string{"url": url})
 	defer func() { end(err) }()

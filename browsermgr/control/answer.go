@@ -19,29 +19,29 @@ import (
 	"clank/sessions/approval"
 )
 
-// ioTimeout bounds how long a client takes to send its request or to take its answer.
+// ioTimeout bounds reading a request from a client and writing the response.
 const ioTimeout = 30 * time.Second
 
-// OKAnswer is the answer of what has no more to say; other answers begin with it.
+// OKAnswer is the minimal answer; other answers embed it.
 type OKAnswer struct {
 	OK bool `json:"ok"`
 }
 
-// TargetAnswer is the answer of what happened to a tab.
+// TargetAnswer is the answer of an operation on a tab.
 type TargetAnswer struct {
 	OKAnswer
 
 	TargetID string `json:"targetId"`
 }
 
-// LocatedAnswer is the answer of what was found out about a tab.
+// LocatedAnswer is a TargetAnswer with the tab's address.
 type LocatedAnswer struct {
 	TargetAnswer
 
 	URL string `json:"url"`
 }
 
-// errorAnswer is how an error is told.
+// errorAnswer is the JSON form of an error.
 type errorAnswer struct {
 	Error   string `json:"error"`
 	Code    string `json:"code,omitempty"`
@@ -49,7 +49,7 @@ type errorAnswer struct {
 	Details any    `json:"details,omitempty"`
 }
 
-// WriteError answers with what [ClassifyError] says of an error, without the credentials in it.
+// WriteError writes the answer that [ClassifyError] returns for an error, without credentials.
 func WriteError(w http.ResponseWriter, err error) {
 	f := ClassifyError(err)
 	if pause, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
@@ -58,7 +58,7 @@ func WriteError(w http.ResponseWriter, err error) {
 	WriteJSON(w, f.Status, errorAnswer{Error: RedactCredentials(f.Err.Error()), Code: f.Code, Reason: f.Reason, Details: f.Details})
 }
 
-// WriteJSON answers with a value. What cannot be written as WriteJSON is told as an error.
+// WriteJSON writes a value as JSON. If it cannot be encoded, an error is written instead.
 func WriteJSON(w http.ResponseWriter, status int, value any) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -70,10 +70,10 @@ func WriteJSON(w http.ResponseWriter, status int, value any) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(ioTimeout))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a client that does not take it has gone
+	_, _ = w.Write(append(data, '\n')) // if it fails, the client has gone
 }
 
-// NonNilList returns the list, which is written as one also when there is nothing in it.
+// NonNilList returns list, or an empty one for nil, so that JSON has [] instead of null.
 func NonNilList[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -88,29 +88,29 @@ var (
 	})
 )
 
-// RedactCredentials takes credentials out of the addresses in a text.
+// RedactCredentials removes credentials from URLs in a text.
 func RedactCredentials(text string) string {
 	return secretQueryPattern().ReplaceAllString(userInfoPattern().ReplaceAllString(text, "${1}[redacted]@"), "${1}[redacted]")
 }
 
-// StatusError is an error that knows how it is told to a client.
+// StatusError is an error with its HTTP answer.
 type StatusError struct {
-	Status  int    // of HTTP
+	Status  int    // HTTP status
 	Code    string // ACT_…; "" for none
-	Reason  string // stable word for the cause; "" for none
-	Details any    // written as WriteJSON; nil for none
-	Err     error  // what is told, without the credentials in it; not nil
+	Reason  string // stable identifier of the cause; "" for none
+	Details any    // encoded as JSON; nil for none
+	Err     error  // its text is sent, without credentials; not nil
 }
 
 func (f *StatusError) Error() string { return f.Err.Error() }
 
-// Unwrap gives what the failure is about.
+// Unwrap returns Err.
 func (f *StatusError) Unwrap() error { return f.Err }
 
-// ErrServerClosing ends the requests of a server that closes.
+// ErrServerClosing is the cause of requests cancelled because the server closes.
 var ErrServerClosing = errors.New("the control server is closing")
 
-// errorStatuses says how the errors that packages below can be told apart by are answered. The first that fits counts.
+// errorStatuses maps sentinel errors to HTTP statuses. The first match counts.
 var errorStatuses = []struct {
 	err    error
 	status int
@@ -133,7 +133,7 @@ var errorStatuses = []struct {
 	{ErrServerClosing, http.StatusServiceUnavailable},
 }
 
-// errorReasons are stable words for causes, for programs that choose by them. The first that fits counts.
+// errorReasons maps errors to stable identifiers for programs. The first match counts.
 var errorReasons = []struct {
 	err    error
 	reason string
@@ -145,10 +145,11 @@ var errorReasons = []struct {
 	{context.DeadlineExceeded, "timeout"},
 }
 
-// reasonLaunchPaused is the reason while a browser that does not start is not tried again.
+// reasonLaunchPaused is the reason while the breaker for starting a browser is open.
 const reasonLaunchPaused = "launch_paused"
 
-// ClassifyError finds out how an error is answered: as it says itself, or by what it wraps; otherwise with 500.
+// ClassifyError returns the HTTP answer of an error: its own if it is a StatusError, otherwise by the errors it wraps,
+// otherwise status 500.
 func ClassifyError(err error) StatusError {
 	if f, ok := errors.AsType[*StatusError](err); ok {
 		out := *f
@@ -191,7 +192,7 @@ func classifyByCause(err error) StatusError {
 	return StatusError{Status: http.StatusInternalServerError, Err: err}
 }
 
-// classifyNoDisplay tells why a browser with a window cannot be started here.
+// classifyNoDisplay answers that a visible browser cannot be started here.
 func classifyNoDisplay(err error) (StatusError, bool) {
 	e, ok := errors.AsType[*browsermgr.NoDisplayError](err)
 	if !ok {

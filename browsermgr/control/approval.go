@@ -12,31 +12,33 @@ import (
 	"clank/sessions"
 )
 
-// ApprovalHeader marks a request as one on behalf of a model. Its value is an opaque id of those who may be asked.
+// ApprovalHeader marks a request on behalf of a model. Its value is an opaque id of who may approve.
 const ApprovalHeader = "X-Clank-Ask"
 
-// classSafety is the class of what cannot be judged: scripts, and answers given in advance.
+// classSafety is the approval class of what cannot be assessed: scripts, and dialog answers given in advance.
 const classSafety = "safety"
 
-// classLogin is the class of what opens accounts.
+// classLogin is the approval class of using accounts.
 const classLogin = "login"
 
-// Approver decides, or asks those who do.
+// Approver asks people for approval, or decides for them.
 type Approver interface {
-	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id
-	// that it does not know is nobody who could be asked.
+	// Ask returns nil if q is approved; otherwise the error's text says who or what refused. It may take minutes. For
+	// an unknown id nobody can be asked.
 	Ask(ctx context.Context, id, profile string, q sessions.Question) error
-	// Profile returns the profile that a request works with which names want, or "" for none; its error refuses it.
+	// Profile returns the profile to use for a request of id that names want; "" for none. Its error refuses the
+	// request.
 	Profile(id, want string) (string, error)
 }
 
-// requestApprover asks about what one request sets off. A nil one is that of a person's own request: it asks nobody.
+// requestApprover asks for approval of one request's effects. A nil one, for a person's own request, approves
+// everything.
 type requestApprover struct {
 	approver Approver
 	id       string
 }
 
-// newRequestApprover returns the approver of a request. Without somebody to ask every question has the answer no.
+// newRequestApprover returns the approver of a request. If nobody can be asked, everything is refused.
 func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	ids := r.Header.Values(ApprovalHeader)
 	if len(ids) == 0 {
@@ -45,7 +47,7 @@ func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	return &requestApprover{consent, cmp.Or(ids[0], "nobody")}
 }
 
-// profile returns the profile that the request works with.
+// profile returns the request's profile.
 func (a *requestApprover) profile(want string) (string, error) {
 	if a == nil || a.approver == nil {
 		return want, nil
@@ -57,10 +59,10 @@ func (a *requestApprover) profile(want string) (string, error) {
 	return name, nil
 }
 
-// ReasonProfileRefused is the stable word told with a profile that belongs to others.
+// ReasonProfileRefused is the reason given if a profile belongs to somebody else.
 const ReasonProfileRefused = "profile_refused"
 
-// ReasonConsentRefused is the stable word told with a no.
+// ReasonConsentRefused is the reason given if approval was refused.
 const ReasonConsentRefused = "consent_refused"
 
 func deniedError(err error) error {
@@ -72,7 +74,7 @@ var (
 	errPageChanged = errors.New("not done: the page changed what this does while it was being looked at; look at the page again")
 )
 
-// decide asks what an action sets off, if it does.
+// decide asks for approval of an action's effects, if it has any.
 func (a *requestApprover) decide(ctx context.Context, profile string, q sessions.Question) error {
 	if a == nil || len(q.Classes) == 0 {
 		return nil
@@ -90,11 +92,10 @@ func (a *requestApprover) decide(ctx context.Context, profile string, q sessions
 	return deniedError(err)
 }
 
-// maxJudgements is how often an action is judged: a page that changes its meaning again and again does so on purpose.
+// maxJudgements is how often an action is assessed, since a page that keeps changing its effects does so on purpose.
 const maxJudgements = 2
 
-// DoApproved does an action on a page once people have agreed to what it sets off, and only if that has not changed
-// meanwhile.
+// DoApproved runs do, an action on a page, once its effects are approved, and only if they have not changed meanwhile.
 func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *page.Tab, act page.Action, do func() error) error {
 	if a == nil {
 		return do()
@@ -105,7 +106,8 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		}
 		return do()
 	}
-	// Most actions set nothing off: one look says so and holds them to it. An open dialog is its error.
+	// Most actions have no effects to approve: PerformJudged verifies that and performs them. An open dialog is an
+	// error.
 	if same, err := intent.PerformJudged(ctx, tab, act, "", do); same || err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 	return deniedError(errPageChanged)
 }
 
-// ApproveNavigation asks whether a tab may be taken to an address; tab is nil for a new one.
+// ApproveNavigation asks whether a tab may be navigated to an address; tab is nil for a new one.
 func (a *requestApprover) ApproveNavigation(ctx context.Context, profile string, tab *page.Tab, address string) error {
 	at := ""
 	if tab != nil {
@@ -135,7 +137,7 @@ func (a *requestApprover) ApproveNavigation(ctx context.Context, profile string,
 }
 
 // ApproveDialog asks whether a dialog may be accepted: the one with that id, "" meaning the newest, or the next one if
-// none is open. The result is the id of the one that was asked about.
+// none is open. It returns the id of the dialog in the question.
 func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab *page.Tab, id string) (string, error) {
 	if a == nil {
 		return id, nil
@@ -149,10 +151,10 @@ func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab
 			return d.ID, a.decide(ctx, profile, intent.JudgeDialog(d, tab.URL()).Question)
 		}
 	}
-	return id, nil // there is no such dialog, and the answer says so
+	return id, nil // there is no such dialog; answering it will fail
 }
 
-// ApproveFiles asks whether files may be handed over to the page.
+// ApproveFiles asks whether files may be uploaded to the page.
 func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab *page.Tab, paths []string) error {
 	if a == nil {
 		return nil
@@ -160,7 +162,7 @@ func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab 
 	return a.decide(ctx, profile, intent.FilesQuestion(tab, paths))
 }
 
-// ApproveReading asks whether the model may learn what otherwise only people do.
+// ApproveReading asks whether the model may read data that only people see otherwise.
 func (a *requestApprover) ApproveReading(ctx context.Context, profile, class, what string) error {
 	return a.decide(ctx, profile, sessions.Question{Classes: []string{class}, Text: what})
 }

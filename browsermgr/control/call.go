@@ -19,35 +19,35 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// Call is one request to a route. It is for one goroutine.
+// Call is a request to a route. It is not safe for concurrent use.
 type Call struct {
-	// Tabs have the tabs of all profiles.
+	// Tabs knows the tabs of all profiles.
 	Tabs *TabRegistry
-	// Approver asks people about what the request sets off; nil, which asks nobody, for a person's own.
+	// Approver asks people to approve effects of the request; nil, for a person's own request, approves everything.
 	Approver *requestApprover
 	// Request is the request, whose body has been read.
 	Request *http.Request
-	// Writer is for handlers that answer themselves.
+	// Writer is for handlers that write the response themselves.
 	Writer http.ResponseWriter
-	// Query reads the parameters of the address.
+	// Query reads the query parameters.
 	Query *RequestFields
-	// Body reads the JSON object; it has no fields for methods that carry none.
+	// Body reads the JSON object; it is empty for methods without a body.
 	Body *RequestFields
 
-	profile string            // of whom a model's request is made for; "" where the request decides
-	used    *browsermgr.Lease // the last that was worked with
+	profile string            // of the requester of a model's request; "" if the request chooses
+	used    *browsermgr.Lease // last used by the request
 }
 
-// NewCall makes a handler's view of a request that came through [ReadJSONBody].
+// NewCall returns the Call for a request that passed through [ReadJSONBody].
 func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
 	return &Call{Tabs: tabs, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
 }
 
-// Err returns the first thing that was wrong with what was read of the request.
+// Err returns the first error in the fields read so far.
 func (c *Call) Err() error { return errors.Join(c.Query.Err(), c.Body.Err()) }
 
-// Profile returns the name of the profile that the request works with: that of whom a model's request is made for, or
-// the one that the request names. The query takes precedence over the body; "" is the default profile.
+// Profile returns the name of the request's profile: for a model's request that of its requester, otherwise the one
+// named by the query or, failing that, the body; "" is the default profile.
 func (c *Call) Profile() string {
 	if name := cmp.Or(c.profile, c.Query.String("profile")); name != "" {
 		return name
@@ -55,22 +55,22 @@ func (c *Call) Profile() string {
 	return c.Body.String("profile")
 }
 
-// resolveProfile settles the profile of a model's request.
+// resolveProfile determines the profile of a model's request.
 func (c *Call) resolveProfile() (err error) {
 	c.profile, err = c.Approver.profile(c.Profile())
 	return err
 }
 
-// maxWait is how long a request may ask to wait for something.
+// maxWait bounds the time a request may ask to wait.
 const maxWait = 2 * time.Minute
 
-// Timeout returns the body's timeoutMs, held between least and two minutes; without one it is otherwise.
+// Timeout returns the body's timeoutMs, clamped to least and two minutes; if it is absent, otherwise.
 func (c *Call) Timeout(otherwise, least time.Duration) time.Duration {
 	ms := c.Body.Clamp("timeoutMs", int(otherwise.Milliseconds()), int(least.Milliseconds()), int(maxWait.Milliseconds()))
 	return time.Duration(ms) * time.Millisecond
 }
 
-// Browser calls [TabRegistry.Browser] for the profile of the request.
+// Browser calls [TabRegistry.Browser] for the request's profile.
 func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browsermgr.Lease, error) {
 	d, use, err := c.Tabs.Browser(ctx, c.Profile(), launch)
 	if err == nil && c.Approver != nil {
@@ -80,7 +80,7 @@ func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browser
 	return d, use, err
 }
 
-// answerWriter writes answers without what people have typed into the tabs of the call's browser.
+// answerWriter masks in responses what people have typed into the tabs of the call's browser.
 type answerWriter struct {
 	http.ResponseWriter
 
@@ -100,16 +100,16 @@ func (w answerWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// noteModel notes for whom the tab is worked from now on. That a person looks at it changes nothing.
+// noteModel records on whose behalf a model uses the tab. A person's own request changes nothing.
 func (c *Call) noteModel(h *heldTab) {
 	if c.Approver != nil || c.Request.Method != http.MethodGet {
 		h.Lease.NoteModel(h.Tab.TargetID())
 	}
 }
 
-// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It
-// starts the browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller
-// releases it.
+// Tab returns the tab with that name or, for "", the one used last or a new one, and makes it the one used last. It
+// starts the browser if necessary. It fails for a quarantined tab and if the request has invalid fields. The caller
+// calls Release.
 func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	h, err := c.AnyTab(ctx, name)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	return h, nil
 }
 
-// AnyTab is like Tab but also returns a tab in quarantine. It does not change which tab was used last.
+// AnyTab is like Tab but allows a quarantined tab, and does not change which tab was used last.
 func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 	return h, nil
 }
 
-// TargetTab returns the tab that the request's targetId names, as Tab does.
+// TargetTab is Tab for the request's targetId.
 func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	switch c.Request.Method {
 	case http.MethodGet, http.MethodHead:
@@ -150,8 +150,8 @@ func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	return c.Tab(ctx, c.Body.String("targetId"))
 }
 
-// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks the
-// page's address against the policy.
+// PermittedTab is TargetTab for requests that read the page or act on it: it also checks the page's address against the
+// policy.
 func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	h, err := c.TargetTab(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	return h, nil
 }
 
-// ExistingTab holds the tab that pick finds in a browser that runs. The caller releases it.
+// ExistingTab returns the tab that pick finds in a running browser. The caller calls Release.
 func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error) {
 	d, use, err := c.waitRunning(ctx)
 	if err != nil {
@@ -183,11 +183,10 @@ func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error
 	return h, nil
 }
 
-// reachDelay is how long a request waits for a browser that is just being started by another, or comes back.
+// reachDelay is how long a request waits for a browser that another request is starting, or that reconnects.
 const reachDelay = 250 * time.Millisecond
 
-// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more after a
-// delay.
+// waitRunning calls Browser for requests that do not start one. If none is running, it retries once after a delay.
 func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease, error) {
 	d, use, err := c.Browser(ctx, false)
 	if !errors.Is(err, browsermgr.ErrNotRunning) {
@@ -201,20 +200,20 @@ func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease
 	return c.Browser(ctx, false)
 }
 
-// RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads
-// all it needs and asks once. It is for one goroutine.
+// RequestFields reads the fields of an object. It keeps the first error for Err, so that a handler reads all it needs
+// and checks once. It is not safe for concurrent use.
 type RequestFields struct {
 	values map[string]any
 	asked  map[string]struct{}
 	err    error
 }
 
-// newFields reads the fields of a decoded JSON object. Numbers may be json.Number or float64.
+// newFields reads a decoded JSON object. Numbers may be json.Number or float64.
 func newFields(values map[string]any) *RequestFields {
 	return &RequestFields{values: values, asked: map[string]struct{}{}}
 }
 
-// QueryFields reads the parameters of an address. Of those given more than once the first counts.
+// QueryFields reads query parameters; of repeated ones the first.
 func QueryFields(q url.Values) *RequestFields {
 	values := make(map[string]any, len(q))
 	for name, given := range q {
@@ -225,7 +224,7 @@ func QueryFields(q url.Values) *RequestFields {
 	return newFields(values)
 }
 
-// DecodeFields reads a JSON document. One that is not an object has no fields; an empty one is none. The error wraps
+// DecodeFields parses a JSON document. One that is not an object has no fields, nor has an empty one. The error wraps
 // [fault.ErrInvalid].
 func DecodeFields(data []byte) (*RequestFields, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -247,20 +246,20 @@ func DecodeFields(data []byte) (*RequestFields, error) {
 	return newFields(object), nil
 }
 
-// Err returns the first thing that was wrong with what was read; nil if nothing was.
+// Err returns the first error in the fields read so far.
 func (f *RequestFields) Err() error { return f.err }
 
-// Fail notes that something is wrong, unless something is already. err wraps [fault.ErrInvalid].
+// Fail records an error unless there is one already. err wraps [fault.ErrInvalid].
 func (f *RequestFields) Fail(err error) {
 	if f.err == nil {
 		f.err = err
 	}
 }
 
-// NamesRead lists the names that were read or looked for, sorted.
+// NamesRead lists the names of the fields read or looked for, sorted.
 func (f *RequestFields) NamesRead() []string { return slices.Sorted(maps.Keys(f.asked)) }
 
-// Has says whether the field is there, whatever it holds.
+// Has reports whether the field is present, with any value.
 func (f *RequestFields) Has(name string) bool {
 	_, ok := f.lookup(name)
 	return ok
@@ -276,13 +275,14 @@ func (f *RequestFields) failf(format string, args ...any) {
 	f.Fail(fault.Invalidf(format, args...))
 }
 
-// Raw returns the decoded value of a field, nil if absent.
+// Raw returns the decoded value of a field; nil if absent.
 func (f *RequestFields) Raw(name string) any {
 	v, _ := f.lookup(name)
 	return v
 }
 
-// Objects returns the entries of a list; those that are no objects have no fields. False if the field holds no list.
+// Objects returns the elements of an array; those that are not objects have no fields. It returns false if the field is
+// not an array.
 func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	list, ok := f.Raw(name).([]any)
 	if !ok {
@@ -296,20 +296,19 @@ func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	return out, true
 }
 
-// Map returns a field that holds an object, as it is; false if it does not.
+// Map returns an object field; false if it is not an object.
 func (f *RequestFields) Map(name string) (map[string]any, bool) {
 	m, ok := f.Raw(name).(map[string]any)
 	return m, ok
 }
 
-// String returns the text of a field without surrounding space; "" if there is none. Numbers and booleans are written
-// out.
+// String returns the text of a field without surrounding space; "" if absent. Numbers and booleans are formatted.
 func (f *RequestFields) String(name string) string {
 	text, _ := f.Text(name)
 	return strings.TrimSpace(text)
 }
 
-// Text returns the text of a field as it is, and whether there is one. Numbers and booleans are written out.
+// Text returns the text of a field, and whether there is one. Numbers and booleans are formatted.
 func (f *RequestFields) Text(name string) (string, bool) { return actiontable.ScalarText(f.Raw(name)) }
 
 // Required returns the text of a field as String does, and records an error if it is blank.
@@ -321,7 +320,7 @@ func (f *RequestFields) Required(name string) string {
 	return text
 }
 
-// Strings returns a list of texts without surrounding space. Blank ones, and what is no text, are left out.
+// Strings returns an array of strings, trimmed, without blank ones and without other types.
 func (f *RequestFields) Strings(name string) []string {
 	list, _ := f.Raw(name).([]any)
 	var out []string
@@ -333,7 +332,7 @@ func (f *RequestFields) Strings(name string) []string {
 	return out
 }
 
-// readAction reads what the kind of action takes.
+// readAction reads the arguments of an action of this kind.
 func (f *RequestFields) readAction(spec *actiontable.Spec) (actiontable.Values, error) {
 	for _, p := range spec.ParamsIn(actiontable.API) {
 		f.asked[p.Name] = struct{}{}
@@ -341,10 +340,10 @@ func (f *RequestFields) readAction(spec *actiontable.Spec) (actiontable.Values, 
 	return spec.Read(actiontable.API, f.values)
 }
 
-// Bool is a field that is true or false, see [actiontable.ParseBool]. Anything else is undefined.
+// Bool returns a boolean field; see [actiontable.ParseBool]. ok is false for any other value.
 func (f *RequestFields) Bool(name string) (value, ok bool) { return actiontable.ParseBool(f.Raw(name)) }
 
-// Flag returns a field as Bool does, or otherwise if it is undefined.
+// Flag returns a boolean field, or otherwise if it is absent or invalid.
 func (f *RequestFields) Flag(name string, otherwise bool) bool {
 	if value, ok := f.Bool(name); ok {
 		return value
@@ -352,12 +351,12 @@ func (f *RequestFields) Flag(name string, otherwise bool) bool {
 	return otherwise
 }
 
-// Positive returns a whole number above zero; false if there is none, or if it is malformed, which Err tells.
+// Positive returns an integer above zero. It returns false if the field is absent or, with an error in Err, malformed.
 func (f *RequestFields) Positive(name string) (int, bool) {
 	return f.integer(name, 1, "a positive integer.")
 }
 
-// NonNegative returns a whole number that is not below zero.
+// NonNegative is Positive for integers from zero.
 func (f *RequestFields) NonNegative(name string) (int, bool) {
 	return f.integer(name, 0, "a non-negative integer.")
 }
@@ -379,7 +378,7 @@ func (f *RequestFields) Number(name string) (float64, bool) {
 	return n, given && ok
 }
 
-// Clamp returns a positive number of a field held between the two, or the other one if there is none.
+// Clamp returns a positive integer field clamped to least and most; if it is absent, otherwise.
 func (f *RequestFields) Clamp(name string, otherwise, least, most int) int {
 	n, ok := f.Positive(name)
 	if !ok {
@@ -388,13 +387,13 @@ func (f *RequestFields) Clamp(name string, otherwise, least, most int) int {
 	return min(max(n, least), most)
 }
 
-// maxBodyBytes bounds what a request carries, in bytes.
+// maxBodyBytes bounds the request body, in bytes.
 const maxBodyBytes = 1 << 20
 
 type bodyKey struct{}
 
-// ReadJSONBody reads the JSON body of a request before anybody judges it. What is not declared to be JSON is left
-// aside.
+// ReadJSONBody reads the JSON body of a request before any check of the request. A body of another content type is
+// ignored.
 func ReadJSONBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fields, err := decodeBody(w, r)
@@ -416,7 +415,7 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) 
 	if err != nil {
 		return nil, &StatusError{Status: http.StatusBadRequest, Err: errors.New("the body did not arrive whole")}
 	}
-	// From here on the connection is only watched for its end.
+	// From here on the connection is only read to detect that it was closed.
 	_ = control.SetReadDeadline(time.Time{})
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" && kind != "application/json" && !strings.HasSuffix(kind, "+json") {
@@ -425,7 +424,7 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) 
 	return DecodeFields(data)
 }
 
-// requestBody returns what ReadJSONBody has read.
+// requestBody returns the body read by ReadJSONBody.
 func requestBody(r *http.Request) *RequestFields {
 	if fields, ok := r.Context().Value(bodyKey{}).(*RequestFields); ok {
 		return fields

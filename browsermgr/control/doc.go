@@ -1,9 +1,9 @@
-// Package control serves the control API: HTTP on loopback, by which programs list, open and work tabs.
+// Package control serves the control API: HTTP on a loopback address, for programs that list, open and drive tabs.
 //
-// One table of routes makes the server and its OpenAPI document; a handler reads only what its route declares. A
-// request passes host, body, cross-site guard, secret and route. Errors are told apart by the sentinels of the packages
-// below, in one list. Requests that act in one tab take turns; those for other tabs never wait for them. When a client
-// goes away, its scripts end in the page and the tab remains. Requests with X-Clank-Ask ask people before they set
-// something off. It imports the features of pages directly: going through the Manager for fifty routes would be a list
-// of pass-through methods. It does nothing to a page itself.
+// One table of routes defines the server and its OpenAPI document; a handler reads only what its route declares. A
+// request passes the checks of host, body, cross-site guard and secret, then the route. One list maps the sentinel
+// errors of the packages below to answers. Requests that act in the same tab run one at a time; they never wait for
+// other tabs. When a client disconnects, its scripts are terminated and the tab stays open. Requests with X-Clank-Ask
+// need a person's approval for their effects. The package imports the features of pages directly: passing fifty routes
+// through the Manager would only add pass-through methods. It does not drive pages itself.
 package control

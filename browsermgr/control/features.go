@@ -24,31 +24,32 @@ import (
 	"clank/browsermgr/record"
 )
 
-// FileHost decides about the files of browsers.
+// FileHost decides about uploads and downloads.
 type FileHost interface {
 	files.Host
-	// Inbound returns the folder with the files that people sent with the tasks of a session; see [files.UploadPolicy].
+	// Inbound returns the folder of the files attached to a session's tasks; see [files.UploadPolicy].
 	Inbound(session string) string
-	// Limits returns how many bytes downloads and uploads may have; 0 is the usual limit. It is asked at each connection.
+	// Limits returns the maximum size of downloads and uploads in bytes; 0 means the default. It is called for each
+	// connection.
 	Limits() (download, upload int64)
 }
 
-// Features makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
-// browsermgr.Manager before that is opened. Its fields are set before.
+// Features makes the observers of each browser: recorders, emulation, traces and files. Set its fields, and pass its
+// Observe to browsermgr.Manager, before that is opened.
 type Features struct {
-	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
+	// Dir is the folder that holds downloads, uploads, traces and pictures. Required.
 	Dir string
-	// Host decides about files; nil allows all that there is room for by default.
+	// Host decides about files; nil applies the defaults.
 	Host FileHost
-	// Held says that the requests of browsers that we did not start are held by somebody who judges them; see
+	// Held reports that requests of browsers we did not start are intercepted elsewhere to be checked; see
 	// emulate.Emulator.RequestsIntercepted.
 	Held bool
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
 }
 
-// Observe makes the observers of a connection to a profile's browser. local says that it is started by us. The Manager
-// closes them.
+// Observe returns the observers of a connection to a profile's browser. local reports that we start the browser. The
+// Manager closes them.
 func (f *Features) Observe(name string, local bool) []page.Observer {
 	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := record.NewRecorder()
@@ -58,7 +59,7 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	out := []page.Observer{recorder, tracer, world}
 	downloads := f.folder("downloads")
 	uploads := files.UploadPolicy{Folders: []string{f.folder("uploads")}}
-	if _, _, ok := profile.SplitInstance(name); ok { // whose tasks find what they have downloaded, and nobody else's
+	if _, _, ok := profile.SplitInstance(name); ok { // only the profile's own tasks may find their downloads
 		uploads.Others = downloads
 		downloads = f.folder(filepath.Join("downloads", name))
 		uploads.Folders = append(uploads.Folders, downloads)
@@ -78,21 +79,21 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	return append(out, files)
 }
 
-// Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they
-// cannot.
+// Routes lists the routes of Features. With a nil Features they are served as well, and answer that they are
+// unavailable.
 func (f *Features) Routes() []Route {
 	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
 }
 
-// folder returns a folder below Dir, which it creates if it is missing.
+// folder returns a folder below Dir, creating it if necessary.
 func (f *Features) folder(name string) string {
 	dir := filepath.Join(f.Dir, name)
-	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot
+	_ = os.MkdirAll(dir, 0o700) // using it reports the error
 	return dir
 }
 
-// outputPath returns where a file goes that a client asked for: below one of our folders, under the name given or a new
-// one. The folder of the file has to be a real one in there, and what is replaced a plain file.
+// outputPath returns the path of a file that a client requested: in one of our folders, with the given name or a new
+// one. The file's folder must not be reached through links, and an existing file must be a regular one.
 func (f *Features) outputPath(folder, given, prefix, suffix string) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
@@ -130,14 +131,13 @@ func (f *Features) outputPath(folder, given, prefix, suffix string) (string, err
 	return path, nil
 }
 
-// isWithin says whether a path that has no links lies below the folder.
+// isWithin reports whether a path without links lies below folder.
 func isWithin(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// SaveFile writes a file of ours under a new name into one of the folders below Dir, and returns its path. Without
-// Features it is an error.
+// SaveFile writes a file with a new name into a folder below Dir, and returns its path. With a nil Features it fails.
 func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
@@ -182,7 +182,7 @@ func fileRoutes() []Route {
 	}
 }
 
-// fileTimeout returns how long moving a file may take.
+// fileTimeout returns the time limit of an upload or download.
 func fileTimeout(c *Call) time.Duration {
 	return c.Timeout(files.MaxTimeout, files.MinTimeout)
 }
@@ -262,7 +262,7 @@ func downloadRef(ctx context.Context, c *Call) (downloadAnswer, error) {
 	})
 }
 
-// downloadDocument saves the document that the tab shows.
+// downloadDocument saves the tab's document.
 func downloadDocument(ctx context.Context, c *Call) (downloadAnswer, error) {
 	expected, path, limit := c.Body.Required("expectedUrl"), c.Body.String("path"), fileTimeout(c)
 	if c.Body.Has("ref") {

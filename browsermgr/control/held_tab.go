@@ -12,25 +12,25 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// heldTab is a tab that a request works with. It is the request's alone, though others may hold the same tab.
+// heldTab is a tab used by one request. Other requests may use the same tab.
 type heldTab struct {
-	// Profile is that of the tab's profile.
+	// Profile holds the names and turns of the profile's tabs.
 	Profile *profileTabs
-	// Lease keeps the browser from being ended while nobody uses it.
+	// Lease keeps the browser from being stopped as idle.
 	Lease *browsermgr.Lease
 	// Tab is nil until one is found or opened.
 	Tab *page.Tab
-	// Names are the tab's.
+	// Names holds the tab's names.
 	Names profile.NamedTab
 }
 
-// Release gives back the use of the browser. The tab stays.
+// Release releases the browser. The tab stays open.
 func (h *heldTab) Release() { h.Lease.Release() }
 
-// URL returns the tab's address as clients may see it.
+// URL returns the tab's address.
 func (h *heldTab) URL() string { return h.Tab.URL() }
 
-// TargetAnswer says which tab it was that something happened to.
+// TargetAnswer returns the answer of an operation on the tab.
 func (h *heldTab) TargetAnswer() TargetAnswer {
 	return TargetAnswer{OKAnswer: OKAnswer{OK: true}, TargetID: h.Tab.TargetID()}
 }
@@ -43,7 +43,7 @@ func (h *heldTab) LocatedAnswer() LocatedAnswer {
 // MarkUsed makes the tab the one used last.
 func (h *heldTab) MarkUsed() { h.Profile.TabNames.MarkUsed(h.Tab.TargetID()) }
 
-// Is says whether the name is one of the tab's.
+// Is reports whether name is one of the tab's names.
 func (h *heldTab) Is(name string) bool {
 	names, err := h.Profile.TabNames.Resolve(name)
 	return err == nil && names.Target == h.Tab.TargetID()
@@ -52,7 +52,7 @@ func (h *heldTab) Is(name string) bool {
 func (h *heldTab) find(ctx context.Context, name string) error {
 	names, err := pickNamed(name)(h.Profile)
 	switch {
-	case err != nil && name == "": // none is open
+	case err != nil && name == "": // no tab is open
 		return h.Open(ctx)
 	case err != nil:
 		return err
@@ -60,7 +60,7 @@ func (h *heldTab) find(ctx context.Context, name string) error {
 	return h.setTab(names)
 }
 
-// setTab holds the tab with these names.
+// setTab sets the tab and its names.
 func (h *heldTab) setTab(names profile.NamedTab) error {
 	if h.Tab = h.Lease.Browser.Tab(names.Target); h.Tab == nil {
 		return fmt.Errorf("%w: %s has just been closed", profile.ErrTabNotFound, names.ID)
@@ -69,7 +69,7 @@ func (h *heldTab) setTab(names profile.NamedTab) error {
 	return nil
 }
 
-// Open opens a blank tab and holds it. If that fails late it is held all the same; otherwise Tab stays nil.
+// Open opens a blank tab. If that fails after the tab was opened, Tab is set all the same; otherwise it stays nil.
 func (h *heldTab) Open(ctx context.Context) error {
 	tab, err := h.Lease.NewTab(ctx, page.TabOptions{})
 	if tab == nil {
@@ -80,7 +80,7 @@ func (h *heldTab) Open(ctx context.Context) error {
 	return err
 }
 
-// Refresh reads the names anew.
+// Refresh rereads the names.
 func (h *heldTab) Refresh() {
 	h.Profile.sync(h.Lease.Browser)
 	if names, ok := h.Profile.TabNames.Find(h.Tab.TargetID()); ok {
@@ -88,7 +88,7 @@ func (h *heldTab) Refresh() {
 	}
 }
 
-// Close closes the tab, whose names nobody takes over.
+// Close closes the tab; its names are not passed on.
 func (h *heldTab) Close(ctx context.Context) error {
 	if err := h.Tab.Close(ctx); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (h *heldTab) Close(ctx context.Context) error {
 	return nil
 }
 
-// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is
-// what was asked for, as in "removing all cookies".
+// RefusePersonalBrowser returns an error in a person's own browser, for requests with effects beyond the tab. what
+// names the request, as in "removing all cookies".
 func (h *heldTab) RefusePersonalBrowser(what string) error {
 	if !h.Lease.Joined() {
 		return nil
@@ -109,31 +109,31 @@ func (h *heldTab) RefusePersonalBrowser(what string) error {
 	}
 }
 
-// browserState is what a client has to know of a tab before it can go on.
+// browserState is what a client needs to know about a tab to continue.
 type browserState struct {
 	Dialogs page.Dialogs `json:"dialogs"`
 }
 
-// BrowserState tells which dialogs the tab has.
+// BrowserState returns the tab's dialogs.
 func (h *heldTab) BrowserState() *browserState { return &browserState{h.Tab.Dialogs()} }
 
-// isPendingDialog says whether an error means that a dialog has to be answered first.
+// isPendingDialog reports whether an error means that a dialog must be answered first.
 func isPendingDialog(err error) bool {
 	_, ok := errors.AsType[*page.DialogError](err)
 	return ok
 }
 
 const (
-	// turnTimeout bounds waiting for the requests that act in the same tab.
+	// turnTimeout bounds waiting for other requests that act in the same tab.
 	turnTimeout = 3 * time.Minute
-	// stopScriptsTimeout bounds ending what an abandoned request has left running in a page.
+	// stopScriptsTimeout bounds terminating the scripts of an abandoned request.
 	stopScriptsTimeout = 1500 * time.Millisecond
 )
 
 var errTabBusy = errors.New("other requests have kept the tab busy for three minutes")
 
-// Exclusively does something in the tab when no other request acts there. If the request is abandoned meanwhile, the
-// scripts it has set off are ended before the next one comes: the tab survives.
+// Exclusively runs do when no other request acts in the tab. If the request is abandoned meanwhile, its scripts are
+// terminated before the next request runs; the tab stays open.
 func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	h.Profile.mu.Lock()
 	seat := h.Profile.turnOf(h.Tab.TargetID())
@@ -157,7 +157,7 @@ func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
 	return err
 }
 
-// findObserver finds the observer of that type among those of the tab's connection.
+// findObserver returns the observer of type T on the tab's connection.
 func findObserver[T page.Observer](h *heldTab) (found T, ok bool) {
 	for _, o := range h.Lease.Observers {
 		if found, ok = o.(T); ok {
@@ -167,8 +167,8 @@ func findObserver[T page.Observer](h *heldTab) (found T, ok bool) {
 	return found, false
 }
 
-// requireObserver returns the observer of type T, or an error if there is none. what names the use of it for the
-// message, as in "recording".
+// requireObserver returns the observer of type T, or an error if there is none. what names the feature in the message,
+// as in "recording".
 func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	found, ok := findObserver[T](h)
 	if !ok {
@@ -179,8 +179,8 @@ func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	return found, nil
 }
 
-// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what
-// the page holds are permitted, which checks the page's address against the policy.
+// withObserver runs work with the request's tab and the observer of type T. For requests that read or change the page's
+// data, permitted is set, which checks the page's address against the policy.
 func withObserver[T page.Observer, R any](
 	ctx context.Context, c *Call, permitted bool, what string, work func(*heldTab, T) (R, error),
 ) (out R, err error) {

@@ -20,7 +20,7 @@ func navigateRoutes() []Route {
 		WithBody(RequiredParam("url", "string", "http or https address, or about:blank"), tabParam(), timeoutParam())}
 }
 
-// navigateTimeout is how long a load may take unless a request says otherwise.
+// navigateTimeout is the default time limit of a load.
 const navigateTimeout = 20 * time.Second
 
 type navigateAnswer struct {
@@ -28,10 +28,10 @@ type navigateAnswer struct {
 
 	URL             string          `json:"url"`
 	Download        *files.Download `json:"download,omitempty"`
-	Notes           []string        `json:"notes,omitempty"` // what else happened
+	Notes           []string        `json:"notes,omitempty"` // side effects
 	BlockedByDialog bool            `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState   `json:"browserState,omitempty"`
-	Refused         string          `json:"refused,omitempty"` // what the page lacks, such as a frame
+	Refused         string          `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
 }
 
 func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
@@ -72,7 +72,7 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	})
 	lacks, err := part(ctx, h, err, reached)
 	if IsNavigationBlocked(err) {
-		// It was us who took the tab there: nobody has anything in it that could be lost.
+		// We opened the tab for this request, so nothing is lost.
 		return navigateAnswer{}, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
@@ -90,13 +90,13 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	return answer, nil
 }
 
-// arrived reports whether a load came to a document of its own. The proxy's refusal of one has the status 403.
+// arrived reports whether a load led to a document of the server. If the proxy refused it, the status is 403.
 func arrived(res page.Result, err error) bool {
 	return err == nil && res.Status != http.StatusForbidden
 }
 
-// part tells a refusal of a part of a page, such as a frame, from one of the page. It returns what was refused if the
-// load arrived and the tab is where it may be, and otherwise the error.
+// part distinguishes a refused part of a page, such as a frame, from a refused page. It returns the refusal as refused
+// if the load arrived and the tab's address is allowed, and otherwise err.
 func part(ctx context.Context, h *heldTab, err error, arrived bool) (refused string, _ error) {
 	if !arrived || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
 		return "", err
@@ -129,13 +129,13 @@ func listDialogs(ctx context.Context, c *Call) (dialogsAnswer, error) {
 	return dialogsAnswer{h.TargetAnswer(), h.BrowserState()}, nil
 }
 
-// maxDialogMillis bounds answering a dialog.
+// maxDialogMillis bounds the timeout for answering a dialog.
 const maxDialogMillis = 120_000
 
 type dialogAnswer struct {
 	TargetAnswer
 
-	Armed bool `json:"armed,omitempty"` // none was open: the next one is answered so
+	Armed bool `json:"armed,omitempty"` // no dialog was open; the next one gets this answer
 }
 
 func answerDialog(ctx context.Context, c *Call) (dialogAnswer, error) {
@@ -152,7 +152,7 @@ func answerDialog(ctx context.Context, c *Call) (dialogAnswer, error) {
 	}
 	defer h.Release()
 	if accept {
-		// What the person agreed to is the dialog that they were told of.
+		// The approval is for the dialog that the person was shown.
 		if id, err = c.Approver.ApproveDialog(ctx, h.Profile.Name, h.Tab, id); err != nil {
 			return dialogAnswer{}, err
 		}
@@ -163,20 +163,20 @@ func answerDialog(ctx context.Context, c *Call) (dialogAnswer, error) {
 	return dialogAnswer{h.TargetAnswer(), armed}, err
 }
 
-// Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
+// Policy decides which addresses the pages of a profile may have. It must be safe for concurrent use.
 type Policy interface {
-	// Allow says whether a document of the profile may be at the http or https address: nil, or a refusal for a person
-	// to read. An error that ends with the context is not a refusal, but a check that could not be made.
+	// Allow returns nil if a document of the profile may have the http or https address, or a refusal for a person to
+	// read. An error that wraps the cause of ctx means that the check could not be made.
 	Allow(ctx context.Context, profile, address string) error
-	// Watch notes which documents the tab with that CDP target id is refused from now on. finish, which is called once,
-	// waits as long as the policy allows late ones and returns the first refusal, nil if there was none.
+	// Watch records documents refused to the tab with that CDP target id from now on. finish, which must be called
+	// once, waits for late refusals and returns the first; nil if there was none.
 	Watch(profile, target string) (finish func(ctx context.Context) error)
 }
 
-// reasonNavigationBlocked is the reason told with what the policy refuses.
+// reasonNavigationBlocked is the reason given with refusals of the policy.
 const reasonNavigationBlocked = "navigation_blocked"
 
-// navigationBlocked returns the answer to what the policy refuses.
+// navigationBlocked returns the answer for a refusal of the policy.
 func navigationBlocked(err error) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, "Navigation blocked:") {
@@ -185,13 +185,13 @@ func navigationBlocked(err error) error {
 	return &StatusError{Status: http.StatusBadRequest, Reason: reasonNavigationBlocked, Err: err}
 }
 
-// IsNavigationBlocked says whether an error is the policy's.
+// IsNavigationBlocked reports whether an error is a refusal of the policy.
 func IsNavigationBlocked(err error) bool {
 	f, ok := errors.AsType[*StatusError](err)
 	return ok && f.Reason == reasonNavigationBlocked
 }
 
-// CheckAddress judges an address that a client wants to go to, and returns how it is written in full.
+// CheckAddress checks an address that a client requests against the policy and returns it normalized.
 func (s *TabRegistry) CheckAddress(ctx context.Context, profile, entered string) (string, error) {
 	if strings.EqualFold(entered, "about:blank") {
 		return "about:blank", nil
@@ -208,7 +208,7 @@ func (s *TabRegistry) CheckAddress(ctx context.Context, profile, entered string)
 
 func invalidAddress(err error) error { return &StatusError{Status: http.StatusBadRequest, Err: err} }
 
-// checkEnteredAddress judges how an address is written, not where it leads: that is the policy's.
+// checkEnteredAddress checks the form of an address; the policy checks where it leads.
 func checkEnteredAddress(address string) error {
 	form, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	if err != nil {
@@ -227,7 +227,7 @@ func checkEnteredAddress(address string) error {
 	return navigationBlocked(err)
 }
 
-// allow asks the policy about an address where a page is, or is to go.
+// allow checks a present or requested address of a page against the policy.
 func (s *TabRegistry) allow(ctx context.Context, profile, address string) error {
 	if s.Policy == nil || address == "" || strings.HasPrefix(address, "about:") {
 		return nil
@@ -246,14 +246,14 @@ func (s *TabRegistry) allow(ctx context.Context, profile, address string) error 
 	return navigationBlocked(err)
 }
 
-// Allow asks the policy about an address where a page of the profile is, or is to go. [IsNavigationBlocked] knows its
-// refusals.
+// Allow checks a present or requested address of a page of the profile against the policy. [IsNavigationBlocked]
+// reports whether the error is a refusal.
 func (d *profileTabs) Allow(ctx context.Context, address string) error {
 	return d.registry.allow(ctx, d.Name, address)
 }
 
-// WithPolicy does something that may navigate the tab, and asks the policy about it afterwards: about what was refused
-// meanwhile, and about where the tab is. A tab that is where it may not be is put in quarantine.
+// WithPolicy runs do, which may navigate the tab, and then checks the policy: for requests refused meanwhile, and for
+// the tab's address. A tab at a forbidden address is quarantined.
 func (h *heldTab) WithPolicy(ctx context.Context, do func() error) error {
 	rules := h.Profile.registry.Policy
 	if rules == nil {
@@ -261,7 +261,7 @@ func (h *heldTab) WithPolicy(ctx context.Context, do func() error) error {
 	}
 	finish := rules.Watch(h.Profile.Name, h.Tab.TargetID())
 	err := do()
-	// Also an act that was cancelled may have taken the tab somewhere.
+	// A cancelled action may have navigated too.
 	after := context.WithoutCancel(ctx)
 	refusal := finish(after)
 	if here := h.CheckPolicy(after); here != nil {
@@ -276,8 +276,8 @@ func (h *heldTab) WithPolicy(ctx context.Context, do func() error) error {
 	return err
 }
 
-// CheckPolicy asks the policy about where the tab is, before something reads it or runs in it. Chromium's own page
-// about an address that did not load is nobody's.
+// CheckPolicy checks the tab's address against the policy before it is read or scripted. Chromium's error pages are
+// allowed.
 func (h *heldTab) CheckPolicy(ctx context.Context) error {
 	if strings.HasPrefix(h.Tab.URL(), "chrome-error:") {
 		return nil
@@ -285,10 +285,10 @@ func (h *heldTab) CheckPolicy(ctx context.Context) error {
 	return h.Profile.Allow(ctx, h.Tab.URL())
 }
 
-// ClearQuarantine takes the tab out of quarantine.
+// ClearQuarantine ends the tab's quarantine.
 func (h *heldTab) ClearQuarantine() { h.Profile.clearQuarantine(h.Tab.TargetID()) }
 
-// QuarantineError returns the answer for a tab that is where it may not be; nil for others.
+// QuarantineError returns an error for a quarantined tab; nil for others.
 func (h *heldTab) QuarantineError() error {
 	why := h.Profile.quarantineError(h.Tab.TargetID())
 	if why == nil {

@@ -13,7 +13,7 @@ import (
 // jsonObject is a JSON object of the document.
 type jsonObject = map[string]any
 
-// OpenAPIDocument describes the routes as OpenAPI 3.1, as a value to be written as JSON. An empty version is told as
+// OpenAPIDocument returns an OpenAPI 3.1 description of the routes, to be encoded as JSON. An empty version becomes
 // "dev".
 func OpenAPIDocument(routes []Route, version string) map[string]any {
 	paths := jsonObject{}
@@ -96,7 +96,7 @@ func (f Param) schema() jsonObject {
 	return s
 }
 
-// openAPISchema describes how a value of the type is written as JSON.
+// openAPISchema returns the JSON schema of values of a type.
 func openAPISchema(t reflect.Type) jsonObject {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -126,7 +126,7 @@ func openAPISchema(t reflect.Type) jsonObject {
 	}
 }
 
-// structFields adds the fields of a struct, those of embedded ones included.
+// structFields adds the schemas of a struct's fields, including embedded ones.
 func structFields(t reflect.Type, into jsonObject) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

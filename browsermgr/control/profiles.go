@@ -34,7 +34,7 @@ func profileRoutes() []Route {
 	}
 }
 
-// requestProfile returns the profile that the request means.
+// requestProfile returns the request's profile.
 func requestProfile(c *Call) (*browsermgr.Profile, error) {
 	return c.Tabs.Manager.FindProfile(c.Profile())
 }
@@ -61,7 +61,7 @@ type profilesAnswer struct {
 	OKAnswer
 
 	Profiles   []profile.Info `json:"profiles"`
-	MaxRunning int            `json:"maxRunning,omitempty"` // how many browsers that are started here run at once
+	MaxRunning int            `json:"maxRunning,omitempty"` // limit of running browsers started here
 }
 
 func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {
@@ -70,7 +70,7 @@ func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {
 	}
 	list, err := c.Tabs.Manager.Profiles(ctx)
 	own, refused := c.Approver.profile("")
-	if err = errors.Join(err, refused); err == nil && own != "" { // whom a model works for has no business with others'
+	if err = errors.Join(err, refused); err == nil && own != "" { // a model sees only its requester's profile
 		list = slices.DeleteFunc(list, func(info profile.Info) bool { return info.Name != own })
 	}
 	return profilesAnswer{OKAnswer{OK: true}, NonNilList(list), c.Tabs.Manager.MaxRunning()}, err
@@ -173,21 +173,21 @@ func deleteProfile(ctx context.Context, c *Call) (deletedAnswer, error) {
 	return deletedAnswer{profileAnswer{OKAnswer{OK: true}, name}, deleted}, err
 }
 
-// profileTabs is what is remembered of one profile.
+// profileTabs holds the tab names, quarantines and turns of one profile.
 type profileTabs struct {
-	// Name is the profile's.
+	// Name is the profile's name.
 	Name string
-	// TabNames has the names of its tabs.
+	// TabNames holds the names of the profile's tabs.
 	TabNames profile.TabNames
 
 	registry   *TabRegistry
 	mu         sync.Mutex
 	conn       *page.Browser
-	quarantine map[string]error         // tabs in quarantine, by target: why
-	turns      map[string]chan struct{} // by target; holds a token while a request acts in the tab
+	quarantine map[string]error         // reason by target id
+	turns      map[string]chan struct{} // by target id; holds a token while a request acts in the tab
 }
 
-// sync takes over which tabs the browser has. It asks nobody.
+// sync updates the state to the browser's present tabs. It does not query the browser.
 func (d *profileTabs) sync(b *page.Browser) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -230,7 +230,7 @@ func (d *profileTabs) quarantineError(target string) error {
 	return d.quarantine[target]
 }
 
-// turnOf returns the turn to act in a tab. The caller holds d.mu.
+// turnOf returns the channel that serializes actions in a tab. The caller holds d.mu.
 func (d *profileTabs) turnOf(target string) chan struct{} {
 	seat := d.turns[target]
 	if seat == nil {
@@ -240,12 +240,12 @@ func (d *profileTabs) turnOf(target string) chan struct{} {
 	return seat
 }
 
-// TabRegistry has a [profileTabs] for each profile. Its exported fields are set before its first use. It is for many
-// goroutines.
+// TabRegistry keeps a [profileTabs] for each profile. Set its exported fields before the first use. It is safe for
+// concurrent use.
 type TabRegistry struct {
-	// Manager has the browsers. Required.
+	// Manager owns the browsers. Required.
 	Manager *browsermgr.Manager
-	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
+	// Policy decides which addresses pages may have; nil allows http, https and about:blank.
 	Policy Policy
 
 	mu       sync.Mutex
@@ -266,8 +266,8 @@ func (s *TabRegistry) profileTabs(name string) *profileTabs {
 	return d
 }
 
-// Browser returns the browser of a profile, "" being the default one. It is started only if launch; otherwise the error
-// wraps [browsermgr.ErrNotRunning]. The caller releases it.
+// Browser returns the browser of a profile; "" means the default one. With launch it is started if necessary; otherwise
+// the error wraps [browsermgr.ErrNotRunning]. The caller calls Release on the lease.
 func (s *TabRegistry) Browser(ctx context.Context, profile string, launch bool) (*profileTabs, *browsermgr.Lease, error) {
 	p, err := s.Manager.FindProfile(profile)
 	if err != nil {
@@ -282,10 +282,10 @@ func (s *TabRegistry) Browser(ctx context.Context, profile string, launch bool) 
 	return d, use, nil
 }
 
-// tabPicker finds a tab among those of a profile. Its error wraps [profile.ErrTabNotFound] if there is none.
+// tabPicker finds a tab of a profile. Its error wraps [profile.ErrTabNotFound] if there is none.
 type tabPicker func(*profileTabs) (profile.NamedTab, error)
 
-// pickNamed picks a tab by its name, or for "" the one used last.
+// pickNamed picks a tab by name or, for "", the one used last.
 func pickNamed(name string) tabPicker {
 	return func(d *profileTabs) (profile.NamedTab, error) {
 		if name != "" {

@@ -137,7 +137,7 @@ func (f *Features) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) 
 		return traceAnswer{}, err
 	}
 	return withTracer(ctx, c, func(h *heldTab, t *record.Tracer) (traceAnswer, error) {
-		const question = "Give the model the recording of all that happened in the browser" // which a person may have begun
+		const question = "Give the model the recording of all that happened in the browser" // perhaps begun by a person
 		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
 			return traceAnswer{}, err
 		}

@@ -9,29 +9,29 @@ import (
 	"slices"
 )
 
-// Route is one entry of the table that makes the server and its OpenAPI document.
+// Route is an entry of the table from which the server and its OpenAPI document are made.
 type Route struct {
 	Method string
-	Path   string  // of net/http.ServeMux, without {$}
-	About  string  // what it does, in a sentence
-	Query  []Param // besides profile; those of the path are in the path
-	Body   []Param // besides profile
+	Path   string  // as in net/http.ServeMux, without {$}
+	About  string  // description in one sentence
+	Query  []Param // without profile and path parameters
+	Body   []Param // without profile
 	Answer reflect.Type
-	// Handle answers a request with a value that is written as JSON; nil if it has answered itself.
+	// Handle returns the value to write as JSON, or nil if it has written the response itself.
 	Handle func(ctx context.Context, c *Call) (any, error)
 }
 
-// Param describes what a request carries under a name.
+// Param describes a parameter or body field.
 type Param struct {
 	Name     string
-	Kind     string // string, integer, number, boolean, object, array (of strings), objects (an array of them)
+	Kind     string // string, integer, number, boolean, object, array (of strings) or objects (an array)
 	About    string
 	Required bool
-	Enum     []string // the values it may have; nil for any
-	Max      int      // the largest number; 0 for any
+	Enum     []string // allowed values; nil for any
+	Max      int      // maximum; 0 for none
 }
 
-// NewRoute makes a route whose answer is described by the type of what its handler returns.
+// NewRoute returns a route whose response schema is derived from R.
 func NewRoute[R any](method, path, about string, handle func(context.Context, *Call) (R, error)) Route {
 	return Route{
 		Method: method, Path: path, About: about, Answer: reflect.TypeFor[R](),
@@ -39,29 +39,29 @@ func NewRoute[R any](method, path, about string, handle func(context.Context, *C
 	}
 }
 
-// WithQuery gives the route with what its query carries.
+// WithQuery returns the route with query parameters.
 func (r Route) WithQuery(fields ...Param) Route {
 	r.Query = fields
 	return r
 }
 
-// WithBody gives the route with what its body carries.
+// WithBody returns the route with body fields.
 func (r Route) WithBody(fields ...Param) Route {
 	r.Body = fields
 	return r
 }
 
-// RequiredParam returns a field that a request has to carry.
+// RequiredParam returns a required field.
 func RequiredParam(name, kind, about string) Param {
 	return Param{Name: name, Kind: kind, About: about, Required: true}
 }
 
-// OptionalParam returns a field that a request may carry.
+// OptionalParam returns an optional field.
 func OptionalParam(name, kind, about string) Param {
 	return Param{Name: name, Kind: kind, About: about}
 }
 
-// EnumParam returns a field that a request may carry, with one of the values.
+// EnumParam returns an optional field with a fixed set of values.
 func EnumParam(name, about string, values ...string) Param {
 	return Param{Name: name, Kind: "string", About: about, Enum: values}
 }
@@ -71,12 +71,12 @@ func tabParam() Param {
 	return OptionalParam("targetId", "string", "which tab: its tabId, label, targetId or a beginning of that; without, the one used last")
 }
 
-// timeoutParam returns the field that bounds the time of a request.
+// timeoutParam returns the field for a request's time limit.
 func timeoutParam() Param {
 	return OptionalParam("timeoutMs", "integer", "how long it may take, in milliseconds")
 }
 
-// routes lists all routes, each group where its handlers are.
+// routes lists all routes; each group is defined next to its handlers.
 func (s *Server) routes() []Route {
 	return slices.Concat(s.documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), s.actRoutes(), dialogRoutes(),
 		s.snapshotRoutes(), s.pictureRoutes(), screencastRoutes(), s.Features.Routes())
@@ -89,7 +89,7 @@ func (s *Server) documentRoutes() []Route {
 		})}
 }
 
-// mux serves the table.
+// mux returns a handler for all routes.
 func (s *Server) mux() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
@@ -115,7 +115,7 @@ func (s *Server) mux() http.Handler {
 	return mux
 }
 
-// serveRoute answers requests of one route.
+// serveRoute returns the handler of one route.
 func (s *Server) serveRoute(r *Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx := req.Context()
@@ -124,7 +124,7 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 		var err error
 		if c.Approver = newRequestApprover(req, s.Approver); c.Approver != nil && !allowedForModels(r) {
 			err = checkModelRoute(r)
-		} else if err = c.resolveProfile(); err == nil { // first, so that nothing is done with another's
+		} else if err = c.resolveProfile(); err == nil { // first, so that no other profile is touched
 			value, err = r.Handle(ctx, c)
 		}
 		switch {
@@ -138,11 +138,11 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 	})
 }
 
-// isAbandoned says whether nobody waits for the answer any more.
+// isAbandoned reports whether the client has disconnected.
 func isAbandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errClientGone) }
 
-// modelRoutes are the routes that requests on behalf of a model may use: those of the tool for models. What grants
-// permissions, or changes cookies, headers or profiles, is for people.
+// modelRoutes are the routes allowed for requests on behalf of a model: those of the browser tool. Granting permissions
+// and changing cookies, headers or profiles is left to people.
 var modelRoutes = []string{
 	"GET /", "GET /doctor", "GET /profiles", "POST /start", "POST /stop",
 	"GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/{targetId}", "POST /navigate", "POST /act",

@@ -28,7 +28,7 @@ func (s *Server) pictureRoutes() []Route {
 	}
 }
 
-// labelInfo says what the labels of a picture are.
+// labelInfo counts the labels of a picture.
 type labelInfo struct {
 	Labels        bool                    `json:"labels,omitempty"`
 	LabelsCount   *int                    `json:"labelsCount,omitempty"`
@@ -45,7 +45,7 @@ type screenshotAnswer struct {
 	labelInfo
 
 	Path      string `json:"path"`
-	Truncated bool   `json:"truncated,omitempty"` // there were more labels than are drawn
+	Truncated bool   `json:"truncated,omitempty"` // some labels were left out
 }
 
 func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, error) {
@@ -93,7 +93,7 @@ func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, err
 	return answer, err
 }
 
-// refLabels returns the refs of a snapshot as labels; not nil.
+// refLabels returns the refs of a snapshot as labels; never nil.
 func refLabels(refs []outline.Ref) []screenshot.Label {
 	labels := make([]screenshot.Label, len(refs))
 	for i, r := range refs {
@@ -102,7 +102,7 @@ func refLabels(refs []outline.Ref) []screenshot.Label {
 	return labels
 }
 
-// dialogFirstError answers what cannot be done before a dialog is.
+// dialogFirstError adds to a dialog error that the dialog must be answered first.
 func dialogFirstError(err error) error {
 	if !isPendingDialog(err) {
 		return err
@@ -172,9 +172,9 @@ func serveScreencast(ctx context.Context, c *Call) (any, error) {
 	defer view.Close()
 	conn, err := websocket.Accept(c.Writer, c.Request, nil)
 	if err != nil {
-		return nil, nil // it has been answered
+		return nil, nil // the upgrade has written the response
 	}
-	defer conn.CloseNow() //nolint:errcheck // nothing is left to be said
+	defer conn.CloseNow() //nolint:errcheck // there is nothing left to send
 	watching, stop := context.WithCancelCause(ctx)
 	listening := make(chan struct{})
 	go func() {
@@ -188,7 +188,7 @@ func serveScreencast(ctx context.Context, c *Call) (any, error) {
 	return nil, nil
 }
 
-// readViewerMessages takes the client's messages until it goes.
+// readViewerMessages handles the client's messages until it disconnects.
 func readViewerMessages(ctx context.Context, conn *websocket.Conn, view *screenshot.Viewer) error {
 	conn.SetReadLimit(4096)
 	for {
@@ -199,7 +199,7 @@ func readViewerMessages(ctx context.Context, conn *websocket.Conn, view *screens
 	}
 }
 
-// sendFrames sends frames until the client or the tab goes, or the tab is where the policy does not let it be seen.
+// sendFrames sends frames until the client disconnects, the tab closes or the policy refuses the tab's address.
 func sendFrames(ctx context.Context, h *heldTab, conn *websocket.Conn, view *screenshot.Viewer) error {
 	for {
 		frame, err := view.Next(ctx)
@@ -225,7 +225,7 @@ func sendFrame(ctx context.Context, conn *websocket.Conn, f screenshot.Frame) er
 	return errors.Join(conn.Write(ctx, websocket.MessageText, note), conn.Write(ctx, websocket.MessageBinary, f.Data))
 }
 
-// closeReason returns an error as a close frame may carry it.
+// closeReason shortens an error to fit a WebSocket close frame.
 func closeReason(err error) string {
 	text := RedactCredentials(fmt.Sprint(err))
 	return text[:min(len(text), 100)]

@@ -18,31 +18,30 @@ import (
 	"clank/internal/pageorigin"
 )
 
-// DefaultAddr is where the control API listens unless told otherwise.
+// DefaultAddr is the default address of the control API.
 const DefaultAddr = "127.0.0.1:18791"
 
 // Server is the control API. Its fields are set before [Server.Open] and not changed afterwards.
 type Server struct {
-	// Manager has the browsers. It is open, and outlives the server. Required.
+	// Manager owns the browsers. It must be open and outlive the server. Required.
 	Manager *browsermgr.Manager
-	// Addr is host:port to listen on, the host a loopback address; empty means [DefaultAddr].
+	// Addr is the host:port to listen on; the host must be a loopback address. Empty means [DefaultAddr].
 	Addr string
-	// Secrets are what clients must show.
+	// Secrets authenticate clients.
 	Secrets Secrets
-	// Insecure lets a server without secrets answer everybody on this machine.
+	// Insecure allows a server without secrets, open to every program on this machine.
 	Insecure bool
-	// Settings are asked for each request; nil means [DefaultSettings].
+	// Settings are read for each request; nil means [DefaultSettings].
 	Settings Settings
-	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
+	// Policy decides which addresses pages may have; nil allows http, https and about:blank.
 	Policy Policy
-	// Approver decides what requests on behalf of models may set off; nil lets them set off nothing that people may
-	// want to decide.
+	// Approver approves effects of requests on behalf of models; nil refuses everything that may need approval.
 	Approver Approver
-	// Features is what observes the browsers of Manager, which must have its Observe. Nil leaves out what it is for.
+	// Features observes the Manager's browsers through its Observe. With nil its routes are unavailable.
 	Features *Features
-	// Version is told in the OpenAPI document.
+	// Version appears in the OpenAPI document.
 	Version string
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
 
 	listener net.Listener
@@ -53,17 +52,17 @@ type Server struct {
 	tabs     *TabRegistry
 }
 
-// Settings are what people may set of requests.
+// Settings are the operator's settings for requests.
 type Settings interface {
 	// EvaluateEnabled reports whether JavaScript of clients may run.
 	EvaluateEnabled() bool
-	// ActionTimeout returns how long an action may take that does not say; 0 is as long as actions of its kind.
+	// ActionTimeout returns the time limit of actions that name none; 0 means the default of each kind.
 	ActionTimeout() time.Duration
-	// SnapshotMode returns which mode snapshots have that name none: "efficient", or "" for a plain one.
+	// SnapshotMode returns the mode of snapshots that name none: "efficient", or "" for a plain one.
 	SnapshotMode() string
 }
 
-// DefaultSettings run JavaScript, and take the times of each kind and plain snapshots.
+// DefaultSettings enables JavaScript and uses the default time limits and plain snapshots.
 type DefaultSettings struct{}
 
 // EvaluateEnabled implements [Settings].
@@ -75,7 +74,7 @@ func (DefaultSettings) ActionTimeout() time.Duration { return 0 }
 // SnapshotMode implements [Settings].
 func (DefaultSettings) SnapshotMode() string { return "" }
 
-// Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
+// Open starts listening. It fails without a secret, unless Insecure, and for an address that is not loopback.
 func (s *Server) Open(ctx context.Context) error {
 	s.Logger = cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
 	s.Addr = cmp.Or(s.Addr, DefaultAddr)
@@ -115,10 +114,10 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// URL returns where the server listens, such as http://127.0.0.1:18791.
+// URL returns the server's base URL, such as http://127.0.0.1:18791.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
-// Close stops listening, ends what requests are doing and waits for them until ctx ends. The browsers go on.
+// Close stops listening, cancels running requests and waits for them until ctx ends. The browsers keep running.
 func (s *Server) Close(ctx context.Context) error {
 	if s.http == nil {
 		return nil
@@ -134,7 +133,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// handler returns the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
+// handler chains the middleware: cancel on disconnect, read the body, check host, site and secret, route.
 func (s *Server) handler() http.Handler {
 	inner := ReadJSONBody(RefuseCrossSite(s.Secrets.Require(s.mux())))
 	return RequireLocalHost(s.abortable(inner))
@@ -142,7 +141,7 @@ func (s *Server) handler() http.Handler {
 
 var errClientGone = errors.New("the client went away")
 
-// abortable gives a request a context that ends, with the reason, when its client goes away or the server closes.
+// abortable cancels a request's context, with a cause, when its client disconnects or the server closes.
 func (s *Server) abortable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Add(1)
@@ -160,23 +159,24 @@ func (s *Server) abortable(next http.Handler) http.Handler {
 	})
 }
 
-// Secrets open the API: a request must show one of them. A blank one does not count; without any, every request passes.
+// Secrets authenticate a request, which must present one of them. Blank ones do not count; without any, every request
+// passes.
 type Secrets struct {
-	// Token is shown as Authorization: Bearer.
+	// Token is presented as Authorization: Bearer.
 	Token string
-	// Password is shown in the header x-openclaw-password, or with HTTP Basic under any name.
+	// Password is presented in the header x-openclaw-password, or with HTTP Basic under any user name.
 	Password string
-	// Issued reports whether a secret is one that was given out, and still holds. It may be shown like Token or like
-	// Password. Nil means that none was.
+	// Issued reports whether a secret is an issued token that is still valid, presented like Token or Password. Nil
+	// means that there are none.
 	Issued func(secret string) bool
 }
 
-// Empty says that there is no secret.
+// Empty reports whether there is no secret.
 func (s Secrets) Empty() bool {
 	return strings.TrimSpace(s.Token) == "" && strings.TrimSpace(s.Password) == "" && s.Issued == nil
 }
 
-// Require refuses requests that show none of the secrets, with 401 and the text that clients know.
+// Require refuses requests without a valid secret, with status 401 and the text that clients expect.
 func (s Secrets) Require(next http.Handler) http.Handler {
 	token, password := strings.TrimSpace(s.Token), strings.TrimSpace(s.Password)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +199,7 @@ func writeRefusal(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text))
 }
 
-// constantTimeEqual compares in a time that tells nothing, the length included. Blank never matches.
+// constantTimeEqual compares in a time independent of content and length. A blank secret never matches.
 func constantTimeEqual(given, want string) bool {
 	if want == "" {
 		return false
@@ -224,8 +224,7 @@ func presentedSecret(r *http.Request) string {
 	return password
 }
 
-// RequireLocalHost refuses requests made under a name that is not this machine's own: a web page may have pointed its
-// name here.
+// RequireLocalHost refuses requests whose Host is not a name of this machine, against DNS rebinding.
 func RequireLocalHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !pageorigin.IsKnownHost(r) {
@@ -236,7 +235,7 @@ func RequireLocalHost(next http.Handler) http.Handler {
 	})
 }
 
-// RefuseCrossSite refuses requests that may change something and that a page from elsewhere has made, see
+// RefuseCrossSite refuses requests that may change something and come from a page of another site; see
 // [pageorigin.IsCrossSite].
 func RefuseCrossSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

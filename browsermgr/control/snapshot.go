@@ -40,17 +40,17 @@ const (
 	formatARIA        = "aria"
 )
 
-// snapshotParams is which snapshot a client wants.
+// snapshotParams are the parameters of a snapshot.
 type snapshotParams struct {
 	page.SnapshotOptions
 
 	format string
 	mode   string
-	limit  int // of format aria: how many nodes
+	limit  int // number of nodes, for format aria
 	labels bool
 }
 
-// readSnapshotParams reads the parameters of a snapshot. mode holds if they name none.
+// readSnapshotParams reads the parameters of a snapshot. mode is used if they name none.
 func readSnapshotParams(q *RequestFields, mode string) (snapshotParams, error) {
 	v := snapshotParams{format: "ai", mode: q.String("mode")}
 	if v.mode == "" && q.String("format") != formatARIA {
@@ -101,7 +101,7 @@ func readSnapshotParams(q *RequestFields, mode string) (snapshotParams, error) {
 	return v, q.Err()
 }
 
-// charLimit returns the bound of the text. What is given but is no positive number lifts it.
+// charLimit returns the limit of the text. A value that is not a positive number removes it.
 func charLimit(q *RequestFields, efficient bool) int {
 	given := q.String("maxChars")
 	n, err := strconv.Atoi(given)
@@ -130,7 +130,7 @@ type snapshotAnswer struct {
 	ImagePath       string                      `json:"imagePath,omitempty"`
 	ImageType       string                      `json:"imageType,omitempty"`
 	NewElements     *int                        `json:"newElements,omitempty"`
-	Reason          string                      `json:"reason,omitempty"` // why there is nothing to see
+	Reason          string                      `json:"reason,omitempty"` // why the snapshot is empty
 	BlockedByDialog bool                        `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState               `json:"browserState,omitempty"`
 }
@@ -148,7 +148,7 @@ func (s *Server) snapshot(ctx context.Context, c *Call) (snapshotAnswer, error) 
 	if err := h.CheckPolicy(ctx); err != nil {
 		return snapshotAnswer{}, err
 	}
-	// The time includes waiting for what others do in the tab.
+	// The limit includes waiting for other requests in the tab.
 	ctx, cancel := context.WithTimeoutCause(ctx, v.Timeout, &fault.TimeLimitError{Limit: v.Timeout})
 	defer cancel()
 	answer := snapshotAnswer{TargetAnswer: h.TargetAnswer(), Format: v.format}
@@ -163,11 +163,11 @@ func (s *Server) snapshot(ctx context.Context, c *Call) (snapshotAnswer, error) 
 	if err != nil {
 		return snapshotAnswer{}, err
 	}
-	// The page may have gone elsewhere while it was read.
+	// The page may have navigated meanwhile.
 	return answer, h.Profile.Allow(ctx, answer.URL)
 }
 
-// describe describes the page as text, into the answer.
+// describe adds a description of the page as text to the answer.
 func (s *Server) describe(ctx context.Context, h *heldTab, v snapshotParams, a *snapshotAnswer) error {
 	snap, err := h.Tab.Snapshot(ctx, v.SnapshotOptions)
 	a.URL = cmp.Or(snap.URL, h.URL())
@@ -192,7 +192,7 @@ func (s *Server) describe(ctx context.Context, h *heldTab, v snapshotParams, a *
 	return err
 }
 
-// tree describes it as a list of nodes.
+// tree adds a description of the page as a list of nodes to the answer.
 func (a *snapshotAnswer) tree(ctx context.Context, h *heldTab, v snapshotParams) error {
 	nodes, err := h.Tab.AccessibilityTree(ctx, v.limit, v.Timeout)
 	nodes = NonNilList(nodes)
@@ -210,7 +210,7 @@ type textAnswer struct {
 	BrowserState    *browserState `json:"browserState,omitempty"`
 }
 
-// readTimeout bounds reading a page, waiting for what others do in it included.
+// readTimeout bounds reading a page, including waiting for other requests in the tab.
 const readTimeout = 20 * time.Second
 
 func pageText(ctx context.Context, c *Call) (textAnswer, error) {

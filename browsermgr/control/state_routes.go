@@ -34,15 +34,15 @@ func stateRoutes() []Route {
 	}
 }
 
-// stateChange is something to be done to the state of a tab.
+// stateChange changes the emulated state of a tab.
 type stateChange func(ctx context.Context, h *heldTab, s *emulate.Emulator) error
 
-// setting returns the change that gives the state a value.
+// setting returns the change that sets one value.
 func setting[V any](set func(*emulate.Emulator, context.Context, *page.Tab, V) error, v V) stateChange {
 	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error { return set(s, ctx, h.Tab, v) }
 }
 
-// settingHandler makes a handler: read says what the request wants, or what is wrong with it.
+// settingHandler returns a handler. read returns the requested change and records invalid fields.
 func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (TargetAnswer, error) {
 	return func(ctx context.Context, c *Call) (TargetAnswer, error) {
 		do := read(c)
@@ -52,8 +52,8 @@ func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (
 	}
 }
 
-// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in a
-// personal browser.
+// forAllTabs wraps a state change that applies to all tabs, including a person's own, and refuses it in a person's own
+// browser.
 func forAllTabs(read func(*Call) stateChange) func(*Call) stateChange {
 	return func(c *Call) stateChange {
 		do := read(c)
@@ -74,15 +74,15 @@ func readOffline(c *Call) stateChange {
 	return setting((*emulate.Emulator).SetOffline, offline)
 }
 
-// siteAnswer says which site a setting is for.
+// siteAnswer says which site a setting applies to.
 type siteAnswer struct {
 	TargetAnswer
 
-	Origin  string `json:"origin,omitempty"`  // "" is for all sites
-	Warning string `json:"warning,omitempty"` // what the caller may not have meant
+	Origin  string `json:"origin,omitempty"`  // "" means all sites
+	Warning string `json:"warning,omitempty"` // a possible mistake of the caller
 }
 
-// forSite makes a change of the settings for one site, if the body names one, in all tabs.
+// forSite applies a change to all tabs, for one site if the body names one.
 func forSite(ctx context.Context, c *Call, change stateChange, answer *siteAnswer) (siteAnswer, error) {
 	if answer.Origin != "" {
 		origin, err := emulate.ParseOrigin(answer.Origin)
@@ -181,7 +181,7 @@ func readDevice(c *Call) stateChange {
 	}
 }
 
-// unknownName returns how the contract answers names that are well-formed and not known.
+// unknownName returns the contract's answer for a well-formed but unknown name.
 func unknownName(err error) error {
 	if err == nil {
 		return nil
@@ -255,7 +255,7 @@ func clearCookies(ctx context.Context, c *Call) (TargetAnswer, error) {
 	})
 }
 
-// storageKind reads which of the two storages is meant.
+// storageKind reads whether local or session storage is meant.
 func storageKind(c *Call) (emulate.StorageKind, error) {
 	switch kind := emulate.StorageKind(c.Request.PathValue("kind")); kind {
 	case emulate.LocalStorage, emulate.SessionStorage:

@@ -30,7 +30,7 @@ func tabRoutes() []Route {
 	}
 }
 
-// tabJSON is a tab as clients see it.
+// tabJSON is the JSON representation of a tab.
 type tabJSON struct {
 	SuggestedTargetID    string `json:"suggestedTargetId"`
 	TabID                string `json:"tabId"`
@@ -41,7 +41,7 @@ type tabJSON struct {
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
 	WebSocketURL         string `json:"wsUrl,omitempty"`
 	Type                 string `json:"type"`
-	OpenerID             string `json:"openerId,omitempty"` // the target id of the tab whose page opened it
+	OpenerID             string `json:"openerId,omitempty"` // target id of the tab whose page opened it
 }
 
 type tabList struct {
@@ -63,10 +63,10 @@ func listTabs(ctx context.Context, c *Call) (tabList, error) {
 	return tabList{OKAnswer{OK: true}, true, describeTabs(ctx, d, use, d.TabNames.Tabs())}, nil
 }
 
-// listPolicyTimeout bounds what the policy may take to judge the tabs of a list.
+// listPolicyTimeout bounds checking the tabs of a list against the policy.
 const listPolicyTimeout = time.Second
 
-// describeTabs says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
+// describeTabs describes tabs for clients, without addresses that the policy refuses.
 func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, tabs []profile.NamedTab) []tabJSON {
 	ctx, cancel := context.WithTimeout(ctx, listPolicyTimeout)
 	defer cancel()
@@ -103,7 +103,7 @@ type openedTab struct {
 	tabJSON
 
 	ResolvedProfile string `json:"resolvedProfile"`
-	Refused         string `json:"refused,omitempty"` // what the page lacks, such as a frame
+	Refused         string `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
 }
 
 func openTab(ctx context.Context, c *Call) (openedTab, error) {
@@ -124,8 +124,8 @@ func openTab(ctx context.Context, c *Call) (openedTab, error) {
 	return openedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, lacks}, nil
 }
 
-// openNewTab opens a tab for the caller, who releases it. A page that did not load leaves no tab behind. lacks is what
-// was refused of one that did, such as a frame.
+// openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. lacks names
+// a part of the loaded page that was refused, such as a frame.
 func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, lacks string, _ error) {
 	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
@@ -161,7 +161,7 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, la
 	return h, lacks, nil
 }
 
-// openAndLoad opens a blank tab and takes it to the address. lacks is what was refused of a page that came, such as a
+// openAndLoad opens a blank tab and navigates it. lacks names a part of the loaded page that was refused, such as a
 // frame.
 func openAndLoad(ctx context.Context, h *heldTab, url string) (lacks string, _ error) {
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
@@ -184,7 +184,7 @@ func focusTab(ctx context.Context, c *Call) (TargetAnswer, error) {
 	return focusPicked(ctx, c, pickNamed(name))
 }
 
-// focusPicked brings the tab that pick finds to the front.
+// focusPicked activates the tab that pick finds.
 func focusPicked(ctx context.Context, c *Call, pick tabPicker) (TargetAnswer, error) {
 	h, err := c.ExistingTab(ctx, pick)
 	if err != nil {
@@ -232,7 +232,8 @@ func closePicked(ctx context.Context, c *Call, pick tabPicker) (TargetAnswer, er
 
 var tabActions = []string{"list", "new", "label", "close", "select"}
 
-// actionAnswer has what the action asks for: tabs of list, tab of new and label, targetId of close and select.
+// actionAnswer has different fields for each action: tabs for list, tab for new and label, targetId for close and
+// select.
 type actionAnswer struct {
 	OKAnswer
 
@@ -303,7 +304,7 @@ func tabAnswer(ctx context.Context, h *heldTab) actionAnswer {
 	return actionAnswer{OKAnswer: OKAnswer{OK: true}, Tab: &describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0]}
 }
 
-// pickIndex picks a tab by its position in the list.
+// pickIndex picks a tab by its index in the list.
 func pickIndex(index int) tabPicker {
 	return func(d *profileTabs) (profile.NamedTab, error) {
 		tabs := d.TabNames.Tabs()

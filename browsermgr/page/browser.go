@@ -17,51 +17,52 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Options adjusts a connection. The zero value is ready for use.
+// Options configures a connection. The zero value is ready for use.
 type Options struct {
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
-	// CallTimeout bounds each single protocol call; 0 means 10 s. A shorter context wins.
+	// CallTimeout bounds each CDP call; 0 means 10 s. An earlier deadline of the context applies.
 	CallTimeout time.Duration
-	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	// OnSent, if set, is called with the name of each CDP method as it is sent, for measurements. It must not block.
 	OnSent func(method string)
-	// Observers are told of the events of all tabs.
+	// Observers receive the events of all tabs.
 	Observers []Observer
-	// FirstTabNumber is the number that the first tab gets; 0 means 1.
+	// FirstTabNumber is the number of the first tab; 0 means 1.
 	FirstTabNumber int
-	// HandshakeHeader goes with the WebSocket's opening handshake.
+	// HandshakeHeader is sent with the WebSocket's opening handshake.
 	HandshakeHeader http.Header
-	// HandshakeClient makes the connection; nil stands for one without rules.
+	// HandshakeClient performs the opening handshake; nil means a default client.
 	HandshakeClient *http.Client
 	// HandshakeTimeout bounds the opening handshake; 0 means CallTimeout.
 	HandshakeTimeout time.Duration
-	// Redact, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
+	// Redact, if set, removes secrets from each message of the browser; see [cdp.Options].
 	Redact func(message []byte) []byte
-	// Works, if set, reports whether the browser has done anything since it was last asked; see [cdp.Options].
+	// Works, if set, reports whether the browser has used CPU time since the last call; see [cdp.Options].
 	Works func() bool
-	// HiddenAreas, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
-	// the picture back.
+	// HiddenAreas, if set, returns the areas to cover in pictures of a tab; nil means that there are no secrets
+	// anywhere. If it fails no picture is returned.
 	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
-	// Holds, if set, reports whether the pages of a tab hold a secret. As long as they do nothing is copied to the clipboard. Its error
-	// keeps the copy back.
+	// Holds, if set, reports whether the pages of a tab hold a secret. While they do, or if it fails, nothing is copied
+	// to the clipboard.
 	Holds func(ctx context.Context, t *Tab) (bool, error)
-	// Started says that the browser was started by us, so that its pages can be kept from reading its clipboard.
+	// Started reports that we started the browser, so that its pages can be kept from reading its clipboard.
 	Started bool
-	// OnScreen says that what was started shows windows: its clipboard is the desktop's, and pages are kept from writing there, too.
+	// OnScreen reports that a browser we started shows windows. It then shares the desktop's clipboard, so pages may
+	// not write to it either.
 	OnScreen bool
-	// Joined says that the browser is a person's own. Keys that copy or paste are refused there.
+	// Joined reports that the browser is a person's own. Keys that copy or paste are refused there.
 	Joined bool
 }
 
-// TabOptions says how a tab is opened.
+// TabOptions configures a new tab.
 type TabOptions struct {
-	// URL is loaded after opening; empty means about:blank. It is checked as in [Tab.Navigate].
+	// URL is loaded after opening; empty means about:blank. It is parsed as in [Tab.Navigate].
 	URL string
-	// ContextID is an incognito context made by [Browser.NewContext]; empty means the browser's own profile.
+	// ContextID is an incognito context made by [Browser.NewContext]; empty means the browser's default context.
 	ContextID string
 }
 
-// EventKind says what happened to a tab.
+// EventKind is the kind of an [Event].
 type EventKind string
 
 // The kinds of [Event].
@@ -72,14 +73,14 @@ const (
 	TabChanged EventKind = "changed" // URL or title
 )
 
-// Event tells about a tab. Tabs opened by a page (window.open, target=_blank) carry their opener in Tab.Opener.
+// Event is a change of a tab. A tab that a page opened (window.open, target=_blank) has its opener in Tab.Opener.
 type Event struct {
 	Kind EventKind
 	Tab  *Tab
 }
 
-// Browser is one connection to a running Chromium. It owns its goroutines and the way to it, not the process.
-// It is safe for concurrent use.
+// Browser is a connection to a running Chromium. It owns its goroutines and the connection, not the process. It is safe
+// for concurrent use.
 type Browser struct {
 	conn        *cdp.Conn
 	rootSession *cdp.Session
@@ -93,17 +94,17 @@ type Browser struct {
 	mu            sync.Mutex
 	sessions      map[string]attachment // by session id
 	tabs          []*Tab                // open ones, in order of appearance
-	openers       map[string]string     // target id → target id of the opener, for tabs that are not attached yet
+	openers       map[string]string     // target id → target id of the opener, for tabs not attached yet
 	lastTabNumber int
-	tabsChanged   chan struct{} // closed and replaced whenever tabs come or go
-	holdBegins    chan struct{} // closed and replaced whenever a person begins to work a page
+	tabsChanged   chan struct{} // closed and replaced whenever a tab opens or closes
+	holdBegins    chan struct{} // closed and replaced whenever a takeover begins
 	queues        map[*EventQueue[Event]]struct{}
 	closed        bool
 	wg            sync.WaitGroup
 }
 
-// Connect opens the browser's WebSocket (ws://…/devtools/browser/…), attaches to the tabs that exist and to those that
-// come, and returns when the tabs that exist are known. A frozen tab does not delay it.
+// Connect opens the browser's WebSocket (ws://…/devtools/browser/…), attaches to present and future tabs, and returns
+// when the present ones are known. A frozen tab does not delay it.
 func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) {
 	opts = opts.withDefaults()
 	c, err := cdp.Dial(ctx, wsURL, opts.connOptions())
@@ -113,7 +114,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	return attach(ctx, c, opts)
 }
 
-// ConnectPipe does the same over the pipe of a browser that was started here, which it then owns.
+// ConnectPipe is Connect over the pipe of a browser that we started. The Browser owns the pipe.
 func ConnectPipe(ctx context.Context, pipe *cdp.Pipe, opts Options) (*Browser, error) {
 	opts = opts.withDefaults()
 	return attach(ctx, cdp.New(pipe, opts.connOptions()), opts)
@@ -159,11 +160,11 @@ func attach(ctx context.Context, c *cdp.Conn, opts Options) (*Browser, error) {
 	return b, nil
 }
 
-// autoAttach asks for sessions of related targets of these types. New ones are held until they are set up, so that no
-// dialog of theirs is missed.
+// autoAttach asks for sessions of related targets of these types. New targets are paused until they are set up, so that
+// no dialog is missed.
 //
-// For a page, a frame or a worker the types must include all that its renderer starts: Chromium holds workers and worklets
-// there before it looks at the filter, so one that the filter leaves out would never run.
+// For a page, frame or worker, kinds must include everything that its renderer starts: Chromium pauses workers and
+// worklets before it applies the filter, so one that the filter excludes would never run.
 func autoAttach(kinds ...string) proto.Request {
 	var filter proto.TargetTargetFilter
 	for _, kind := range kinds {
@@ -172,7 +173,7 @@ func autoAttach(kinds ...string) proto.Request {
 	return proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true, Filter: filter}
 }
 
-// watchConnection tells everybody when the connection has ended.
+// watchConnection closes all tabs when the connection has ended.
 func (b *Browser) watchConnection() {
 	<-b.conn.Done()
 	b.mu.Lock()
@@ -191,7 +192,7 @@ func (b *Browser) watchConnection() {
 	b.mu.Unlock()
 }
 
-// signalTabs wakes those who wait for tabs. The caller holds b.mu.
+// signalTabs wakes goroutines that wait for tabs. The caller holds b.mu.
 func (b *Browser) signalTabs() {
 	close(b.tabsChanged)
 	b.tabsChanged = make(chan struct{})
@@ -206,7 +207,7 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 		}
 	}
 	t, err := b.openTab(ctx, opts.ContextID)
-	if errors.Is(err, ErrTabCrashed) { // the next gets a new process
+	if errors.Is(err, ErrTabCrashed) { // a retry gets a new process
 		b.log.Warn("a new tab crashed, and another is opened")
 		t, err = b.openTab(ctx, opts.ContextID)
 	}
@@ -220,7 +221,7 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	return t, err
 }
 
-// openTab opens an empty tab. One that crashes before it is set up is closed, and the error wraps ErrTabCrashed.
+// openTab opens an empty tab. If it crashes before it is set up, it is closed and the error wraps ErrTabCrashed.
 func (b *Browser) openTab(ctx context.Context, contextID string) (*Tab, error) {
 	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.rootSession, proto.TargetCreateTarget{
 		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(contextID),
@@ -266,7 +267,7 @@ func (b *Browser) awaitTab(ctx context.Context, target string) (*Tab, error) {
 	}
 }
 
-// findTab looks a tab up by short or target id. The caller holds b.mu.
+// findTab returns a tab by its short id or target id. The caller holds b.mu.
 func (b *Browser) findTab(id string) *Tab {
 	for _, t := range b.tabs {
 		if t.id == id || t.targetID == id {
@@ -276,22 +277,22 @@ func (b *Browser) findTab(id string) *Tab {
 	return nil
 }
 
-// Tabs lists the open tabs in the order they appeared. It asks no page and never blocks.
+// Tabs lists the open tabs in the order they appeared. It queries no page and never blocks.
 func (b *Browser) Tabs() []*Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.tabs)
 }
 
-// Tab finds an open tab by its short id or its CDP target id; nil if there is none.
+// Tab returns an open tab by its short id or CDP target id; nil if there is none.
 func (b *Browser) Tab(id string) *Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.findTab(id)
 }
 
-// NewContext makes an incognito browser context: cookies and storage of its own, in memory only.
-// proxyServer may be empty; otherwise it is a Chromium proxy rule for this context.
+// NewContext creates an incognito browser context, which has its own cookies and storage in memory only. proxyServer is
+// a Chromium proxy rule for this context and may be empty.
 func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, error) {
 	res, err := cdp.Ask[proto.TargetCreateBrowserContextResult](ctx, b.rootSession, proto.TargetCreateBrowserContext{
 		ProxyServer: proxyServer,
@@ -315,7 +316,7 @@ func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
 	return nil
 }
 
-// Close ends the connection and waits for this package's goroutines. The browser and its tabs go on.
+// Close closes the connection and waits for this package's goroutines. The browser and its tabs keep running.
 func (b *Browser) Close() error {
 	b.conn.Close()
 	b.wg.Wait()
@@ -325,5 +326,6 @@ func (b *Browser) Close() error {
 // Done returns a channel that is closed when the connection has ended, for whatever reason.
 func (b *Browser) Done() <-chan struct{} { return b.conn.Done() }
 
-// Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrBrowserGone].
+// Err returns why the connection ended: nil while it is open and after Close, otherwise an error that wraps
+// [ErrBrowserGone].
 func (b *Browser) Err() error { return b.conn.Err() }

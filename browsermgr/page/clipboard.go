@@ -11,7 +11,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// clipboards are those of a browser's contexts, and what is done about the browser's own, see [Options].
+// clipboards holds the clipboards of a browser's contexts and how pages are kept from the browser's own; see [Options].
 type clipboards struct {
 	started, onScreen, joined bool
 
@@ -19,7 +19,7 @@ type clipboards struct {
 	byContext     map[string]*action.Clipboard
 }
 
-// clipboardOf returns the clipboard of a context.
+// clipboardOf returns the clipboard of a context, creating it if needed.
 func (c *clipboards) clipboardOf(contextID string) *action.Clipboard {
 	c.clipboardLock.Lock()
 	defer c.clipboardLock.Unlock()
@@ -41,10 +41,10 @@ func (c *clipboards) forgetClipboard(contextID string) {
 //go:embed clipboard.js
 var shieldScript string
 
-// shieldWorld is the isolated world of the shield. It is there before any script of the page.
+// shieldWorld is the isolated world of the shield script, which runs before any script of the page.
 const shieldWorld = "clank-clipboard"
 
-// shieldClipboard returns what keeps the pages of a new session from the desktop's clipboard.
+// shieldClipboard returns the requests that keep the pages of a new session from the desktop's clipboard.
 func (c *clipboards) shieldClipboard() []proto.Request {
 	if !c.onScreen {
 		return nil
@@ -52,14 +52,14 @@ func (c *clipboards) shieldClipboard() []proto.Request {
 	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{Source: shieldScript, WorldName: shieldWorld, RunImmediately: true}}
 }
 
-// DenyClipboard takes from the pages of the tab's context what they may not have of the browser's clipboard. Whoever has reset their
-// permissions calls it again.
+// DenyClipboard denies the pages of the tab's context access to the browser's clipboard. It must be called again after
+// resetting the context's permissions.
 func (t *Tab) DenyClipboard(ctx context.Context) error {
 	return t.browser.denyClipboard(ctx, t.contextID)
 }
 
-// denyClipboard keeps the pages of a context, "" for the browser's own, from reading the browser's clipboard, which other contexts write to,
-// and with a window from writing it.
+// denyClipboard denies the pages of a context, "" for the default one, reading the browser's clipboard, which other
+// contexts write to, and in a browser with windows also writing.
 func (b *Browser) denyClipboard(ctx context.Context, contextID string) error {
 	if !b.started {
 		return nil
@@ -79,7 +79,8 @@ func (b *Browser) denyClipboard(ctx context.Context, contextID string) error {
 	return nil
 }
 
-// checkClipboard refuses keys that copy or paste where the clipboard is a person's, and keys that copy while the page holds a secret.
+// checkClipboard refuses keys that copy or paste in a person's own browser, and keys that copy while the page holds a
+// secret.
 func (t *Tab) checkClipboard(ctx context.Context, a Action) error {
 	edit := action.ClipboardEdit(a, t.inputState.ModifierBits())
 	switch {

@@ -16,14 +16,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Who closed a dialog.
+// Values of [Dialog.ClosedBy].
 const (
-	ClosedByAgent  = "agent"  // it was answered on request
-	ClosedByArmed  = "armed"  // its answer was given beforehand
-	ClosedByRemote = "remote" // a person answered it, or its page went away
+	ClosedByAgent  = "agent"  // answered by [Tab.HandleDialog]
+	ClosedByArmed  = "armed"  // answered by an armed answer
+	ClosedByRemote = "remote" // answered by a person, or its page is gone
 )
 
-// Limits of how long an answer given beforehand waits for its dialog; 0 means MaxArmedTime.
+// Limits of how long an armed answer is kept for the next dialog; 0 means MaxArmedTime.
 const (
 	MinArmedTime = 500 * time.Millisecond
 	MaxArmedTime = 120 * time.Second
@@ -32,7 +32,7 @@ const (
 // maxRecentDialogs is how many closed dialogs are remembered.
 const maxRecentDialogs = 20
 
-// ErrNoDialog says that no dialog is open that could be answered.
+// ErrNoDialog is returned if there is no such open dialog.
 var ErrNoDialog = errors.New("no dialog is open")
 
 // Dialog is a JavaScript dialog of a page: alert, confirm, prompt or beforeunload.
@@ -47,30 +47,31 @@ type Dialog struct {
 	ClosedBy     string    `json:"closedBy,omitempty"` // agent, armed or remote
 }
 
-// Dialogs lists what a tab knows of its dialogs. Both lists are oldest first.
+// Dialogs lists the dialogs of a tab, oldest first.
 type Dialogs struct {
 	Pending []Dialog `json:"pending"`
-	Recent  []Dialog `json:"recent"` // closed ones, at most 20
+	Recent  []Dialog `json:"recent"` // closed, at most 20
 }
 
 // DialogAnswer answers a dialog.
 type DialogAnswer struct {
-	// ID names the dialog; "" means the only one.
+	// ID names the dialog; "" means the only open one.
 	ID     string
 	Accept bool
-	// PromptText is what a prompt returns when it is accepted.
+	// PromptText is the result of a prompt if it is accepted.
 	PromptText string
 }
 
-// DialogLog is the book of one tab. From is what a dialog came from. The zero value is ready for use, by one goroutine at a time.
+// DialogLog records the dialogs of one tab. From identifies where a dialog came from. The zero value is ready for use.
+// It is not safe for concurrent use.
 type DialogLog[From comparable] struct {
 	count      int
 	pending    []*dialogEntry[From]
 	recent     []Dialog
 	armed      *DialogAnswer
-	armedUntil time.Time // when armed is forgotten
-	unloads    int       // navigations and closings under way: beforeunload is accepted
-	closing    bool      // the tab is being closed: everything else is dismissed
+	armedUntil time.Time // when armed expires
+	unloads    int       // navigations and closings in progress, which accept beforeunload
+	closing    bool      // the tab is being closed: other dialogs are dismissed
 }
 
 type dialogEntry[From comparable] struct {
@@ -79,7 +80,8 @@ type dialogEntry[From comparable] struct {
 	from From
 }
 
-// Opened notes a dialog that opened and gives it its id. If its answer is known already it is returned, for the caller to give.
+// Opened records a dialog that opened and sets its id. If its answer is known already it is returned, and the caller
+// sends it.
 func (b *DialogLog[From]) Opened(d Dialog, from From) (Dialog, *DialogAnswer) {
 	b.count++
 	d.ID = fmt.Sprintf("d%d", b.count)
@@ -98,7 +100,7 @@ func (b *DialogLog[From]) Opened(d Dialog, from From) (Dialog, *DialogAnswer) {
 	return e.Dialog, answer
 }
 
-// Close notes that a dialog of this origin closed: those of one page close in the order they opened.
+// Close records that a dialog from this source closed. Dialogs of one page close in the order they opened.
 func (b *DialogLog[From]) Close(from From, now time.Time) {
 	i := slices.IndexFunc(b.pending, func(e *dialogEntry[From]) bool { return e.from == from })
 	if i < 0 && len(b.pending) > 0 {
@@ -107,7 +109,7 @@ func (b *DialogLog[From]) Close(from From, now time.Time) {
 	b.closeAt(i, now)
 }
 
-// AllClosed notes that the page is gone, with all its dialogs.
+// AllClosed records that the page is gone, with all its dialogs.
 func (b *DialogLog[From]) AllClosed(now time.Time) {
 	for len(b.pending) > 0 {
 		b.closeAt(0, now)
@@ -128,7 +130,7 @@ func (b *DialogLog[From]) closeAt(i int, now time.Time) {
 	}
 }
 
-// Oldest returns the dialog that has been open for longest.
+// Oldest returns the dialog that has been open longest.
 func (b *DialogLog[From]) Oldest() (Dialog, bool) {
 	if len(b.pending) == 0 {
 		return Dialog{}, false
@@ -136,12 +138,12 @@ func (b *DialogLog[From]) Oldest() (Dialog, bool) {
 	return b.pending[0].Dialog, true
 }
 
-// IsPending says whether a dialog is open.
+// IsPending reports whether a dialog is open.
 func (b *DialogLog[From]) IsPending(id string) bool {
 	return slices.ContainsFunc(b.pending, func(e *dialogEntry[From]) bool { return e.ID == id })
 }
 
-// List returns copies.
+// List returns a copy of the log.
 func (b *DialogLog[From]) List() Dialogs {
 	l := Dialogs{Pending: []Dialog{}, Recent: append([]Dialog{}, b.recent...)}
 	for _, e := range b.pending {
@@ -150,8 +152,8 @@ func (b *DialogLog[From]) List() Dialogs {
 	return l
 }
 
-// BeginAnswer finds the dialog that an answer is for, with where it came from, and marks it as answered on request. The error wraps
-// [ErrNoDialog] if it is not open, and fault.ErrInvalid if several are and none was named.
+// BeginAnswer returns the dialog that an answer is for and its source, and marks it as answered by the agent. The error
+// wraps [ErrNoDialog] if it is not open, and fault.ErrInvalid if several are open and none was named.
 func (b *DialogLog[From]) BeginAnswer(a DialogAnswer) (Dialog, From, error) {
 	var none From
 	var ids []string
@@ -178,7 +180,7 @@ func ambiguousDialog(ids []string) error {
 	return fmt.Errorf("%w by that id: %s", ErrNoDialog, strings.Join(ids, ", "))
 }
 
-// UndoAnswer takes back that a dialog was answered.
+// UndoAnswer reverts BeginAnswer.
 func (b *DialogLog[From]) UndoAnswer(id string) {
 	for _, e := range b.pending {
 		if e.ID == id {
@@ -187,7 +189,7 @@ func (b *DialogLog[From]) UndoAnswer(id string) {
 	}
 }
 
-// Arm gives the answer for the next dialog, in place of an earlier one. It is kept for a time, see [MaxArmedTime].
+// Arm keeps an answer for the next dialog, replacing an earlier one, for at most keep; see [MaxArmedTime].
 func (b *DialogLog[From]) Arm(a DialogAnswer, now time.Time, keep time.Duration) {
 	if keep <= 0 {
 		keep = MaxArmedTime
@@ -195,28 +197,28 @@ func (b *DialogLog[From]) Arm(a DialogAnswer, now time.Time, keep time.Duration)
 	b.armed, b.armedUntil = &a, now.Add(min(max(keep, MinArmedTime), MaxArmedTime))
 }
 
-// BeginUnload notes that the page is about to be left on request, until Left is called. It returns the origins of open
+// BeginUnload records that the page is about to be left on request, until EndUnload. It returns the sources of open
 // beforeunload dialogs, which the caller accepts.
 func (b *DialogLog[From]) BeginUnload() []From {
 	b.unloads++
 	return b.markAnswered(func(e *dialogEntry[From]) bool { return e.Type == "beforeunload" })
 }
 
-// EndUnload notes that leaving has come to its end, one way or the other.
+// EndUnload records that the navigation or closing has ended, successfully or not.
 func (b *DialogLog[From]) EndUnload() {
 	if b.unloads--; b.unloads == 0 {
 		b.closing = false
 	}
 }
 
-// BeginClose notes that the tab is about to be closed, until Left is called: dialogs that open are dismissed. It returns the
-// origins of open ones, which the caller dismisses.
+// BeginClose records that the tab is about to be closed: dialogs that open later are dismissed. It returns the sources
+// of open ones, which the caller dismisses.
 func (b *DialogLog[From]) BeginClose() []From {
 	b.closing = true
 	return b.markAnswered(func(*dialogEntry[From]) bool { return true })
 }
 
-// markAnswered marks open dialogs as answered and returns where they came from.
+// markAnswered marks open dialogs as answered and returns their sources.
 func (b *DialogLog[From]) markAnswered(which func(*dialogEntry[From]) bool) []From {
 	var from []From
 	for _, e := range b.pending {
@@ -250,7 +252,7 @@ func (t *Tab) handleDialog(f *frame.Frame, ev cdp.Event) {
 	t.cancelWatchers(&DialogError{Dialog: d}, false)
 }
 
-// beginUnload says that the page is about to be left on request, until the returned function is called.
+// beginUnload accepts beforeunload dialogs until the returned function is called.
 func (t *Tab) beginUnload() (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -264,8 +266,8 @@ func (t *Tab) beginUnload() (done func()) {
 	}
 }
 
-// dismissDialogs answers whatever is open, for a tab that is about to be closed, and ends the scripts that wait for it: they may
-// open the next.
+// dismissDialogs dismisses all dialogs of a tab that is about to be closed, and terminates the scripts waiting for
+// them, which might open another.
 func (t *Tab) dismissDialogs() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -290,15 +292,15 @@ func (t *Tab) Dialogs() Dialogs {
 	return t.dialogs.List()
 }
 
-// AnswerDialog accepts or dismisses the open dialog and returns when it is closed. promptText is what a prompt returns
-// when accepted. It is an error that wraps [ErrNoDialog] if no dialog is open.
+// AnswerDialog accepts or dismisses the open dialog and returns when it is closed. promptText is the result of an
+// accepted prompt. The error wraps [ErrNoDialog] if no dialog is open.
 func (t *Tab) AnswerDialog(ctx context.Context, accept bool, promptText string) error {
 	return t.sendDialogAnswer(ctx, DialogAnswer{Accept: accept, PromptText: promptText})
 }
 
-// HandleDialog answers an open dialog and returns when it is closed. If none is open, and none is named, it arms the answer
-// for the next one, once, instead of what was armed before: keep is how long, 0 means 120 s. Errors wrap [ErrNoDialog] if
-// the dialog that is named is not pending, and [ErrInvalid] if several are and none is named.
+// HandleDialog answers an open dialog and returns when it is closed. If none is open and none is named, it arms the
+// answer for the next one, once, replacing an earlier one. keep is how long it stays armed; 0 means 120 s. Errors wrap
+// [ErrNoDialog] if the named dialog is not open, and [ErrInvalid] if several are open and none is named.
 func (t *Tab) HandleDialog(ctx context.Context, a DialogAnswer, keep time.Duration) (armed bool, err error) {
 	if err := t.Err(); err != nil {
 		return false, err

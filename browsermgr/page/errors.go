@@ -9,35 +9,36 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Sentinels for the cases where a caller has to choose what to do next. Errors of this package wrap them.
+// Errors for use with [errors.Is].
 var (
-	// ErrBrowserGone says that the connection to the browser is lost. Every pending call fails with it at once.
+	// ErrBrowserGone is returned if the connection to the browser is lost. Pending calls fail with it at once.
 	ErrBrowserGone = cdp.ErrGone
-	// ErrTabGone says that the tab was closed, by us, by the page or by a person.
+	// ErrTabGone is returned if the tab was closed, by us, by the page or by a person.
 	ErrTabGone = errors.New("the tab is closed")
-	// ErrTabCrashed says that the tab's process died. Navigate brings the tab back.
+	// ErrTabCrashed is returned if the tab's renderer crashed. Navigate revives the tab.
 	ErrTabCrashed = errors.New("the page crashed: navigate to bring the tab back")
-	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier page.
+	// ErrUnknownRef is returned if a ref is not of the present document: it was never issued, its element is gone, or
+	// it belongs to an earlier page.
 	ErrUnknownRef = fault.ErrUnknownRef
-	// ErrInvalid says that the request itself was malformed; nothing was done.
+	// ErrInvalid is returned if the request itself was malformed; nothing was done.
 	ErrInvalid = fault.ErrInvalid
-	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
-	// or moving. The text around it names the reason.
+	// ErrNotInteractable is returned if an element could not be acted upon in time: it was covered, disabled, hidden or
+	// moving. The text around it names the reason.
 	ErrNotInteractable = fault.ErrNotInteractable
-	// ErrSecret says that nothing is copied out of the page now, see [Options.Holds].
+	// ErrSecret is returned if nothing may be copied out of the page; see [Options.Holds].
 	ErrSecret = errors.New("nothing is copied while the page holds a kept login: send it or empty its field first")
-	// ErrForeignClipboard says that keys which copy or paste are not pressed, see [Options.Joined].
+	// ErrForeignClipboard is returned for keys that copy or paste; see [Options.Joined].
 	ErrForeignClipboard = errors.New("nothing is copied or pasted by keys in a browser that a person uses: its clipboard is theirs; type the text instead")
 )
 
-// DialogError says that the page cannot be used until its JavaScript dialog is answered with [Tab.AnswerDialog].
+// DialogError says that a JavaScript dialog blocks the page until it is answered with [Tab.AnswerDialog].
 type DialogError struct {
 	Dialog Dialog
 
 	openBefore bool // it was open before the action: nothing was done
 }
 
-// Error names the dialog and the way out.
+// Error names the dialog and how to answer it.
 func (e *DialogError) Error() string {
 	return fmt.Sprintf("the page shows %s %s: %q; accept or dismiss it first", withArticle(e.Dialog.Type), e.Dialog.ID, e.Dialog.Message)
 }

@@ -12,31 +12,36 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// FrameTree is the frames of one tab. What happens to them is told on the goroutine that reads the connection, in the order of the events;
-// everything else is safe for concurrent use.
+// FrameTree holds the frames of one tab. The methods that report changes are called by the connection's reading
+// goroutine, in the order of the events; the others are safe for concurrent use.
+//
+// Besides the roots of other processes (out-of-process iframes) it knows in-process cross-origin frames: their
+// documents are in the process of the surrounding one, but scripts cannot reach them from there. Chromium gives them no
+// CDP sessions.
 type FrameTree struct {
 	main  *frame.Frame
 	spawn func(func())
 
 	mu           sync.Mutex
-	remoteFrames []*frame.Frame // in other processes
+	remoteFrames []*frame.Frame // out-of-process iframes
 	crossOrigin  map[*frame.Frame]*crossOriginFrames
-	changed      chan struct{} // closed and replaced when questions were answered, or need no answer any more
+	changed      chan struct{} // closed and replaced when discoveries finish or become unnecessary
 }
 
-// NewFrameTree returns the tree of a tab with this main frame. spawn runs something on a goroutine that the tab's connection waits for at its end.
+// NewFrameTree returns the tree of a tab with this main frame. spawn runs a function on a goroutine that the tab's
+// connection waits for when it ends.
 func NewFrameTree(main *frame.Frame, spawn func(func())) *FrameTree {
 	return &FrameTree{main: main, spawn: spawn, crossOrigin: map[*frame.Frame]*crossOriginFrames{}, changed: make(chan struct{})}
 }
 
-// Add notes a frame that lives in a process of its own.
+// Add adds an out-of-process iframe.
 func (t *FrameTree) Add(f *frame.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.remoteFrames = append(t.remoteFrames, f)
 }
 
-// Remove notes that the process of a frame is not the tab's any more.
+// Remove removes a frame whose process the tab no longer uses.
 func (t *FrameTree) Remove(f *frame.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +53,7 @@ func (t *FrameTree) Remove(f *frame.Frame) {
 	t.signalChange()
 }
 
-// ProcessRoots returns the main frame and those in other processes, which have sessions of their own, parents first.
+// ProcessRoots returns the main frame and the out-of-process iframes, which have CDP sessions, parents first.
 func (t *FrameTree) ProcessRoots() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +64,7 @@ func (t *FrameTree) processRootsLocked() []*frame.Frame {
 	return append([]*frame.Frame{t.main}, t.remoteFrames...)
 }
 
-// Frames returns the frames in all processes, lodgers included, parents first.
+// Frames returns the frames of ProcessRoots and the in-process cross-origin frames, parents first.
 func (t *FrameTree) Frames() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,8 +89,8 @@ func frameDepth(f *frame.Frame) int {
 	return n
 }
 
-// FrameOf returns the frame that the document of the frame with this id belongs to, in the process that host is the root of: a lodger, or
-// host itself.
+// FrameOf returns the frame whose scripts reach the document of the frame id, in the process whose root is host: an
+// in-process cross-origin frame, or host itself.
 func (t *FrameTree) FrameOf(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,8 +100,8 @@ func (t *FrameTree) FrameOf(host *frame.Frame, id proto.PageFrameID) *frame.Fram
 	return host
 }
 
-// AwaitDiscovery waits until it is known which frames are lodgers, as of now: pages whose frames never rest are not waited for. A process that does
-// not say so does not hold up the rest. The error is the cause of the context's end.
+// AwaitDiscovery waits until all discoveries of cross-origin frames begun so far have finished, so that pages whose
+// frames keep changing do not block it. It gives up on a process that does not answer. The error is the cause of ctx.
 func (t *FrameTree) AwaitDiscovery(ctx context.Context) error {
 	open := t.openRequests()
 	if open == nil {
@@ -119,7 +124,7 @@ func (t *FrameTree) AwaitDiscovery(ctx context.Context) error {
 	}
 }
 
-// openRequests returns the questions without an answer: the last one for each process; nil if there are none.
+// openRequests returns the last unanswered discovery of each process; nil if there is none.
 func (t *FrameTree) openRequests() map[*crossOriginFrames]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +140,8 @@ func (t *FrameTree) openRequests() map[*crossOriginFrames]int {
 	return open
 }
 
-// requestsDone says that questions were answered or need no answer any more, or else when that may have changed.
+// requestsDone reports whether the discoveries in open have finished, and otherwise returns a channel that is closed
+// when that may have changed.
 func (t *FrameTree) requestsDone(open map[*crossOriginFrames]int) (bool, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,27 +153,25 @@ func (t *FrameTree) requestsDone(open map[*crossOriginFrames]int) (bool, <-chan 
 	return true, nil
 }
 
-// signalChange wakes those who wait. The caller holds t.mu.
+// signalChange wakes waiting goroutines. The caller holds t.mu.
 func (t *FrameTree) signalChange() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// crossOriginFrames is what is known of the lodgers of one process: frames whose documents live there, but which our scripts cannot enter from
-// the documents around them. Chromium gives them no sessions of their own. Its fields belong to the tree's lock.
+// crossOriginFrames holds the in-process cross-origin frames of one process. FrameTree.mu guards its fields.
 type crossOriginFrames struct {
-	origin    string // of the process' root document as its address tells it; "" if it is not known
-	requested int    // counts questions for the frames of the process
-	answered  int    // the last of them that need not be waited for any more
+	origin    string // of the root document, from its URL; "" if unknown
+	requested int    // number of discoveries begun
+	answered  int    // the last one that is answered or no longer matters
 	frames    []*frame.Frame
-	frameByID map[proto.PageFrameID]*frame.Frame // the lodger that a frame is, or is within
+	frameByID map[proto.PageFrameID]*frame.Frame // the cross-origin frame that a frame is, or is within
 }
 
-// frameTreeLimit bounds finding the lodgers of a process, and the wait for it.
+// frameTreeLimit bounds finding the cross-origin frames of a process, and waiting for that.
 const frameTreeLimit = 3 * time.Second
 
-// crossOriginIn returns the cross-origin frames of a process, creating the record if needed. The caller holds
-// t.mu.
+// crossOriginIn returns the cross-origin frames of a process, creating the record if needed. The caller holds t.mu.
 func (t *FrameTree) crossOriginIn(host *frame.Frame) *crossOriginFrames {
 	l := t.crossOrigin[host]
 	if l == nil {
@@ -177,7 +181,7 @@ func (t *FrameTree) crossOriginIn(host *frame.Frame) *crossOriginFrames {
 	return l
 }
 
-// clear forgets the lodgers: their documents went away.
+// clear forgets the cross-origin frames, whose documents are gone.
 func (l *crossOriginFrames) clear() {
 	for _, f := range l.frames {
 		f.ForgetDocument()
@@ -185,15 +189,15 @@ func (l *crossOriginFrames) clear() {
 	l.frames, l.frameByID, l.answered = nil, nil, l.requested
 }
 
-// FrameDocument is what is told of one that a frame has come to show.
+// FrameDocument describes a document that a frame now shows.
 type FrameDocument struct {
 	Frame    proto.PageFrameID
 	URL      string
-	Origin   string // as the address tells it
-	Restored bool   // it was kept, with its frames, after it was left
+	Origin   string // derived from the URL
+	Restored bool   // restored, with its frames, from the back/forward cache
 }
 
-// Navigated notes that a frame shows another document, in the process that host is the root of.
+// Navigated records that a frame shows another document, in the process whose root is host.
 func (t *FrameTree) Navigated(host *frame.Frame, d FrameDocument) {
 	if d.Frame == host.ID() {
 		t.rootNavigated(host, d)
@@ -216,8 +220,8 @@ func (t *FrameTree) rootNavigated(host *frame.Frame, d FrameDocument) {
 	}
 }
 
-// innerNavigated handles a navigation of a frame below the root. Where all addresses are of one origin, as is
-// usual, there is nothing to find out.
+// innerNavigated handles a navigation of a frame below the root. Usually all URLs have the same origin, so that there
+// is nothing to discover.
 func (t *FrameTree) innerNavigated(host *frame.Frame, d FrameDocument) {
 	t.mu.Lock()
 	l := t.crossOriginIn(host)
@@ -233,12 +237,12 @@ func (t *FrameTree) innerNavigated(host *frame.Frame, d FrameDocument) {
 	}
 }
 
-// inheritsOrigin says that a document mostly has the origin of the one around it.
+// inheritsOrigin reports whether a document with this URL usually has the origin of its parent.
 func inheritsOrigin(address string) bool {
 	return address == "" || strings.HasPrefix(address, "about:")
 }
 
-// Detached notes that a frame left a process: it is gone, or shows a document of another process.
+// Detached records that a frame left a process: it was removed, or shows a document in another process.
 func (t *FrameTree) Detached(host *frame.Frame, id proto.PageFrameID) {
 	t.mu.Lock()
 	l := t.crossOriginIn(host)
@@ -257,7 +261,8 @@ func (t *FrameTree) Detached(host *frame.Frame, id proto.PageFrameID) {
 	}
 }
 
-// DiscoverCrossOrigin finds out which frames of a process are lodgers, because that may have changed or was never told.
+// DiscoverCrossOrigin finds the in-process cross-origin frames of a process, because they may have changed or are not
+// known.
 func (t *FrameTree) DiscoverCrossOrigin(host *frame.Frame) {
 	t.mu.Lock()
 	l := t.crossOriginIn(host)
@@ -288,8 +293,8 @@ func (t *FrameTree) DiscoverCrossOrigin(host *frame.Frame) {
 	})
 }
 
-// crossOriginCandidates returns the frames below a root that may be lodgers. Next to one of another origin, those whose addresses do not tell their
-// origins are looked at, too.
+// crossOriginCandidates returns the frames below a root that may be cross-origin. If one is, frames whose URLs do not
+// determine their origin are included too.
 func crossOriginCandidates(tree *proto.PageFrameTree, all bool) []proto.PageFrameID {
 	var ids []proto.PageFrameID
 	for _, c := range tree.ChildFrames {
@@ -302,7 +307,7 @@ func crossOriginCandidates(tree *proto.PageFrameTree, all bool) []proto.PageFram
 	return ids
 }
 
-// setCrossOrigin takes over what a process told of its frames. The caller holds t.mu.
+// setCrossOrigin stores the result of a discovery. The caller holds t.mu.
 func (t *FrameTree) setCrossOrigin(host *frame.Frame, l *crossOriginFrames, tree *proto.PageFrameTree, apart map[proto.PageFrameID]bool) {
 	known := map[proto.PageFrameID]*frame.Frame{}
 	for _, f := range l.frames {
@@ -338,7 +343,7 @@ func (t *FrameTree) setCrossOrigin(host *frame.Frame, l *crossOriginFrames, tree
 	}
 }
 
-// frameOf returns the frame that the document of a frame belongs to: a lodger, or the process' own.
+// frameOf returns the frame that the document of a frame belongs to: a cross-origin one, or host.
 func (l *crossOriginFrames) frameOf(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	if f := l.frameByID[id]; f != nil {
 		return f

@@ -13,20 +13,20 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// How often scripts are ended that keep the page from answering for so long.
+// How often, and after how long, scripts are terminated that keep the page from answering.
 const (
 	freezePatience = 2 * time.Second
 	freezeAttempts = 5
 )
 
-// Freeze has a page that nobody has used for so long stand still until it is used again: its scripts, timers and
-// animations stop. It keeps all that it holds, such as what was typed, where it was scrolled to, and its history. A
-// script that does not come to an end is ended. It does nothing to a tab that is in use, shows a dialog or is frozen.
+// Freeze freezes a page that was not used for unused: its scripts, timers and animations stop until it is used again.
+// Form input, scroll positions and history are kept. A script that does not return is terminated. Freeze does nothing
+// to a tab that is in use, shows a dialog or is already frozen.
 func (t *Tab) Freeze(ctx context.Context, unused time.Duration) error {
 	if !t.beginFreeze(unused) {
 		return nil
 	}
-	for range freezeAttempts { // a timer may begin the script anew before the page comes to know that it is frozen
+	for range freezeAttempts { // a timer may restart the script before the page is frozen
 		busy, err := t.busyFrames(ctx)
 		if err != nil {
 			return fmt.Errorf("freeze tab %s: %w", t.id, err)
@@ -41,7 +41,7 @@ func (t *Tab) Freeze(ctx context.Context, unused time.Duration) error {
 	return nil
 }
 
-// beginFreeze has a page freeze that is not in use, and not frozen already.
+// beginFreeze freezes the page unless it is in use or frozen.
 func (t *Tab) beginFreeze(unused time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +50,7 @@ func (t *Tab) beginFreeze(unused time.Duration) bool {
 		return false
 	}
 	t.frozen = true
-	// Chromium freezes no page that is seen, as those with the focus are.
+	// Chromium does not freeze visible pages, and focus emulation makes a page visible.
 	t.main.Post(
 		proto.EmulationSetFocusEmulationEnabled{Enabled: false},
 		proto.PageSetWebLifecycleState{State: proto.PageSetWebLifecycleStateStateFrozen},
@@ -58,14 +58,14 @@ func (t *Tab) beginFreeze(unused time.Duration) bool {
 	return true
 }
 
-// Frozen reports whether the page stands still.
+// Frozen reports whether the page is frozen.
 func (t *Tab) Frozen() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.frozen
 }
 
-// busyFrames returns the frames whose process does not answer in time.
+// busyFrames returns the frames whose process does not answer within freezePatience.
 func (t *Tab) busyFrames(ctx context.Context) (busy []*frame.Frame, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, freezePatience, &fault.TimeLimitError{Limit: freezePatience})
 	defer cancel()
@@ -85,14 +85,14 @@ func (t *Tab) busyFrames(ctx context.Context) (busy []*frame.Frame, err error) {
 	return busy, nil
 }
 
-// Wake notes that the tab is used, and has the page go on if it is frozen.
+// Wake records a use of the tab and resumes its page if it is frozen.
 func (t *Tab) Wake() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wake()
 }
 
-// wake is [Tab.Wake]. The caller holds t.mu. What is sent after it reaches a page that goes on.
+// wake is [Tab.Wake] for callers that hold t.mu. Commands sent later reach a resumed page.
 func (t *Tab) wake() {
 	t.lastUsed = time.Now()
 	if t.frozen {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrHeld says that a person works the page of a tab, so that nobody else reads or changes it.
+// ErrHeld is returned while a person controls the tab, so that nobody else may read or change it.
 var ErrHeld = errors.New("a person works this page now: wait until they give it back")
 
-// Hold is a person's hold on tabs. While it lasts nothing is done or read there but with a context of [Hold.Context] or
-// [Watching], and nothing that the tabs tell is recorded.
+// Hold is a person's exclusive hold on tabs. While it lasts, operations on the tabs need a context of [Hold.Context] or
+// [Watching], and nothing that the tabs report is recorded.
 type Hold struct{ _ byte }
 
 type (
@@ -19,26 +19,26 @@ type (
 	watcherKey struct{}
 )
 
-// Context lets what is done with it work the tabs that are held.
+// Context returns a context whose operations may use the held tabs.
 func (h *Hold) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holderKey{}, h)
 }
 
-// HoldOf returns the hold that what runs with ctx belongs to; nil for none.
+// HoldOf returns the hold of [Hold.Context] in ctx; nil for none.
 func HoldOf(ctx context.Context) *Hold {
 	h, _ := ctx.Value(holderKey{}).(*Hold)
 	return h
 }
 
-// Watching lets what is done with it look at tabs that are held, for whoever [Tab.MayShow] allows to see them.
+// Watching returns a context whose operations may look at held tabs, on behalf of viewers that [Tab.MayShow] allows.
 func Watching(ctx context.Context) context.Context {
 	return context.WithValue(ctx, watcherKey{}, true)
 }
 
-// Admits reports whether what runs with ctx may work a tab that h holds. The nil Hold holds nobody off.
+// Admits reports whether operations with ctx may use a tab held by h. A nil Hold admits all.
 func (h *Hold) Admits(ctx context.Context) bool { return h == nil || HoldOf(ctx) == h }
 
-// BeginHold keeps everybody but h away from the tab, and from tabs that it opens, and ends what they are about to do.
+// BeginHold gives h exclusive use of the tab and of tabs that it opens, and cancels operations in progress.
 func (t *Tab) BeginHold(h *Hold) {
 	t.mu.Lock()
 	t.hold.Store(h)
@@ -51,7 +51,7 @@ func (t *Tab) BeginHold(h *Hold) {
 	t.browser.noteHold()
 }
 
-// EndHold gives the tab back.
+// EndHold ends the tab's hold.
 func (t *Tab) EndHold() {
 	if t.Held() {
 		t.freed.Store(time.Now().UnixMicro())
@@ -59,8 +59,8 @@ func (t *Tab) EndHold() {
 	t.hold.Store(nil)
 }
 
-// MayShow reports whether a picture of the tab that was taken at some time may be shown to h, or if it is nil, to people
-// who watch: while somebody works the page they alone see it, and what was to be seen then is never shown to others.
+// MayShow reports whether a picture of the tab taken at some time may be shown to h or, if h is nil, to other viewers.
+// While somebody holds the tab only they see it, and pictures from that time are never shown to others.
 func (t *Tab) MayShow(h *Hold, taken time.Time) bool {
 	if held := t.hold.Load(); held != nil {
 		return held == h
@@ -68,14 +68,14 @@ func (t *Tab) MayShow(h *Hold, taken time.Time) bool {
 	return taken.UnixMicro() > t.freed.Load()
 }
 
-// Held reports whether a person works a page of the browser. begins is closed when somebody begins to.
+// Held reports whether a tab of the browser is held. begins is closed when the next hold begins.
 func (b *Browser) Held() (held bool, begins <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.tabs, (*Tab).Held), b.holdBegins
 }
 
-// noteHold tells that a person begins to work a page.
+// noteHold signals that a hold begins.
 func (b *Browser) noteHold() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,13 +83,13 @@ func (b *Browser) noteHold() {
 	b.holdBegins = make(chan struct{})
 }
 
-// Held reports whether a person works the tab, so that nothing it tells may be recorded.
+// Held reports whether a person holds the tab, so that nothing it reports may be recorded.
 func (t *Tab) Held() bool { return t.hold.Load() != nil }
 
-// CleanRecords has what is recorded of the tab from now on pass through clean: JSON, of which it keeps the shape.
+// CleanRecords sets a function that masks recordings of the tab from now on. clean gets JSON and keeps its structure.
 func (t *Tab) CleanRecords(clean func(json []byte) []byte) { t.clean.Store(&clean) }
 
-// Recordable returns JSON that the tab has told as it may be recorded.
+// Recordable returns JSON from the tab with secrets masked for recording.
 func (t *Tab) Recordable(json []byte) []byte {
 	if clean := t.clean.Load(); clean != nil {
 		return (*clean)(json)
@@ -97,7 +97,7 @@ func (t *Tab) Recordable(json []byte) []byte {
 	return json
 }
 
-// mayUse reports whether what runs with ctx may work the tab, or look at it if it only watches.
+// mayUse reports whether operations with ctx may use the tab, or watch it with looks.
 func (t *Tab) mayUse(ctx context.Context, looks bool) bool {
 	return t.hold.Load().Admits(ctx) || looks && ctx.Value(watcherKey{}) != nil
 }

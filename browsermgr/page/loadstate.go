@@ -6,56 +6,56 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// LoadCounts grow with what happens in a tab. Kept from before an action, they tell afterwards what it led to.
+// LoadCounts count events of a tab. Comparing them with a copy from before an action shows its effects.
 type LoadCounts struct {
 	Documents    int // documents that the main frame has shown
-	SameDocument int // changes of address within a document
-	Navigations  int // navigations of the main frame that were asked for
-	NewTabs      int // new tabs that were asked for
-	Downloads    int // downloads that links asked for
+	SameDocument int // address changes within a document
+	Navigations  int // requested navigations of the main frame
+	NewTabs      int // requested tabs
+	Downloads    int // downloads requested by links
 	Requests     int // requests of all frames
 }
 
-// LoadState follows how far a tab has loaded. Whoever owns it sees to it that it is used by one goroutine at a time. It
-// is made with [NewFrameTree].
+// LoadState tracks the loading of a tab. It is not safe for concurrent use. Make one with [NewLoadState].
 type LoadState struct {
 	LoadCounts
 
-	Pending bool   // a navigation was asked for and has come to no end
-	Started bool   // … and Chromium has taken it up
-	Loader  string // id of the present document's loader
-	Status  int    // the present document's HTTP status; 0 if there is none
+	Pending bool   // a navigation was requested and has not finished
+	Started bool   // … and Chromium has started it
+	Loader  string // loader id of the present document
+	Status  int    // HTTP status of the present document; 0 if there is none
 	Parsed  bool   // DOMContentLoaded
 	Loaded  bool
 	Idle    bool // no request for half a second after loading
 
-	TitleReported bool // the present document tells its title when it has loaded
-	TitleRequests int  // counts questions for the title that are on their way
+	TitleReported bool // the present document reports its title when loaded
+	TitleRequests int  // number of title requests in flight
 	TitleKnown    bool // the present document's title is known
 
-	statuses map[string]int // HTTP status by loader, of documents that are not shown yet
+	statuses map[string]int // HTTP status by loader id, of documents not shown yet
 	inFlight map[string]openRequest
 }
 
-// openRequest is a request without an answer.
+// openRequest is a request in flight.
 type openRequest struct {
 	number      int
 	loader      string
-	changesPage bool // of a kind that changes what the page shows
+	changesPage bool // of a type that changes what the page shows
 }
 
-// NewLoadState returns the state of a tab of which nothing is known.
+// NewLoadState returns the state of a tab that is not loading.
 func NewLoadState() LoadState {
 	return LoadState{statuses: map[string]int{}, inFlight: map[string]openRequest{}}
 }
 
-// Crashed notes that the tab's process died.
+// Crashed records that the tab's process crashed.
 func (s *LoadState) Crashed() {
 	s.Pending, s.Started = false, false
 	clear(s.inFlight)
 }
 
-// Committed notes that the main frame shows a new document. One that is restored was kept as it was, loaded.
+// Committed records that the main frame shows a new document. A restored one, from the back/forward cache, is already
+// loaded.
 func (s *LoadState) Committed(loader string, restored bool) {
 	s.Documents++
 	s.Pending, s.Started = false, false
@@ -70,7 +70,7 @@ func (s *LoadState) Committed(loader string, restored bool) {
 	}
 }
 
-// HasOpenSince says whether requests that began after the numbered one are still open, of the kinds that change what the page shows.
+// HasOpenSince reports whether requests with a higher number are in flight whose type changes what the page shows.
 func (s *LoadState) HasOpenSince(number int) bool {
 	for _, f := range s.inFlight {
 		if f.number > number && f.changesPage {
@@ -80,7 +80,7 @@ func (s *LoadState) HasOpenSince(number int) bool {
 	return false
 }
 
-// Reached says whether the main document has come to a load state: domcontentloaded, load, or else networkidle.
+// Reached reports whether the main document has reached a load state: domcontentloaded, load or networkidle.
 func (s *LoadState) Reached(state string) bool {
 	switch {
 	case s.Pending:
@@ -93,13 +93,13 @@ func (s *LoadState) Reached(state string) bool {
 	return s.Idle && !s.HasOpenSince(0)
 }
 
-// awaitedTypes are the kinds of requests whose answers change what a page shows.
+// awaitedTypes are the types of requests whose responses change what a page shows.
 var awaitedTypes = map[proto.NetworkResourceType]bool{
 	proto.NetworkResourceTypeDocument: true, proto.NetworkResourceTypeXHR: true,
 	proto.NetworkResourceTypeFetch: true, proto.NetworkResourceTypeScript: true,
 }
 
-// LoadEvent is what an event of the Page domain says of the loading of a main frame.
+// LoadEvent is an event of the Page domain that concerns the loading of a main frame.
 type LoadEvent struct {
 	Method string
 	URL    string // of Page.navigatedWithinDocument
@@ -109,10 +109,10 @@ type LoadEvent struct {
 	disposition string
 }
 
-// maxEventSize is the size, in bytes, above which an event is none that is read here.
+// maxEventSize is the size, in bytes, above which an event is not parsed, since the events needed here are smaller.
 const maxEventSize = 1 << 16
 
-// ParseLoadEvent takes from an event what it says of the frame with this id; ok is false if that is nothing.
+// ParseLoadEvent parses an event that concerns the frame with this id; ok is false if it is another one.
 func ParseLoadEvent(ev cdp.Event, id string) (n LoadEvent, ok bool) {
 	switch ev.Method {
 	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
@@ -133,7 +133,7 @@ func ParseLoadEvent(ev cdp.Event, id string) (n LoadEvent, ok bool) {
 	return LoadEvent{Method: ev.Method, URL: p.URL, Name: p.Name, loader: p.LoaderID, disposition: p.Disposition}, true
 }
 
-// Apply notes what an event told of the main frame.
+// Apply updates the state with an event of the main frame.
 func (s *LoadState) Apply(n LoadEvent) {
 	switch n.Method {
 	case "Page.frameRequestedNavigation":
@@ -151,7 +151,7 @@ func (s *LoadState) Apply(n LoadEvent) {
 		s.Started = true
 	case "Page.frameStoppedLoading":
 		s.Pending, s.Started = false, false
-		s.TitleReported = false // if it is not told by now, the document runs no scripts
+		s.TitleReported = false // not reported by now, so the document runs no scripts
 	case "Page.navigatedWithinDocument":
 		s.SameDocument++
 		s.Pending = false
@@ -162,7 +162,7 @@ func (s *LoadState) Apply(n LoadEvent) {
 
 func (s *LoadState) applyLifecycle(loader, name string) {
 	if s.Loader == "" {
-		s.Loader = loader // of a tab that was there before us
+		s.Loader = loader // of a tab that existed before we connected
 	}
 	if loader != s.Loader {
 		return
@@ -177,7 +177,7 @@ func (s *LoadState) applyLifecycle(loader, name string) {
 	}
 }
 
-// RequestEvent is what an event of the Network domain says of a request.
+// RequestEvent is an event of the Network domain that concerns a request.
 type RequestEvent struct {
 	method, request, loader string
 	kind                    proto.NetworkResourceType
@@ -185,8 +185,8 @@ type RequestEvent struct {
 	root                    bool
 }
 
-// ParseRequestEvent takes from an event of one of the tab's frames what it says of a request; ok is false if that is nothing. main is the id
-// of the main frame.
+// ParseRequestEvent parses an event of one of the tab's frames that concerns a request; ok is false if it is another
+// one. main is the id of the main frame.
 func ParseRequestEvent(ev cdp.Event, main string) (t RequestEvent, ok bool) {
 	var p struct {
 		RequestID string                    `json:"requestId"`
@@ -205,12 +205,12 @@ func ParseRequestEvent(ev cdp.Event, main string) (t RequestEvent, ok bool) {
 	}, true
 }
 
-// ApplyRequest notes what an event told of a request and reports whether somebody may wait for that.
+// ApplyRequest updates the state with an event and reports whether waiters should be woken.
 func (s *LoadState) ApplyRequest(t RequestEvent) bool {
 	switch t.method {
 	case "Network.requestWillBeSent":
 		if t.loader == "" {
-			// The script of a worker. Its end is told by the worker's session, or never if the worker ends first.
+			// The script of a worker. Its end is reported in the worker's session, or never if the worker ends first.
 			return false
 		}
 		if _, again := s.inFlight[t.request]; !again {

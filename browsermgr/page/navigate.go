@@ -17,13 +17,13 @@ import (
 
 const (
 	navigateLimit = 20 * time.Second
-	// loadGrace is how long a navigation waits for images and the like once the document is parsed.
+	// loadGrace is how long a navigation waits for subresources once the document is parsed.
 	loadGrace = 300 * time.Millisecond
-	// errorPageLimit bounds the wait for Chromium's page about an address that did not load.
+	// errorPageLimit bounds the wait for Chromium's error page.
 	errorPageLimit = 2 * time.Second
 )
 
-// ErrDownload says that an address leads to a file for download; the tab shows what it showed before.
+// ErrDownload is returned if an address leads to a download; the tab keeps its page.
 var ErrDownload = errors.New("the address is a download, not a page")
 
 // Navigate calls [Tab.NavigateWithin] with a limit of 20 s.
@@ -31,9 +31,10 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 	return t.NavigateWithin(ctx, url, 0)
 }
 
-// NavigateWithin loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is
-// parsed (DOMContentLoaded), within limit (0 is the usual one) unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
-// error; one that is a file wraps [ErrDownload]. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
+// NavigateWithin loads an address, which [address.Parse] parses: http, https or about:blank. It returns when the
+// document is parsed (DOMContentLoaded), within limit (0 means 20 s) and until ctx ends, which stops loading. An HTTP
+// error status is reported in Result.Status and is not an error; a download is an error that wraps [ErrDownload]. A
+// crashed tab is revived. A beforeunload dialog is accepted.
 func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duration) (Result, error) {
 	target, err := address.Parse(url)
 	if err != nil {
@@ -54,7 +55,7 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 			return fmt.Errorf("load %s: %w", target, ErrDownload)
 		case res.ErrorText != "":
 			if res.ErrorText != "net::ERR_ABORTED" {
-				// Chromium's page about the failure takes the tab over, and what is asked of it meanwhile gets lost.
+				// Chromium replaces the page with its error page, and loses commands sent meanwhile.
 				_ = t.waitUntilWithin(ctx, errorPageLimit, func() bool { return t.loadState.Documents != before.Documents })
 			}
 			return address.NewNetError(target, res.ErrorText)
@@ -75,10 +76,10 @@ func (t *Tab) Reload(ctx context.Context) (Result, error) {
 	})
 }
 
-// Back goes one step back in the tab's history. It is an error if there is none.
+// Back goes one step back in the tab's history. It fails if there is none.
 func (t *Tab) Back(ctx context.Context) (Result, error) { return t.goInHistory(ctx, "back", -1) }
 
-// Forward goes one step forward in the tab's history. It is an error if there is none.
+// Forward goes one step forward in the tab's history. It fails if there is none.
 func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.goInHistory(ctx, "forward", 1) }
 
 func (t *Tab) goInHistory(ctx context.Context, word string, by int) (Result, error) {
@@ -106,10 +107,10 @@ func (t *Tab) documentCount() int {
 	return t.loadState.Documents
 }
 
-// startNavigation begins a navigation of a tab's main frame.
+// startNavigation starts a navigation of a tab's main frame.
 type startNavigation func(context.Context, *frame.Frame, actionBaseline) error
 
-// runNavigation runs a navigation of the main frame and waits until its document can be read, no longer than limit.
+// runNavigation starts a navigation of the main frame and waits until its document can be read, for at most limit.
 func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration, start startNavigation) (res Result, err error) {
 	defer func() {
 		if err != nil {
@@ -137,7 +138,7 @@ func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration
 	}
 	res = t.resultSince(before)
 	if dialog, ok := errors.AsType[*DialogError](err); ok {
-		// The document is there; its scripts stand still.
+		// The document has arrived; a dialog blocks its scripts.
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
 		return res, nil
 	}
@@ -155,7 +156,7 @@ func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration
 	return res, err
 }
 
-// awaitLoaded waits until the present document is parsed, for a moment until it has loaded, and then for its title.
+// awaitLoaded waits until the present document is parsed, then briefly until it has loaded, and then for its title.
 func (t *Tab) awaitLoaded(ctx context.Context, limit time.Duration) error {
 	if err := t.awaitParsed(ctx, limit); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (t *Tab) awaitLoaded(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// awaitParsed waits until the present document is parsed, but no longer than d: what there is can be read.
+// awaitParsed waits until the present document is parsed, for at most d; what has arrived by then can be read.
 func (t *Tab) awaitParsed(ctx context.Context, d time.Duration) error {
 	return t.waitUntilWithin(ctx, d, func() bool { return t.loadState.Parsed || t.loadState.Loader == "" })
 }

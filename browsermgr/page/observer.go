@@ -11,62 +11,62 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Observer is told what Chromium says of the tabs of a browser. Its methods run on the goroutine that reads the
-// connection, in the order of the events: they must neither block nor wait for an answer of the browser, but they may
-// send requests with Begin and Post.
+// Observer receives the CDP events of a browser's tabs. Its methods run on the connection's reading goroutine, in the
+// order of the events: they must neither block nor wait for an answer of the browser, but may send requests with Begin
+// and Post.
 type Observer interface {
-	// Attach returns what a new session of the tab is asked before its page runs: f is the tab's main frame, or a frame
-	// of it in another process.
+	// Attach returns requests to send in a new session of the tab before its page runs. f is the tab's main frame, or
+	// an out-of-process iframe in it.
 	Attach(t *Tab, f *frame.Frame) []proto.Request
-	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame. Of a
-	// dedicated worker only the events of the domains Network and Fetch are told; f stands for the worker then, is not
-	// among [Tab.Frames], and runs no scripts of ours.
+	// Event handles an event of one of the tab's sessions. Events of the browser session have neither tab nor frame. Of
+	// a dedicated worker, only events of the domains Network and Fetch are passed on; f stands for the worker then, is
+	// not in [Tab.Frames], and cannot run our scripts.
 	Event(t *Tab, f *frame.Frame, ev cdp.Event)
 }
 
 // WorkerObserver is an [Observer] that also sets up dedicated workers.
 type WorkerObserver interface {
 	Observer
-	// AttachWorker returns what the session of a new worker of the tab is asked before its script runs.
+	// AttachWorker returns requests to send in the session of a new worker before its script runs.
 	AttachWorker(t *Tab, worker *frame.Frame) []proto.Request
 }
 
-// RootSession returns the session of the browser itself.
+// RootSession returns the CDP session of the browser itself.
 func (b *Browser) RootSession() *cdp.Session { return b.rootSession }
 
-// Branch lets another client use the connection, see [cdp.Conn.Branch].
+// Branch lets another client share the connection; see [cdp.Conn.Branch].
 func (b *Browser) Branch(ctx context.Context, target string, deliver func(message []byte)) (*cdp.Branch, error) {
 	return b.conn.Branch(ctx, target, deliver)
 }
 
-// Browser returns the connection that the tab belongs to.
+// Browser returns the tab's connection.
 func (t *Tab) Browser() *Browser { return t.browser }
 
 // MainFrame returns the tab's main frame.
 func (t *Tab) MainFrame() *frame.Frame { return t.main }
 
-// ProcessRoots returns the tab's main frame and those in other processes, parents first: each has a session of its own.
+// ProcessRoots returns the tab's main frame and its out-of-process iframes, parents first. Each has its own CDP
+// session.
 func (t *Tab) ProcessRoots() []*frame.Frame { return t.tree.ProcessRoots() }
 
-// Frames returns the frames of [Tab.ProcessRoots] and, within them, frames that are isolated because of another
-// origin, parents first.
+// Frames returns the frames of [Tab.ProcessRoots] and, within them, in-process cross-origin frames, parents first.
 func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 
-// RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
-// or when a dialog opens; if one is open already, the error is a *[DialogError].
+// RunExclusive runs do as the tab's current action, for at most limit. Its context also ends when the tab crashes or
+// closes, or when a dialog opens; if one is already open, the error is a *[DialogError].
 func (t *Tab) RunExclusive(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
 	return err
 }
 
-// RunConcurrently runs something beside the tab's actions, no longer than limit. Its context also ends when the tab crashes or
+// RunConcurrently runs do alongside the tab's actions, for at most limit. Its context also ends when the tab crashes or
 // closes.
 func (t *Tab) RunConcurrently(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	return t.runBeside(ctx, limit, false, do)
 }
 
-// RunUntilDialog is like [Tab.RunConcurrently], for what stands still while a dialog is open. Its context also ends when one
-// opens; if one is open already, the error is a *[DialogError].
+// RunUntilDialog is [Tab.RunConcurrently] for operations that an open dialog blocks. Its context also ends when one
+// opens; if one is already open, the error is a *[DialogError].
 func (t *Tab) RunUntilDialog(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	return t.runBeside(ctx, limit, true, do)
 }
@@ -83,10 +83,10 @@ func (t *Tab) runBeside(ctx context.Context, limit time.Duration, dialogs bool, 
 	return do(ctx)
 }
 
-// Locate resolves a ref of a snapshot to its element, or a selector of the main frame if ref is empty.
+// Locate resolves a ref of a snapshot to its element, or a selector in the main frame if ref is empty.
 func (t *Tab) Locate(ref, selector string) (frame.Element, error) { return t.locate(ref, selector) }
 
-// Describe tells the role and the name, at most 80 characters of it, of the element with that ref.
+// Describe returns the role and the name, at most 80 characters, of the element with that ref.
 func (t *Tab) Describe(ctx context.Context, ref string) (role, name string, err error) {
 	e, err := t.locate(ref, "")
 	if err != nil {
@@ -99,8 +99,8 @@ func (t *Tab) Describe(ctx context.Context, ref string) (role, name string, err 
 	return d.Role, d.Name, nil
 }
 
-// Events returns what happens to tabs from now on, oldest first, until stop is called or the connection ends, which
-// closes the channel. A reader that falls behind delays nobody: its events are queued. stop waits until the channel is
+// Events returns the events of tabs from now on, oldest first, until stop is called or the connection ends, which
+// closes the channel. Events are queued without bound, so a slow reader delays nobody. stop waits until the channel is
 // closed and may be called more than once.
 func (b *Browser) Events() (events <-chan Event, stop func()) {
 	f := NewEventQueue[Event]()
@@ -135,7 +135,7 @@ func (b *Browser) publish(kind EventKind, t *Tab) {
 	}
 }
 
-// EventQueue takes events and hands them on in their order. Make one with [NewFrameTree]. It is safe for concurrent use.
+// EventQueue is an unbounded FIFO queue of events. Make one with [NewEventQueue]. It is safe for concurrent use.
 type EventQueue[T any] struct {
 	mu      sync.Mutex
 	queue   []T
@@ -145,13 +145,13 @@ type EventQueue[T any] struct {
 	stopped sync.Once
 }
 
-// NewEventQueue makes a feed without events.
+// NewEventQueue returns an empty queue.
 func NewEventQueue[T any]() *EventQueue[T] {
 	return &EventQueue[T]{wake: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// Deliver hands events to out until they have come to their [EventQueue.End], the reader has stopped, or gone is closed while the reader
-// does not take one. It does not close out.
+// Deliver sends events to out until the queue has been emptied after [EventQueue.End], Stop is called, or gone is
+// closed while the reader is not receiving. It does not close out.
 func (f *EventQueue[T]) Deliver(out chan<- T, gone <-chan struct{}) {
 	for {
 		f.mu.Lock()
@@ -186,7 +186,7 @@ func (f *EventQueue[T]) Add(ev T) {
 	f.signalWake()
 }
 
-// End says that no more events come. Those that are queued are still handed on.
+// End says that no more events follow. Queued events are still delivered.
 func (f *EventQueue[T]) End() {
 	f.mu.Lock()
 	f.ended = true
@@ -194,7 +194,7 @@ func (f *EventQueue[T]) End() {
 	f.signalWake()
 }
 
-// Stop says that the reader wants no more. It may be called more than once.
+// Stop ends delivery. It may be called more than once.
 func (f *EventQueue[T]) Stop() { f.stopped.Do(func() { close(f.quit) }) }
 
 func (f *EventQueue[T]) signalWake() {

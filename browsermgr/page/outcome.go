@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// navigationWait is how long an action waits for the page that it led to; requestsWait, for the requests it made;
-	// navigationStartWait, for Chromium to take up a navigation that the page asked for.
+	// Time limits of an action: navigationWait for the page it leads to, requestsWait for the requests it makes,
+	// navigationStartWait for Chromium to start a navigation that the page requested.
 	navigationWait      = 5 * time.Second
 	requestsWait        = time.Second
 	navigationStartWait = 300 * time.Millisecond
 )
 
-// actionBaseline is the state before an action, to tell afterwards what it led to.
+// actionBaseline is the state before an action, to compare with the state afterwards.
 type actionBaseline struct {
 	LoadCounts
 
@@ -31,7 +31,7 @@ func (t *Tab) takeBaseline() actionBaseline {
 	return actionBaseline{LoadCounts: t.loadState.LoadCounts, openedTabs: len(t.openedTabs)}
 }
 
-// resultSince describes what happened since the mark.
+// resultSince describes what happened since m.
 func (t *Tab) resultSince(m actionBaseline) Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,9 +48,10 @@ func (t *Tab) resultSince(m actionBaseline) Result {
 	return r
 }
 
-// sendAndWait returns when what an action set off is there to be seen: at once if it set off nothing, when the new document is
-// parsed if it navigated, when the answers are in if it asked the server for something. f is where the action happened.
-// events are sent first. It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
+// sendAndWait sends events to the page and returns when the effects of the action are visible: at once if there are
+// none, when the new document is parsed if it navigated, when the responses have arrived if it sent requests. f is the
+// frame the action happened in. It returns whether the input reached its target, as our script saw it: "hit", "miss" or
+// "".
 func (t *Tab) sendAndWait(ctx context.Context, f *frame.Frame, m actionBaseline, events []proto.Request) (string, error) {
 	seen, err := t.awaitQuiet(ctx, f, func() (frame.QuietState, error) {
 		if len(events) > 0 {
@@ -80,12 +81,12 @@ func (t *Tab) sendAndWait(ctx context.Context, f *frame.Frame, m actionBaseline,
 	return seen, t.awaitNavigation(ctx, m)
 }
 
-// awaitPainted waits until the page is calm and has been drawn.
+// awaitPainted waits until the page is quiet and has been drawn.
 func (t *Tab) awaitPainted(ctx context.Context, f *frame.Frame) (string, error) {
 	return t.awaitQuiet(ctx, f, func() (frame.QuietState, error) { return f.AwaitQuiet(ctx, true) })
 }
 
-// awaitQuiet waits until the page is calm, and takes over what its title is now: Chromium does not tell when it changes.
+// awaitQuiet waits until the page is quiet and updates the title, for whose change there is no event.
 func (t *Tab) awaitQuiet(ctx context.Context, f *frame.Frame, wait func() (frame.QuietState, error)) (string, error) {
 	document := t.documentCount()
 	calm, err := wait()
@@ -103,7 +104,7 @@ func (t *Tab) awaitQuiet(ctx context.Context, f *frame.Frame, wait func() (frame
 	return calm.Outcome, err
 }
 
-// awaitNavigation waits for the document or tab that the page asked for since the mark, if any.
+// awaitNavigation waits for the document or tab that the page requested since m, if any.
 func (t *Tab) awaitNavigation(ctx context.Context, m actionBaseline) error {
 	t.mu.Lock()
 	l := &t.loadState

@@ -14,17 +14,17 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// PersonInput is something that a person does with mouse, keys or fingers where they see the page. Kind is move, down,
-// up, wheel, keydown, keyup, text (pasted, or from a dead key), compose and commit (of an input method), or touch.
-// Places are CSS pixels of the viewport, keys as UI Events have them.
+// PersonInput is mouse, keyboard or touch input of a person looking at the page. Kind is move, down, up, wheel,
+// keydown, keyup, text (pasted, or from a dead key), compose and commit (of an input method), or touch. Coordinates are
+// CSS pixels of the viewport, keys those of the UI Events specification.
 type PersonInput struct {
 	Kind   string  `json:"kind"`
 	X      float64 `json:"x"`
 	Y      float64 `json:"y"`
-	DX     float64 `json:"dx"` // of a wheel
+	DX     float64 `json:"dx"` // of the wheel
 	DY     float64 `json:"dy"`
 	Button string  `json:"button"` // left (if empty), right, middle, back or forward
-	Clicks int     `json:"clicks"` // in a row, from 1
+	Clicks int     `json:"clicks"` // consecutive clicks, from 1
 	Mods   int     `json:"mods"`   // Alt 1, Control 2, Meta 4, Shift 8
 
 	Key      string `json:"key"`
@@ -33,21 +33,21 @@ type PersonInput struct {
 	Location int    `json:"location"`
 	Repeat   bool   `json:"repeat"`
 	Text     string `json:"text"`
-	Caret    int    `json:"caret"` // in UTF-16 units of a composed text
+	Caret    int    `json:"caret"` // in UTF-16 units of the composed text
 
 	Phase  string       `json:"phase"`  // start, move, end or cancel
-	Points [][3]float64 `json:"points"` // id, x and y of the fingers on the screen
+	Points [][3]float64 `json:"points"` // id, x and y of each finger
 }
 
-// maxPlace bounds places and turns of a wheel, in CSS pixels.
+// maxPlace bounds coordinates and wheel movements, in CSS pixels.
 const maxPlace = 1 << 20
 
-// maxPersonText is how much text a person puts in at once, in bytes.
+// maxPersonText bounds the text of one input, in bytes.
 const maxPersonText = 1 << 20
 
 const ctrlBit, metaBit, altBit = 2, 4, 1
 
-// Typed returns what the event types, if it types.
+// Typed returns the text that the event types, or "".
 func (ev PersonInput) Typed() string {
 	switch ev.Kind {
 	case "text", "commit":
@@ -57,7 +57,7 @@ func (ev PersonInput) Typed() string {
 		letter := strings.EqualFold(ev.Code, "Key"+ev.Key) || ev.Code == "Digit"+ev.Key
 		switch {
 		case n == 0 || n != len(ev.Key) || r == utf8.RuneError:
-		case ev.Mods&altBit != 0 && !letter: // AltGr, which some systems tell as Control and Alt
+		case ev.Mods&altBit != 0 && !letter: // AltGr, which some systems report as Control and Alt
 			return ev.Key
 		case ev.Mods&(ctrlBit|metaBit|altBit) == 0:
 			return ev.Key
@@ -78,16 +78,16 @@ func (ev PersonInput) validate() error {
 	return nil
 }
 
-// Person is a person's mouse and keyboard at one tab, which they hold. It is for one goroutine at a time.
+// Person sends a person's mouse and keyboard input to a tab during a takeover. It is not safe for concurrent use.
 type Person struct {
 	tab     *Tab
-	buttons int // that are down, as UI Events count them
+	buttons int // pressed buttons, as in UI Events
 	at      frame.Point
 	drags   chan proto.InputDragData
 	dragged *proto.InputDragData
 }
 
-// NewPerson lets a person work the tab. The caller calls Leave.
+// NewPerson returns a Person for the tab. The caller calls Leave.
 func (t *Tab) NewPerson() *Person {
 	p := &Person{tab: t, drags: make(chan proto.InputDragData, 1)}
 	actionTab{tab: t}.ReportDrags(p.drags)
@@ -95,7 +95,7 @@ func (t *Tab) NewPerson() *Person {
 	return p
 }
 
-// Leave lets go of what the person holds.
+// Leave releases the left button, if it is pressed, and stops intercepting drags.
 func (p *Person) Leave() {
 	actionTab{tab: p.tab}.ReportDrags(nil)
 	if p.buttons&1 != 0 {
@@ -104,25 +104,24 @@ func (p *Person) Leave() {
 	p.tab.main.Post(proto.InputSetInterceptDrags{})
 }
 
-// Post sends what a person does on its way to the page, in order, and does not wait for its outcome. The error wraps
-// [ErrInvalid].
+// Post sends input to the page, in order, without waiting for its outcome. The error wraps [ErrInvalid].
 func (p *Person) Post(ev PersonInput) error {
 	if err := ev.validate(); err != nil {
 		return err
 	}
 	if ev.Mods&metaBit != 0 && len(ev.Key) == 1 {
-		ev.Mods = ev.Mods&^metaBit | ctrlBit // the command key of another keyboard than the browser's
+		ev.Mods = ev.Mods&^metaBit | ctrlBit // the Command key of a remote Mac keyboard
 	}
 	switch ev.Kind {
 	case "move", "down", "up", "wheel":
 		p.postMouse(ev)
 	case "keydown", "keyup":
-		if frame.ClipboardEdit(ev.Key, ev.Mods) == "" { // the browser's clipboard is not this person's alone
+		if frame.ClipboardEdit(ev.Key, ev.Mods) == "" { // the browser's clipboard is shared with others
 			p.tab.main.Post(ev.keyEvent())
 		}
 	case "text":
 		p.tab.main.Post(proto.InputInsertText{Text: ev.Text})
-	case "commit": // with an empty composition before it, so that the text takes its place
+	case "commit": // preceded by an empty composition, which the text replaces
 		p.tab.main.Post(proto.InputImeSetComposition{}, proto.InputInsertText{Text: ev.Text})
 	case "compose":
 		p.tab.main.Post(proto.InputImeSetComposition{Text: ev.Text, SelectionStart: ev.Caret, SelectionEnd: ev.Caret})
@@ -134,7 +133,7 @@ func (p *Person) Post(ev PersonInput) error {
 	return nil
 }
 
-// postMouse sends a mouse event, or drag events in its place where the page has begun a native drag.
+// postMouse sends a mouse event, or drag events while a native drag is in progress.
 func (p *Person) postMouse(ev PersonInput) {
 	m := frame.Mouse{At: frame.Point{X: ev.X, Y: ev.Y}, Button: ev.Button, Modifiers: ev.Mods}
 	p.at = m.At
@@ -178,7 +177,7 @@ func (p *Person) postMouse(ev PersonInput) {
 	p.tab.main.Post(event)
 }
 
-// keyEvent returns what a keyboard of the person's layout sends.
+// keyEvent returns the CDP command for a key event, with the person's keyboard layout.
 func (ev PersonInput) keyEvent() proto.Request {
 	e := proto.InputDispatchKeyEvent{
 		Type: proto.InputDispatchKeyEventTypeKeyUp, Key: ev.Key, Code: ev.Code, Modifiers: ev.Mods,
@@ -226,8 +225,8 @@ func (p *Person) postTouch(ev PersonInput) error {
 	return nil
 }
 
-// CopySelection returns the text that is selected in the page. The clipboard of the tab's context is left as it is. A
-// page that holds a kept secret gives nothing away.
+// CopySelection returns the selected text of the page without changing the clipboard of the tab's context. While the
+// page holds a secret it returns an error.
 func (t *Tab) CopySelection(ctx context.Context) (string, error) {
 	clipboard := t.browser.clipboardOf(t.contextID)
 	before := clipboard.Swap("")
@@ -235,8 +234,8 @@ func (t *Tab) CopySelection(ctx context.Context) (string, error) {
 	return clipboard.Swap(before), err
 }
 
-// HideTyped begins (done is false) and ends (true) the time in which a person may type into fields of the page: what
-// fields hold that have changed meanwhile is not told of in snapshots and texts any more.
+// HideTyped marks the time in which a person may type into fields of the page, beginning (done is false) and ending
+// (true). Values of fields that changed meanwhile are omitted from later snapshots and texts.
 func (t *Tab) HideTyped(ctx context.Context, done bool) error {
 	fn := map[bool]string{false: "beginHold", true: "endHold"}[done]
 	for _, f := range t.Frames() {

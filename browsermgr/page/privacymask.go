@@ -17,7 +17,7 @@ import (
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
-	_ "golang.org/x/image/webp" // frames of a live view may come as one
+	_ "golang.org/x/image/webp" // screencast frames may be WebP
 )
 
 // Area is a rectangle in CSS pixels.
@@ -28,25 +28,26 @@ type Area struct {
 	Bottom float64 `json:"bottom"`
 }
 
-// PrivacyMask covers what must not be seen at a moment: areas of the main document, and how the viewport lay in that.
-// A nil one covers nothing.
+// PrivacyMask is what pictures must not show at one moment: areas of the main document, and the position of the
+// viewport. A nil mask covers nothing.
 type PrivacyMask struct {
 	Areas      []Area
-	Document   float64 // tells the document from those before and after it
-	Left, Top  float64 // corner of what shows, in CSS pixels
-	Zoom       float64 // by pinching
-	PixelRatio float64 // of the device for a CSS pixel
+	Document   float64 // identifies the document
+	Left, Top  float64 // upper left corner of the viewport, in CSS pixels
+	Zoom       float64 // pinch zoom
+	PixelRatio float64 // device pixels per CSS pixel
 }
 
-// SameDocument reports whether both are of one document.
+// SameDocument reports whether both masks are of the same document.
 func (v *PrivacyMask) SameDocument(other *PrivacyMask) bool {
 	return v != nil && other != nil && v.Document == other.Document
 }
 
-// maskMargin is by how much, in CSS pixels, more is covered than was found.
+// maskMargin is added around each area, in CSS pixels.
 const maskMargin = 2
 
-// ClipBoxes returns the areas in a picture whose corner is at left, top of the document and which has so many pixels for a CSS pixel.
+// ClipBoxes returns the areas in pixels of a picture whose corner is at left, top of the document, with scale pixels
+// per CSS pixel.
 func (v *PrivacyMask) ClipBoxes(left, top, scale float64) []image.Rectangle {
 	if v == nil {
 		return nil
@@ -69,8 +70,8 @@ func (v *PrivacyMask) ViewportBoxes(scale float64) []image.Rectangle {
 	return v.ClipBoxes(v.Left, v.Top, scale)
 }
 
-// SweptBoxes returns the boxes of something at one moment and at a later one, and what lies between them where it has moved: a picture may
-// show it anywhere on its way.
+// SweptBoxes returns the boxes before and after a movement and the space between, since a picture may show the content
+// anywhere on its way.
 func SweptBoxes(before, after []image.Rectangle) []image.Rectangle {
 	boxes := slices.Concat(before, after)
 	switch {
@@ -82,15 +83,15 @@ func SweptBoxes(before, after []image.Rectangle) []image.Rectangle {
 		}
 		return boxes
 	}
-	var all image.Rectangle // which is which is not known
+	var all image.Rectangle // the boxes cannot be matched
 	for _, b := range boxes {
 		all = all.Union(b)
 	}
 	return append(boxes, all)
 }
 
-// ViewportScale returns how many pixels a picture of the viewport has for a CSS pixel of the document, if it shows width CSS pixels at a zoom.
-// A zoom that is not known is 0.
+// ViewportScale returns the pixels per CSS pixel of the document in a picture of the viewport that shows width CSS
+// pixels at a pinch zoom. zoom is 0 if unknown.
 func ViewportScale(data []byte, width, zoom float64) (float64, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -105,8 +106,8 @@ func ViewportScale(data []byte, width, zoom float64) (float64, error) {
 	return float64(config.Width) / width * zoom, nil
 }
 
-// PaintBoxes draws over parts of an encoded picture. A png stays one, all else becomes a jpeg. Without boxes the picture is returned as
-// it is.
+// PaintBoxes paints over parts of an encoded picture. PNG stays PNG; other formats become JPEG. Without boxes the
+// picture is returned unchanged.
 func PaintBoxes(data []byte, boxes []image.Rectangle) ([]byte, error) {
 	if len(boxes) == 0 {
 		return data, nil
@@ -132,24 +133,24 @@ func PaintBoxes(data []byte, boxes []image.Rectangle) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// maskLimit bounds finding out what a picture must not show.
+// maskLimit bounds finding the areas to cover.
 const maskLimit = 5 * time.Second
 
-// viewportScript asks how the viewport lies in the document.
+// viewportScript returns the position of the viewport in the document.
 const viewportScript = `() => {
 	const v = visualViewport;
 	return {document: performance.timeOrigin, x: scrollX, y: scrollY, left: v.pageLeft, top: v.pageTop, zoom: v.scale, pixels: devicePixelRatio};
 }`
 
-// errDocumentChanged keeps a picture back of which it is not known what must not be seen: the document that it shows may be neither the one
-// before nor the one after.
+// errDocumentChanged withholds a picture because the page navigated: it may show either document, or neither, so that
+// it is unknown what to cover.
 var errDocumentChanged = errors.New("the page became another one while its picture was taken; try again")
 
-// errMaskChanged keeps a picture back that was drawn while something to hide came or went: it may show it where it was
-// neither before nor after.
+// errMaskChanged withholds a picture because areas to cover appeared or vanished while it was drawn, so that their
+// position in it is unknown.
 var errMaskChanged = errors.New("what must be covered came or went while the picture was drawn; try again")
 
-// findMask finds out what must not be seen now; nil as long as there is nothing that must not be seen anywhere.
+// findMask returns what pictures must not show now; nil if there are no secrets anywhere.
 func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {
 	if t.browser.hiddenAreas == nil {
 		return nil, nil //nolint:nilnil // nothing is hidden
@@ -177,7 +178,7 @@ func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {
 	return v, nil
 }
 
-// maskBoxes returns the boxes of a veil in a screenshot.
+// maskBoxes returns the boxes of a mask in a screenshot.
 func maskBoxes(v *PrivacyMask, clip *proto.PageViewport) []image.Rectangle {
 	switch {
 	case v == nil:
@@ -188,15 +189,15 @@ func maskBoxes(v *PrivacyMask, clip *proto.PageViewport) []image.Rectangle {
 	return v.ClipBoxes(clip.X, clip.Y, clip.Scale*v.PixelRatio)
 }
 
-// maskMemory is how many frames Chromium may have drawn before it knew that we have the one before them: what was to be
-// hidden while they were drawn is not older than as many masks.
+// maskMemory is how many frames Chromium may draw before it learns that we have received the one before them, and so
+// how many earlier masks a frame may need.
 const maskMemory = 3
 
-// MaskImage covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a
-// zoom, as Chromium's screencast tells them. It was drawn a moment ago, so what is hidden is covered where it is now,
-// where it was when the pictures before it came, and between. The format stays, except that webp becomes jpeg. A
-// picture without anything to hide is returned as it is; one from the time around a navigation, or in which something
-// to hide came or went, is kept back by an error.
+// MaskImage covers what a picture of the viewport must not show. The picture shows width CSS pixels at a pinch zoom, as
+// reported by Page.screencastFrame. Since it was drawn a moment ago, hidden content is covered at its present position,
+// at its positions when earlier pictures arrived, and between them. The format stays, except that WebP becomes JPEG. A
+// picture with nothing to hide is returned unchanged. During a navigation, or if hidden areas appeared or vanished
+// meanwhile, an error withholds the picture.
 func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) ([]byte, error) {
 	now, err := t.findMask(ctx)
 	if err != nil {
@@ -225,12 +226,12 @@ func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) (
 		boxes = append(boxes, SweptBoxes(before.ViewportBoxes(scale), after.ViewportBoxes(scale))...)
 	}
 	if len(masks) == 1 {
-		return nil, errMaskChanged // it is not known where things were
+		return nil, errMaskChanged // the earlier positions are unknown
 	}
 	return PaintBoxes(data, boxes)
 }
 
-// HasHiddenAreas reports whether the page shows now what pictures must not show.
+// HasHiddenAreas reports whether the page shows anything that pictures must not show.
 func (t *Tab) HasHiddenAreas(ctx context.Context) (bool, error) {
 	v, err := t.findMask(ctx)
 	return v != nil && len(v.Areas) > 0, err

@@ -15,20 +15,20 @@ import (
 // readLimit bounds reading a page.
 const readLimit = 20 * time.Second
 
-// Link is one link of a page.
+// Link is a link of a page.
 type Link = outline.Link
 
-// ReadOptions says what is read: the element with a ref, or the first that matches a selector, or else the page's article,
-// its main part or its body, with the frames that are shown in it, see [readPageText].
+// ReadOptions selects what to read: the element with a ref, or the first one that matches a selector, or otherwise the
+// page's article, main part or body, with the frames visible in it; see [readPageText].
 type ReadOptions struct {
 	Ref      string
 	Selector string
 	MaxChars int // in UTF-16 units; 0 means no limit
-	// WithoutFrames leaves out the frames, see [readMainDocument].
+	// WithoutFrames omits the frames; see [readMainDocument].
 	WithoutFrames bool
 }
 
-// ReadResult is the text of a page or of an element, as a person sees it.
+// ReadResult is the text of a page or element as a person sees it.
 type ReadResult struct {
 	Text      string
 	URL       string
@@ -67,17 +67,17 @@ func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
 	return got, nil
 }
 
-// elementText is what our script tells of an element.
+// elementText is our script's result for an element.
 type elementText struct {
 	Text   string `json:"text"`
 	Found  bool   `json:"found"`
 	Unseen int    `json:"suspects"`
 }
 
-// SuspectedShadowHosts returns how many elements may show what the text lacks.
+// SuspectedShadowHosts returns how many elements may have content in closed shadow roots that the text lacks.
 func (t elementText) SuspectedShadowHosts() int { return t.Unseen }
 
-// readElement reads the element with a ref, or the first that matches a selector.
+// readElement reads the element with a ref, or the first one that matches a selector.
 func (t *Tab) readElement(ctx context.Context, opts ReadOptions) (text string, found bool, err error) {
 	e, err := t.locate(opts.Ref, opts.Selector)
 	if err != nil {
@@ -91,13 +91,13 @@ func (t *Tab) readElement(ctx context.Context, opts ReadOptions) (text string, f
 	return got.Text, got.Found, nil
 }
 
-// Text returns the readable text of the element with this ref, or of the page if ref is empty, see [Tab.Read].
+// Text returns the readable text of the element with this ref, or of the page if ref is empty; see [Tab.Read].
 func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 	r, err := t.Read(ctx, ReadOptions{Ref: ref})
 	return r.Text, err
 }
 
-// Links lists the visible links of the page, see [collectLinks].
+// Links lists the visible links of the page; see [collectLinks].
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 	return readInTurn(ctx, t, "links of", readLimit, func(ctx context.Context) ([]Link, error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
@@ -107,11 +107,11 @@ func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 	})
 }
 
-// maxLinks bounds a list of links.
+// maxLinks bounds the number of links.
 const maxLinks = 500
 
-// collectLinks lists the visible links of a page, at most 500, each address once: those of the main document in document order, then those
-// of frames in other processes or of other origins. frames has the main one first.
+// collectLinks lists the visible links of a page, at most 500, each address once: those of the main document in
+// document order, then those of out-of-process and cross-origin frames. frames begins with the main frame.
 func collectLinks(ctx context.Context, frames []*frame.Frame) ([]outline.Link, error) {
 	var links []outline.Link
 	seen := map[string]bool{}
@@ -140,16 +140,16 @@ func frameLinks(ctx context.Context, f *frame.Frame, main bool) ([]outline.Link,
 }
 
 const (
-	// frameReadLimit bounds what frames of other processes may take: one that does not answer must not take the page with it.
+	// frameReadLimit bounds reading frames in other processes: one that does not answer must not block the page.
 	frameReadLimit = 3 * time.Second
-	// maxReadFrames bounds the frames that are read, maxReadDepth how deep they are in each other in one process.
+	// maxReadFrames bounds the number of frames that are read, maxReadDepth their nesting within one process.
 	maxReadFrames = 50
 	maxReadDepth  = 8
-	// frameChars bounds the text of the frames of a process, each, in UTF-16 units.
+	// frameChars bounds the text of each process's frames, in UTF-16 units.
 	frameChars = 20_000
 )
 
-// documentText is what our script tells of one: its text, and the frames that are shown in it.
+// documentText is our script's result for a document: its text and the frames visible in it.
 type documentText struct {
 	Text   string       `json:"text"`
 	Cut    bool         `json:"cut"`
@@ -158,17 +158,17 @@ type documentText struct {
 	Unseen int          `json:"suspects"`
 }
 
-// SuspectedShadowHosts returns how many elements may show what the text lacks.
+// SuspectedShadowHosts returns how many elements may have content in closed shadow roots that the text lacks.
 func (d documentText) SuspectedShadowHosts() int { return d.Unseen }
 
-// innerFrame is a frame of a document: what it shows, or else the ref of the element that shows it.
+// innerFrame is a frame in a document: its content, or else the ref of its element.
 type innerFrame struct {
 	Name string        `json:"name"`
 	Page *documentText `json:"page"`
 	Ref  string        `json:"ref"`
 }
 
-// textQuery is what the script is asked to keep to. The main document may be of any length.
+// textQuery holds the script's limits. The main document may be of any length.
 type textQuery struct {
 	Frames int  `json:"frames"`
 	Depth  int  `json:"depth"`
@@ -180,8 +180,7 @@ func requestText(ctx context.Context, f *frame.Frame, main bool) (documentText, 
 	return frame.RunInShadows[documentText](ctx, f, frame.Script{Fn: "pageText", Arg: textQuery{maxReadFrames, maxReadDepth, frameChars, main}})
 }
 
-// readMainDocument returns the text of the main document. If that has none, such as a frameset, it returns the
-// whole [Text].
+// readMainDocument returns the text of the main document. If it has none, such as a frameset, the frames are included.
 func readMainDocument(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
 	doc, err := frame.RunInShadows[documentText](ctx, frames[0], frame.Script{Fn: "pageText", Arg: textQuery{Main: true}})
 	if err != nil || strings.TrimSpace(doc.Text) != "" {
@@ -190,14 +189,14 @@ func readMainDocument(ctx context.Context, frames []*frame.Frame) (text string, 
 	return readPageText(ctx, frames)
 }
 
-// readPageText is what a page says: the rendered text of its article, its main part or its body, and after that the text of each frame that is
-// shown there, in document order, below a line that tells of it:
+// readPageText returns the rendered text of the page's article, main part or body, followed by the text of each visible
+// frame in document order, under a heading:
 //
 //	--- frame "Name" of host ---
 //
-// Frames without text are left out; of one that does not answer within three seconds, or a fourth of ctx' time, the line says so, and frames smaller than 8 pixels are none. cut says that frames had more
-// text, or that there were more of them, than is given. frames has the main one first. The error is what kept the main document from
-// being read.
+// Frames without text are omitted. The heading of a frame that does not answer within three seconds, or a fourth of the
+// time left in ctx, says so. Frames smaller than 8 pixels are ignored. cut reports that text or frames were left out
+// because of a limit. frames begins with the main frame. The error says why the main document could not be read.
 func readPageText(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
 	main := frames[0]
 	doc, err := requestText(ctx, main, true)
@@ -215,7 +214,7 @@ func readPageText(ctx context.Context, frames []*frame.Frame) (text string, cut 
 	return p.text.String(), p.cut, nil
 }
 
-// hasRemoteFrames says that there are frames in it that have to be asked themselves.
+// hasRemoteFrames reports whether the document has frames that must be asked separately.
 func (d *documentText) hasRemoteFrames() bool {
 	for _, f := range d.Frames {
 		if f.Ref != "" || f.Page != nil && f.Page.hasRemoteFrames() {
@@ -225,13 +224,13 @@ func (d *documentText) hasRemoteFrames() bool {
 	return false
 }
 
-// frameOwner is a frame element: its ref in the frame that holds it.
+// frameOwner is a frame element: its ref in the frame that contains it.
 type frameOwner struct {
 	frame *frame.Frame
 	ref   string
 }
 
-// pageText is the text of a page on its way.
+// pageText collects the text of a page.
 type pageText struct {
 	mu        sync.Mutex
 	owners    map[frameOwner]*frame.Frame
@@ -242,11 +241,11 @@ type pageText struct {
 	cut    bool
 }
 
-// gather asks frames of other processes and origins, all at once.
+// gather reads all frames of other processes and origins concurrently.
 func (p *pageText) gather(ctx context.Context, frames []*frame.Frame) {
 	limit := frameReadLimit
 	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline)/4) // what is known without them is to be in time
+		limit = min(limit, time.Until(deadline)/4) // leave time to return the rest
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -269,7 +268,7 @@ func (p *pageText) gather(ctx context.Context, frames []*frame.Frame) {
 	wg.Wait()
 }
 
-// write adds a document and the frames in it, which our scripts reach from f.
+// write adds a document and the frames in it that our scripts reach from f.
 func (p *pageText) write(f *frame.Frame, doc *documentText) {
 	p.text.WriteString(strings.TrimRightFunc(doc.Text, unicode.IsSpace))
 	p.cut = p.cut || doc.Cut || len(doc.Frames) == maxReadFrames
@@ -296,7 +295,7 @@ func (p *pageText) write(f *frame.Frame, doc *documentText) {
 	}
 }
 
-// writeFrameHeading begins the text of a frame.
+// writeFrameHeading writes the heading of a frame's text.
 func (p *pageText) writeFrameHeading(name, host, trouble string) {
 	var b strings.Builder
 	b.WriteString("\n\n--- frame")

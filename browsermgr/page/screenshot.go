@@ -17,16 +17,16 @@ import (
 // screenshotLimit bounds taking a picture.
 const screenshotLimit = 20 * time.Second
 
-// clipLimit bounds bringing the frames around an element into view.
+// clipLimit bounds scrolling the frames around an element into view.
 const clipLimit = 8 * time.Second
 
-// ScreenshotOptions says what a picture shows. The zero value is the viewport as PNG.
+// ScreenshotOptions configures a picture. The zero value is the viewport as PNG.
 type ScreenshotOptions struct {
 	// Format is png (default), jpeg or webp.
 	Format string
 	// Quality is 1–100 for jpeg and webp; 0 means 85.
 	Quality int
-	// FullPage shows the whole document, not with Ref.
+	// FullPage shows the whole document; it cannot be combined with Ref.
 	FullPage bool
 	// Ref limits the picture to one element.
 	Ref string
@@ -47,8 +47,9 @@ func (o ScreenshotOptions) validate() error {
 	return nil
 }
 
-// Screenshot returns an encoded picture in device pixels. The page's geometry and scroll position are left as they were,
-// except that an element given by ref is scrolled into view. A viewport picture does not wait for a running action.
+// Screenshot returns an encoded picture in device pixels. It changes neither the page's geometry nor its scroll
+// position, except that an element given by ref is scrolled into view. A viewport picture does not wait for a running
+// action.
 func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 	})
 }
 
-// clipArea returns the area of the document that a picture shows.
+// clipArea returns the area of the document to show.
 func (t *Tab) clipArea(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
 	if opts.FullPage {
 		m, err := cdp.Ask[proto.PageGetLayoutMetricsResult](ctx, t.main.Session, proto.PageGetLayoutMetrics{})
@@ -118,12 +119,12 @@ func (t *Tab) captureMasked(ctx context.Context, opts ScreenshotOptions, clip *p
 	return t.Capture(ctx, screenshotLimit, req)
 }
 
-// bringToFrontAfter is how long a picture may take before the tab is brought to the front.
+// bringToFrontAfter is how long to wait for a picture before the tab is brought to the front.
 const bringToFrontAfter = time.Second
 
-// Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
-// brought to the front if no picture has come within a second. What [Options.HiddenAreas] finds is covered, in png and jpeg; a
-// webp of a page with something to hide is refused. If the page has become another one meanwhile, the picture is taken again.
+// Capture takes a picture. A tab that another client's tab covers is not drawn: it is brought to the front if no
+// picture has come within a second. What [Options.HiddenAreas] returns is covered in PNG and JPEG; a WebP picture of a
+// page with hidden areas is refused. If the page navigates meanwhile, the picture is taken again.
 func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
 	for range documentChangeTries {
 		data, err := t.captureOnce(ctx, limit, req)
@@ -134,7 +135,7 @@ func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCa
 	return nil, errDocumentChanged
 }
 
-// documentChangeTries is how often a picture is taken again because the page has become another one meanwhile.
+// documentChangeTries is how often a picture is taken again because the page navigated.
 const documentChangeTries = 3
 
 func (t *Tab) captureOnce(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {

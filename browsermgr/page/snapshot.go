@@ -9,30 +9,30 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// SnapshotOptions says what a snapshot shows. The zero value shows the whole page.
+// SnapshotOptions configures a snapshot. The zero value shows the whole page.
 type SnapshotOptions = frame.SnapshotOptions
 
 // Snapshot is a page as text.
 type Snapshot = frame.Snapshot
 
-// Ref is one ref of a snapshot.
+// Ref is a ref of a snapshot.
 type Ref = outline.Ref
 
-// The ways in which the refs of a snapshot are numbered.
+// How a snapshot numbers its refs.
 const (
 	RefsOwn  = frame.RefsOwn
 	RefsRole = frame.RefsRole
 	RefsAria = frame.RefsAria
 )
 
-// ErrFrameChanged says that the captured document gave way to another one meanwhile; trying again may help.
+// ErrFrameChanged is returned if a captured document navigated meanwhile; a retry may succeed.
 var ErrFrameChanged = frame.ErrFrameChanged
 
-// snapshotLimit bounds a snapshot that is asked for without a limit.
+// snapshotLimit is the default time limit of a snapshot.
 const snapshotLimit = 20 * time.Second
 
-// Snapshot describes the page, frames included. The refs in it are what the tab's refs mean from then on. If a dialog is
-// open the error is a *[DialogError].
+// Snapshot describes the page including its frames. Its refs replace the tab's earlier ones. If a dialog is open the
+// error is a *[DialogError].
 func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
 	if err := opts.Validate(); err != nil {
 		return Snapshot{}, err
@@ -49,8 +49,8 @@ func timeoutOrDefault(given time.Duration) time.Duration {
 	return given
 }
 
-// snapshotTries is how often a page may navigate under our hands before we say so; emptyPageWait, how long a page that shows
-// nothing yet may go on loading.
+// snapshotTries is how often a snapshot is attempted while the page navigates; emptyPageWait, how long to wait for a
+// loading page that shows nothing yet.
 const (
 	snapshotTries = 4
 	emptyPageWait = 2 * time.Second
@@ -82,14 +82,14 @@ func (t *Tab) captureSnapshot(ctx context.Context, opts SnapshotOptions) (Snapsh
 	}
 }
 
-// isLoading says that the page has not got all that it asked for.
+// isLoading reports whether the page waits for responses.
 func (t *Tab) isLoading() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.loadState.Loaded || t.loadState.HasOpenSince(0)
 }
 
-// addTabState adds what the tab knows of itself.
+// addTabState adds the tab's address, title and dialogs.
 func (t *Tab) addTabState(snap Snapshot) Snapshot {
 	if snap.Reason != "" && t.isLoading() {
 		snap.Reason += ": it is still loading"
@@ -106,9 +106,9 @@ func (t *Tab) addTabState(snap Snapshot) Snapshot {
 // AccessibilityNode is one node of an accessibility tree.
 type AccessibilityNode = frame.AccessibilityNode
 
-// AccessibilityTree returns the accessibility tree that Chromium makes of the page, frames in their places, at most limit nodes of it
-// (0 means 500; 2,000 at most). Its refs act like those of snapshots, beside them. If a dialog is open the error is a
-// *[DialogError].
+// AccessibilityTree returns Chromium's accessibility tree of the page, frames in their places, limited to limit nodes
+// (0 means 500; 2,000 at most). Its refs work like those of snapshots, and do not replace them. If a dialog is open the
+// error is a *[DialogError].
 func (t *Tab) AccessibilityTree(ctx context.Context, limit int, timeout time.Duration) ([]AccessibilityNode, error) {
 	return readInTurn(ctx, t, "accessibility tree of", timeoutOrDefault(timeout), func(ctx context.Context) ([]AccessibilityNode, error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Tab is one page of the browser. It is safe for concurrent use and does one action at a time: others wait their turn for
-// as long as their context allows. Its identity survives navigation and crashes.
+// Tab is a tab of the browser. It is safe for concurrent use and runs one action at a time; others wait until their
+// context ends. Its identity survives navigation and crashes.
 type Tab struct {
 	browser     *Browser
 	main        *frame.Frame
@@ -28,18 +28,18 @@ type Tab struct {
 	contextID   string
 	opener      *Tab
 	actionToken chan struct{}     // holds a token while an action runs
-	inputState  action.InputState // of whose turn it is
+	inputState  action.InputState // used by the running action
 	ready       chan struct{}     // closed when the tab is set up
-	setUpErr    error             // why it is set up only in part; set before ready is closed
+	setUpErr    error             // why set-up is incomplete; set before ready is closed
 	done        chan struct{}
-	hold        atomic.Pointer[Hold]                     // of the person who works it; nil for nobody
-	freed       atomic.Int64                             // when the last hold ended, in microseconds since 1970
+	hold        atomic.Pointer[Hold]                     // the takeover in progress; nil for none
+	freed       atomic.Int64                             // when the last hold ended, in µs since 1970
 	clean       atomic.Pointer[func(json []byte) []byte] // see CleanRecords
 
 	mu            sync.Mutex
 	url           string
 	title         string
-	err           error // why the tab cannot be used, if so
+	err           error // why the tab cannot be used
 	ended         bool
 	focusEmulated bool // see emulateFocus
 	frozen        bool // see Freeze
@@ -47,11 +47,11 @@ type Tab struct {
 	loadState     LoadState
 	dialogs       DialogLog[*frame.Frame]
 	watchers      map[*tabWatcher]struct{}
-	changed       chan struct{} // closed and replaced whenever anything here changes
+	changed       chan struct{} // closed and replaced whenever a field below mu changes
 	refs          frame.RefRegistry
-	openedTabs    []*Tab // tabs this page opened, since the beginning
+	openedTabs    []*Tab // tabs that this page has opened
 	dragStart     chan<- proto.InputDragData
-	lastMasks     []*PrivacyMask // what the last frames of a live view did not show; nil for nothing
+	lastMasks     []*PrivacyMask // masks of the last screencast frames; nil for none
 }
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
@@ -66,7 +66,7 @@ func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 // ID returns a short id that is stable for the life of the connection: t1, t2, … Numbers are never reused.
 func (t *Tab) ID() string { return t.id }
 
-// TargetID returns Chromium's own id of the tab.
+// TargetID returns the tab's CDP target id.
 func (t *Tab) TargetID() string { return t.targetID }
 
 // ContextID returns the browser context the tab belongs to.
@@ -75,15 +75,15 @@ func (t *Tab) ContextID() string { return t.contextID }
 // Opener returns the tab whose page opened this one, or nil.
 func (t *Tab) Opener() *Tab { return t.opener }
 
-// URL returns the last address Chromium reported. The page is not asked.
+// URL returns the last address Chromium reported. It does not query the page.
 func (t *Tab) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.url
 }
 
-// Title returns the title as of the last action, snapshot or load. The page is not asked: a change that it makes later, by
-// itself, is not seen.
+// Title returns the title as of the last action, snapshot or load. It does not query the page, so a later change by the
+// page itself is not seen.
 func (t *Tab) Title() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,7 +120,7 @@ func (t *Tab) Activate(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the tab and returns when it is gone. Dialogs, beforeunload included, do not keep it open.
+// Close closes the tab and returns when it is closed. Dialogs, including beforeunload, do not keep it open.
 func (t *Tab) Close(ctx context.Context) error {
 	if errors.Is(t.Err(), ErrBrowserGone) {
 		return t.Err()
@@ -142,7 +142,7 @@ func (t *Tab) Close(ctx context.Context) error {
 	}
 }
 
-// Stop stops loading and ends running scripts, also an endless loop. It does not wait for a running action.
+// Stop stops loading and terminates running scripts, even an endless loop. It does not wait for a running action.
 func (t *Tab) Stop(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
@@ -150,12 +150,12 @@ func (t *Tab) Stop(ctx context.Context) error {
 	var calls []*cdp.Call
 	for _, f := range t.tree.ProcessRoots() {
 		f.Post(proto.RuntimeTerminateExecution{})
-		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
+		// Without a running script, termination would hit the next one: run one to be terminated.
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
 	}
 	calls = append(calls, t.main.Begin(proto.PageStopLoading{}))
 	if t.pendingDialog() != nil {
-		return nil // the page stands still until the dialog is answered; loading has been stopped
+		return nil // the page is blocked until the dialog is answered; loading has stopped
 	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.IsDocumentGone(err) {
@@ -165,7 +165,7 @@ func (t *Tab) Stop(ctx context.Context) error {
 	return nil
 }
 
-// setInfo takes over what Chromium says of the target and reports whether anything changed.
+// setInfo stores what Chromium reports about the target and reports whether anything changed.
 func (t *Tab) setInfo(info targetInfo) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,8 +177,8 @@ func (t *Tab) setInfo(info targetInfo) bool {
 	return true
 }
 
-// requestTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
-// reading goroutine, which ends before the browser's others are waited for. The caller holds t.mu.
+// requestTitle asks the browser, not the page, for the title, since there is no event when a title becomes known. It is
+// called on the reading goroutine, which ends before the browser waits for its other goroutines. The caller holds t.mu.
 func (t *Tab) requestTitle() {
 	document := t.loadState.Documents
 	t.loadState.TitleRequests++
@@ -200,13 +200,13 @@ func (t *Tab) requestTitle() {
 	})
 }
 
-// hasTitle says that what the browser shows as the title is one: for a page without, that is its address.
+// hasTitle reports whether the target has a title: for a page without one, Chromium reports its address.
 func hasTitle(info targetInfo) bool {
 	u, err := url.Parse(info.URL)
 	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
 }
 
-// handleReport takes what the present document tells of itself: that it begins and will tell its title, or the title.
+// handleReport handles a report of the present document: that it starts and will report its title, or its title.
 func (t *Tab) handleReport(ev cdp.Event) {
 	title, loaded, ok := t.main.TakeReport(ev)
 	if !ok {
@@ -221,8 +221,8 @@ func (t *Tab) handleReport(ev cdp.Event) {
 	t.signalChange()
 }
 
-// awaitTitle sees to it that the title is known, and that the document is ready for who is about to look at it: one that
-// has loaded is just being drawn, and answers after that. It is not waited for long: what is known then will do.
+// awaitTitle waits until the title is known. By then a document that has just loaded has also been drawn. It gives up
+// soon, since an older title will do.
 func (t *Tab) awaitTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
@@ -241,7 +241,7 @@ func (t *Tab) awaitTitle(ctx context.Context) {
 	}
 }
 
-// setTitleOf takes over the title of the numbered document, if the tab still shows it.
+// setTitleOf stores the title of the numbered document if the tab still shows it.
 func (t *Tab) setTitleOf(document int, title string) {
 	t.mu.Lock()
 	changed := t.loadState.Documents == document && t.title != title
@@ -255,7 +255,7 @@ func (t *Tab) setTitleOf(document int, title string) {
 	}
 }
 
-// setTitle takes over a title, unless the tab has moved on meanwhile.
+// setTitle stores a title unless the tab has navigated meanwhile.
 func (t *Tab) setTitle(info targetInfo) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -282,7 +282,7 @@ func (t *Tab) addOpened(other *Tab) {
 	t.signalChange()
 }
 
-// markClosed marks the tab as closed, for the reason given, and ends what runs in it.
+// markClosed marks the tab as closed with the given reason, and ends what runs in it.
 func (t *Tab) markClosed(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Act does one action and returns when its immediate outcome is there. If a dialog opens meanwhile, it returns at once
-// with Result.BlockedByDialog. If one is open already nothing is done and the error is a *[DialogError]. Other errors wrap
-// [ErrInvalid], [ErrUnknownRef], [ErrNotInteractable], [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone] where one of them
-// applies, and the context's cause when it ended.
+// Act performs an action and returns when its immediate outcome is known. If a dialog opens meanwhile, Act returns at
+// once with Result.BlockedByDialog. If one is already open, nothing is done and the error is a *[DialogError]. Other
+// errors wrap [ErrInvalid], [ErrUnknownRef], [ErrNotInteractable], [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone]
+// where applicable, or the cause of ctx.
 func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	if err := action.Validate(a); err != nil {
 		return Result{}, err
@@ -54,7 +54,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 		return res, nil
 	}
 	if over, ok := errors.AsType[*fault.TimeLimitError](err); ok && over.Limit == limit {
-		// What is done in the page ends before that, and says what was wrong.
+		// Waits in the page end before that and report what was wrong.
 		err = fmt.Errorf("%w: its script is busy; wait, stop it or reload (%w)", cdp.ErrNoAnswer, err)
 	}
 	if err != nil {
@@ -63,11 +63,11 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	return res, nil
 }
 
-// HeldModifiers returns the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
+// HeldModifiers returns the modifier keys that actions have left pressed, as CDP modifier bits. Call it only within
 // [Tab.RunExclusive].
 func (t *Tab) HeldModifiers() int { return t.inputState.ModifierBits() }
 
-// runWithBaseline runs something in the tab's turn, under its limit.
+// runWithBaseline runs do as the tab's current action, within limit.
 func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(context.Context, actionBaseline) error) (actionBaseline, error) {
 	release, err := t.acquireTurn(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(
 	return before, do(ctx, before)
 }
 
-// readInTurn reads something in the tab's turn, for what an error begins with.
+// readInTurn runs read as the tab's current action. what begins the error text.
 func readInTurn[R any](
 	ctx context.Context, t *Tab, what string, limit time.Duration, read func(context.Context) (R, error),
 ) (got R, err error) {
@@ -104,20 +104,20 @@ func readInTurn[R any](
 	return got, nil
 }
 
-// actionTab is the tab as one action sees it.
+// actionTab is the tab as seen by one action.
 type actionTab struct {
 	tab      *Tab
 	baseline actionBaseline // the state before the action
 }
 
-// MainFrame returns the frame that takes input.
+// MainFrame returns the frame that receives input.
 func (s actionTab) MainFrame() *frame.Frame { return s.tab.main }
 
 // Frames returns all frames of the tab.
 func (s actionTab) Frames() []*frame.Frame { return s.tab.tree.Frames() }
 
-// TerminateScripts ends a script that still ran when ctx ended, unless it stands still because of a dialog. Input that does not come back
-// may be stuck in any frame.
+// TerminateScripts terminates a script that is still running when ctx has ended, unless a dialog blocks it. If input
+// got no answer, the script may be in any frame.
 func (s actionTab) TerminateScripts(_ context.Context, f *frame.Frame) {
 	if s.tab.pendingDialog() != nil {
 		return
@@ -127,7 +127,7 @@ func (s actionTab) TerminateScripts(_ context.Context, f *frame.Frame) {
 		frames = s.tab.tree.ProcessRoots()
 	}
 	for _, f := range frames {
-		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
+		// Without a running script, termination would hit the next one: run one to be terminated.
 		f.Post(proto.RuntimeTerminateExecution{}, proto.RuntimeEvaluate{Expression: "0"})
 	}
 }
@@ -137,7 +137,7 @@ func (s actionTab) AwaitURL(ctx context.Context, match func(url string) bool) er
 	return s.tab.waitUntil(ctx, func() bool { return match(s.tab.url) })
 }
 
-// AwaitLoad waits until the main document has come to a load state.
+// AwaitLoad waits until the main document has reached a load state.
 func (s actionTab) AwaitLoad(ctx context.Context, state string) error {
 	return s.tab.waitUntil(ctx, func() bool { return s.tab.loadState.Reached(state) })
 }
@@ -147,12 +147,12 @@ func (s actionTab) Locate(ref, selector string) (frame.Element, error) {
 	return s.tab.locate(ref, selector)
 }
 
-// SendAndWait sends the input that the action ends with, if any, and waits for what it led to.
+// SendAndWait sends the action's final input, if any, and waits for its effects.
 func (s actionTab) SendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
 	return s.tab.sendAndWait(ctx, f, s.baseline, events)
 }
 
-// ReportDrags has native drags told to the channel.
+// ReportDrags sends native drags to begun.
 func (s actionTab) ReportDrags(begun chan<- proto.InputDragData) {
 	s.tab.mu.Lock()
 	defer s.tab.mu.Unlock()
@@ -171,14 +171,14 @@ func (t *Tab) dragStarted(data *proto.InputDragData) {
 	}
 }
 
-// tabWatcher ends the context of something that runs in a tab when the tab cannot go on with it.
+// tabWatcher cancels a context when the tab can no longer serve it.
 type tabWatcher struct {
 	cancel       context.CancelCauseFunc
 	endsOnDialog bool // also when a dialog opens
-	watches      bool // it is for people who watch, and goes on when one of them works the page
+	watches      bool // only watches the page, so it continues during a takeover
 }
 
-// acquireTurn waits for the tab's turn.
+// acquireTurn waits until no other action runs in the tab.
 func (t *Tab) acquireTurn(ctx context.Context) (release func(), err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -201,8 +201,8 @@ func (t *Tab) acquireTurn(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// watchContext derives a context that ends when the limit is over, when the tab crashes or closes, and, if wanted, when a dialog
-// opens. It fails if that is so already.
+// watchContext derives a context that ends after limit, when the tab crashes or closes and, with dialogs, when a dialog
+// opens. It fails if that is already so.
 func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs bool) (context.Context, context.CancelFunc, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,7 +230,7 @@ func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs boo
 	}, nil
 }
 
-// cancelWatchers ends what runs in the tab. Without all it spares what does not mind dialogs. The caller holds t.mu.
+// cancelWatchers cancels what runs in the tab; without all, only what ends on a dialog. The caller holds t.mu.
 func (t *Tab) cancelWatchers(cause error, all bool) {
 	for w := range t.watchers {
 		if all || w.endsOnDialog {
@@ -239,7 +239,7 @@ func (t *Tab) cancelWatchers(cause error, all bool) {
 	}
 }
 
-// signalChange wakes those who wait for the tab's state. The caller holds t.mu.
+// signalChange wakes goroutines that wait for the tab's state. The caller holds t.mu.
 func (t *Tab) signalChange() {
 	close(t.changed)
 	t.changed = make(chan struct{})
@@ -262,7 +262,7 @@ func (t *Tab) waitUntil(ctx context.Context, cond func() bool) error {
 	}
 }
 
-// waitUntilWithin waits for a condition no longer than d; that the time is over is no error.
+// waitUntilWithin waits for a condition for at most d; a timeout is no error.
 func (t *Tab) waitUntilWithin(ctx context.Context, d time.Duration, cond func() bool) error {
 	bounded, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -273,28 +273,28 @@ func (t *Tab) waitUntilWithin(ctx context.Context, d time.Duration, cond func() 
 	return err
 }
 
-// Action is one thing to do in a tab. Kind decides which fields count.
+// Action is one action in a tab. Kind decides which fields apply.
 type Action = action.Action
 
-// Result tells what an action or a navigation led to, as far as it was visible when it returned.
+// Result describes the outcome of an action or navigation, as far as it was known when it returned.
 type Result struct {
 	// URL is the tab's address afterwards.
 	URL string `json:"url"`
-	// Navigated says that the tab's main document was replaced, or its address changed within the document.
+	// Navigated reports that the tab's main document was replaced, or its address changed within the document.
 	Navigated bool `json:"navigated,omitempty"`
-	// Loading says that a load which the action began had not come to its end.
+	// Loading reports that a load begun by the action had not finished.
 	Loading bool `json:"loading,omitempty"`
-	// Downloading says that a download may follow: the page asked for one, which Chromium does not tell of before the server
-	// has answered, or what was clicked promises one by its name.
+	// Downloading reports that a download may follow: the page requested one, which Chromium reports only after the
+	// server has answered, or the clicked element looks like a download by its name.
 	Downloading bool `json:"-"`
 	// Status is the HTTP status of the new main document; 0 if there is none.
 	Status int `json:"status,omitempty"`
-	// BlockedByDialog says that a dialog opened and the action was left where it was. It is not a failure.
+	// BlockedByDialog reports that a dialog opened and the action was left unfinished. It is not a failure.
 	BlockedByDialog bool `json:"blockedByDialog,omitempty"`
 	// Dialog is the open dialog, if BlockedByDialog.
 	Dialog *Dialog `json:"dialog,omitempty"`
 	// Opened lists the tabs that the page opened meanwhile.
 	Opened []*Tab `json:"-"`
-	// Value is what evaluate returned, as JSON; nil for undefined.
+	// Value is the result of evaluate, as JSON; nil for undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 }

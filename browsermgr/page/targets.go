@@ -13,14 +13,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// attachment is what a protocol session belongs to.
+// attachment is what a CDP session is attached to.
 type attachment struct {
 	frame  *frame.Frame
 	tab    *Tab
-	worker bool // frame stands for a dedicated worker, and is not in the tab's tree
+	worker bool // frame stands for a dedicated worker and is not in the tab's tree
 }
 
-// targetInfo is what is used of CDP's TargetInfo. parentFrameId is newer than the protocol types we build on.
+// targetInfo is the part of CDP's Target.TargetInfo that we use. parentFrameId is newer than rod's protocol types.
 type targetInfo struct {
 	TargetID         string `json:"targetId"`
 	Type             string `json:"type"`
@@ -33,11 +33,11 @@ type targetInfo struct {
 	BrowserContextID string `json:"browserContextId"`
 }
 
-// hasNoProcess says that no process has the target's page before it runs: one that a link opened out of its opener's reach. What it is asked
-// meanwhile is kept for it.
+// hasNoProcess reports that the target's page has no process until it runs, because a link opened it without access to
+// its opener. Chromium keeps commands sent to it until then.
 func (i targetInfo) hasNoProcess() bool { return i.OpenerID != "" && !i.CanAccessOpener }
 
-// handleEvent takes one event. It runs on the reading goroutine and never waits for Chromium.
+// handleEvent handles one event. It runs on the connection's reading goroutine and never waits for Chromium.
 func (b *Browser) handleEvent(ev cdp.Event) {
 	switch ev.Method {
 	case "Target.attachedToTarget":
@@ -130,14 +130,15 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 	}
 }
 
-// sessionSetUpLimit bounds how long a target is held that may never answer, and is then used as it is: a tab that was there before us, or
-// whose opener's scripts run in the same process. A new tab of nobody's can only be late. It gets the limit of a call, for a document
-// that it loads before its set-up is answered is never told of.
+// sessionSetUpLimit bounds how long a target that may never answer is paused before it is used anyway: a tab that
+// existed before we connected, or one that shares a process with its opener's scripts. Other new tabs always answer.
+// They get the longer limit of a call, because events of a document that loads before the session is set up would be
+// missed.
 const sessionSetUpLimit = 2 * time.Second
 
-// setUpSession enables what a new session needs, within limit, lets its target run and calls done. The answers are
-// waited for before it runs, since what is still on its way when the target changes its process is lost; a mute target
-// has to run in order to answer.
+// setUpSession enables CDP domains in a new session within limit, resumes the target and calls done. It waits for the
+// results before resuming, since commands in flight are lost when the target changes its process. A target that does
+// not answer while paused (mute) is resumed first.
 func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func(error)) {
 	reqs := []proto.Request{
 		proto.PageEnable{},
@@ -155,8 +156,7 @@ func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute
 	b.release(t, f, reqs, limit, mute, done)
 }
 
-// addWorker sets up a dedicated worker of a tab, and lets it run. What it asks the network for is told to the observers as
-// the tab's.
+// addWorker sets up a dedicated worker of a tab and resumes it. Observers get its network events as events of the tab.
 func (b *Browser) addWorker(f *frame.Frame, t *Tab) {
 	b.mu.Lock()
 	b.sessions[f.Session.ID()] = attachment{frame: f, tab: t, worker: true}
@@ -170,8 +170,8 @@ func (b *Browser) addWorker(f *frame.Frame, t *Tab) {
 	b.release(t, f, reqs, sessionSetUpLimit, false, func(error) {})
 }
 
-// release asks a new session's target, lets it run when it has answered, its tab is lost or the limit is over, and
-// calls done with why it did not answer. A mute target runs at once.
+// release sends reqs to a new session, waits until they are answered, the tab is gone or the limit is over, resumes the
+// target and calls done with the reason for missing answers, or nil. A mute target is resumed at once.
 func (b *Browser) release(
 	t *Tab, f *frame.Frame, reqs []proto.Request, limit time.Duration, mute bool, done func(error),
 ) {
@@ -183,7 +183,7 @@ func (b *Browser) release(
 		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
 	}
 	b.wg.Go(func() {
-		// One limit for all.
+		// One limit for all calls.
 		ctx, cancel, lost := t.watchContext(Watching(context.Background()), limit, false)
 		if lost == nil {
 			defer cancel()
@@ -251,7 +251,8 @@ func (b *Browser) handleDetached(sessionID string) {
 	b.publish(TabClosed, at.tab)
 }
 
-// endWorkers ends the sessions of workers below a frame or a worker that is gone: Chromium does not tell of the end of each.
+// endWorkers ends the sessions of workers below a frame or worker that is gone, since Chromium does not report the end
+// of each.
 func (b *Browser) endWorkers(parent *frame.Frame) {
 	var gone []*frame.Frame
 	b.mu.Lock()
@@ -292,7 +293,7 @@ func (b *Browser) handleCrashed(target, status string) {
 	b.publish(TabCrashed, t)
 }
 
-// handleEvent takes an event of one of the tab's sessions.
+// handleEvent handles an event of one of the tab's sessions.
 func (t *Tab) handleEvent(f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {
 	case "Page.javascriptDialogOpening", "Page.javascriptDialogClosed":
@@ -358,7 +359,7 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.signalChange()
 }
 
-// handleLoadEvent follows the main frame of the tab.
+// handleLoadEvent handles Page events that concern loading of the tab's main frame.
 func (t *Tab) handleLoadEvent(ev cdp.Event) {
 	news, ok := ParseLoadEvent(ev, t.targetID)
 	if !ok {
@@ -379,8 +380,9 @@ func (t *Tab) handleLoadEvent(ev cdp.Event) {
 	t.signalChange()
 }
 
-// emulateFocus has a tab in the background render, keep focus and take input, so that tabs work side by side. It is asked for
-// once the first document is loaded: earlier it crashes the process of a new tab in Chromium 156. The caller holds t.mu.
+// emulateFocus makes a tab in the background render, keep focus and take input, so that tabs can be used concurrently.
+// It is sent after the first document has loaded: earlier it crashes the renderer of a new tab in Chromium 156. The
+// caller holds t.mu.
 func (t *Tab) emulateFocus() {
 	if t.loadState.Loaded && !t.focusEmulated {
 		t.focusEmulated = true
