@@ -230,7 +230,7 @@ func (b *browser) run() {
 func (b *browser) readGraphics() {
 	info, err := profile.ReadGraphics(context.Background(), b.conn.RootSession())
 	if err != nil {
-		b.manager.Logger.Debug("browser does not tell its graphics", "error", err)
+		b.manager.Logger.Debug("read browser's graphics", "error", err)
 		return
 	}
 	b.graphics.Store(info)
@@ -293,13 +293,13 @@ func (b *browser) undoOverrides() {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), undoOverridesTimeout, &fault.TimeLimitError{Limit: undoOverridesTimeout})
 	defer cancel()
 	if err := profile.UndoOverrides(ctx, b.observers); err != nil {
-		b.manager.Logger.Warn("leave a browser as it was found", "error", err)
+		b.manager.Logger.Warn("undo overrides in browser", "error", err)
 	}
 }
 
 func (b *browser) closeObservers() {
 	if err := profile.CloseObservers(slices.Concat(b.observers, b.guards)); err != nil {
-		b.manager.Logger.Warn("clear up after a browser", "error", err)
+		b.manager.Logger.Warn("close browser's observers", "error", err)
 	}
 }
 

@@ -122,7 +122,7 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		b.release()
 		return err
 	}
-	b.manager.Logger.Warn("the browser does not answer, and is started again", "profile", p.Name(), "pid", b.pid())
+	b.manager.Logger.Warn("browser does not answer; restarting it", "profile", p.Name(), "pid", b.pid())
 	b.release()
 	if err := b.stop(ctx); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (b *browser) losesPages() bool {
 	defer cancel()
 	for _, w := range b.windowList() {
 		if _, unsaved := w.savePages(ctx, b); unsaved != "" && !w.isEphemeral() {
-			b.manager.Logger.Debug("an idle browser goes on", "pid", b.pid(), "window", w.key, "reason", unsaved)
+			b.manager.Logger.Debug("an idle browser keeps running", "pid", b.pid(), "window", w.key, "reason", unsaved)
 			return true
 		}
 	}

@@ -191,7 +191,7 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p pa
 		err = s.prepare(ctx, p)
 	}
 	if err != nil { // an empty page made by prepare may be shown at the page's address
-		b.manager.Logger.Debug("a page is opened again without its history", "tab", tab.ID(), "error", err)
+		b.manager.Logger.Debug("reopening a page without its history", "tab", tab.ID(), "error", err)
 		if opened {
 			_ = s.intercept(ctx, nil) // or the session has ended
 		}
@@ -220,7 +220,7 @@ func (w *Window) loadParked(ctx context.Context, b *browser, tab *page.Tab, p pa
 		return err
 	})
 	if err != nil {
-		b.manager.Logger.Debug("a page is not as it was", "tab", tab.ID(), "error", err)
+		b.manager.Logger.Debug("page not fully restored", "tab", tab.ID(), "error", err)
 	}
 	return notes, missing, nil
 }

@@ -238,7 +238,7 @@ func TestABrowserIsNotStoppedForIdlenessWhosePagesWouldLoseSomething(t *testing.
 	write("draft")
 	w.Rest()
 	was := m.Status()[0].PID
-	eventually(t, "it was to be stopped", func() bool { return strings.Contains(log.String(), "an idle browser goes on") })
+	eventually(t, "it was to be stopped", func() bool { return strings.Contains(log.String(), "an idle browser keeps running") })
 	js(t, w, `() => document.querySelector("div").textContent`, `"draft"`)
 	if now := m.Status()[0].PID; now != was {
 		t.Errorf("the browser is another one: %d, was %d", now, was)

@@ -35,7 +35,7 @@ func (m *Manager) packState(name string) {
 		}
 	})
 	if err := profile.PackState(ctx, m.userDataDir(name), m.StateKeys); err != nil {
-		m.Logger.Warn("the state of a person's browser stays unencrypted on the disk", "profile", name, "error", err)
+		m.Logger.Warn("a person's browser state stays unencrypted on disk", "profile", name, "error", err)
 	}
 }
 

@@ -244,13 +244,13 @@ func (h *Takeover) Do(ctx context.Context, c Command) (copied string, err error)
 	case "files":
 		transfers := u.browser.transfers()
 		if transfers == nil {
-			return "", errors.New("the browser's files cannot be moved here")
+			return "", errors.New("this browser cannot upload files")
 		}
 		err = transfers.GiveFiles(ctx, u.tab, c.Files)
 	case "copy":
 		copied, err = u.tab.CopySelection(ctx)
 	default:
-		err = fmt.Errorf("there is nothing called %q to be done", c.What)
+		err = fmt.Errorf("unknown command %q", c.What)
 	}
 	return copied, w.explain(ctx, u.browser, err)
 }
@@ -306,7 +306,7 @@ func (h *Takeover) shut() {
 	}
 }
 
-var errTakeoverEnded = errors.New("the page was given back")
+var errTakeoverEnded = errors.New("the takeover has ended")
 
 // finish masks what was typed in each tab, restores the viewports and gives up control.
 func (h *Takeover) finish() {
@@ -359,7 +359,7 @@ func (h *Takeover) coverTab(ctx context.Context, tab *page.Tab) {
 	if err = errors.Join(tab.Stop(ctx), h.hideTyped(ctx, tab, true)); err == nil {
 		return
 	}
-	h.window.manager.Logger.Warn("a page is left: what a person typed there cannot be masked", "tab", tab.ID())
+	h.window.manager.Logger.Warn("leaving a page: what a person typed there cannot be masked", "tab", tab.ID())
 	if _, err := tab.Navigate(ctx, "about:blank"); err != nil {
 		_ = tab.Close(ctx) // gone, or Close times out
 	}

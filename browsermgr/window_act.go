@@ -143,7 +143,7 @@ func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.R
 func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	transfers := u.browser.transfers()
 	if transfers == nil {
-		return nil, errors.New("upload: the browser's files cannot be moved here")
+		return nil, errors.New("upload: this browser cannot upload files")
 	}
 	paths := args.Texts("paths")
 	err := transfers.Upload(ctx, u.tab, files.UploadRequest{

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneProcessor has the calling thread, and what it starts, run on one processor until restore is called.
+// onOneProcessor restricts the calling thread, and processes it starts, to one processor until restore is called.
 func onOneProcessor() (restore func()) {
 	var all, one unix.CPUSet
 	if unix.SchedGetaffinity(0, &all) != nil {
@@ -20,12 +20,12 @@ func onOneProcessor() (restore func()) {
 			one.Set(cpu) // the last one: others tend to take the first
 		}
 	}
-	_ = unix.SchedSetaffinity(0, &one) // without it the browser uses more threads, no more
+	_ = unix.SchedSetaffinity(0, &one) // if it fails, the browser uses more threads
 	return func() { _ = unix.SchedSetaffinity(0, &all) }
 }
 
-// UseAllProcessors lets a browser that was launched with [LaunchOptions.OneProcessor] run on all that this program may
-// use.
+// UseAllProcessors lets a browser launched with [LaunchOptions.OneProcessor] run on all processors that this program
+// may use.
 func (p *Process) UseAllProcessors() {
 	var all unix.CPUSet
 	if unix.SchedGetaffinity(os.Getpid(), &all) != nil {

@@ -2,38 +2,38 @@ package chrome
 
 import "fmt"
 
-// BrowserFacts holds what was seen of a profile and its browser.
+// BrowserFacts holds observations about a profile and its browser.
 type BrowserFacts struct {
 	Enabled        bool
 	Profile        string
 	Driver         string
-	Started        bool   // by us; otherwise it is joined
-	Personal       bool   // it is a person's, which we never ask in passing
-	Executable     string // found, of one that we start
+	Started        bool   // by us; otherwise it is attached or joined
+	Personal       bool   // a person's own, to which we do not connect for a check
+	Executable     string // path, if we start the browser
 	FindError      string
 	Headless       bool
-	HeadlessSource string // who decided on Headless
+	HeadlessSource string // what decided on Headless
 	HasDisplay     bool
-	Connected      bool // we have a connection now
+	Connected      bool // we are connected
 	HTTP           bool
 	Ready          bool
 	ProbeError     string
-	PortHolder     string // who has the port of a browser that does not run; empty if nobody
-	DirHolder      string // another program that has the profile's directory; empty if none
+	PortHolder     string // program that uses the port of a browser that is not running; empty for none
+	DirHolder      string // another program that uses the profile's directory; empty for none
 	Renderer       string
 	Acceleration   string // hardware, software, unknown, or empty
-	PageNodes      int    // of a look at its page
+	PageNodes      int    // number of nodes on one of its pages
 	PageError      string
 	Deep           bool
-	Guard          string // what checks where its pages go: proxy, best-effort or off
+	Guard          string // what checks addresses of its pages: proxy, best-effort or off
 	GuardNote      string
 	Refusals       uint64
-	WeakeningFlag  string // a flag that takes a protection from its pages; empty if there is none
+	WeakeningFlag  string // flag that weakens the protection of its pages; empty for none
 }
 
 const startHint = "clank browser start"
 
-// Checks judges what was seen. A browser that merely does not run is no failure.
+// Checks evaluates the facts. A browser that is not running is not a failure.
 func (b BrowserFacts) Checks() []Check {
 	checks := []Check{b.enabled(), {ID: "profile", Label: "Profile", Status: CheckPass, Summary: fmt.Sprintf("%q, driver %s", b.Profile, b.Driver)}}
 	if b.Started {
@@ -54,7 +54,7 @@ func (b BrowserFacts) Checks() []Check {
 	return checks
 }
 
-// passUnless returns a check that passes, unless there is something wrong.
+// passUnless returns a passing check unless wrong is set.
 func passUnless(wrong bool, id, label, pass string, status CheckStatus, summary, hint string) Check {
 	if wrong {
 		return Check{ID: id, Label: label, Status: status, Summary: summary, FixHint: hint}
@@ -100,7 +100,7 @@ func (b BrowserFacts) port() Check {
 		b.PortHolder+"; the browser takes another", "end that program, or make a new profile, which gets another port")
 }
 
-// policy says what checks where the browser's pages go.
+// policy reports what checks the addresses of the browser's pages.
 func (b BrowserFacts) policy() Check {
 	c := Check{ID: "policy", Label: "Network access", Status: CheckPass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
 	switch b.Guard {

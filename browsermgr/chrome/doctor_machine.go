@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Machine is the machine that is looked at.
+// Machine describes the machine to check.
 type Machine struct {
-	// Root is what absolute paths are below; empty means /.
+	// Root is the prefix of absolute paths; empty means /.
 	Root string
-	// EUID is the user that the program runs as.
+	// EUID is the effective user id.
 	EUID int
-	// Arch is the processor, as in runtime.GOARCH.
+	// Arch is the processor architecture, as in runtime.GOARCH.
 	Arch string
-	// Free is how many bytes may still be written below a directory; ok is false if that is not to be known.
+	// Free returns the free bytes in a directory's file system; ok is false if unknown.
 	Free func(dir string) (bytes uint64, ok bool)
 }
 
@@ -28,17 +28,17 @@ func ThisMachine() Machine {
 	return Machine{EUID: os.Geteuid(), Arch: runtime.GOARCH, Free: freeBytes}
 }
 
-// MachineSubject names what is to run there.
+// MachineSubject describes the browser that is to run on the machine.
 type MachineSubject struct {
-	Executable string // of the browser; empty if none was found
-	Snap       bool   // it is confined by snap
-	DataDir    string // the user data directory; it need not exist
+	Executable string // path; empty if none was found
+	Snap       bool   // confined by snap
+	DataDir    string // may not exist yet
 	TempDir    string
-	NoSandbox  bool // its sandbox is off by choice
+	NoSandbox  bool // the sandbox is disabled on purpose
 	Headless   bool
 }
 
-// Checks looks at everything.
+// Checks runs all checks.
 func (m Machine) Checks(s MachineSubject) []Check {
 	checks := []Check{
 		m.sandbox(s), m.sharedMemory(), m.disk(s.DataDir, s.TempDir), m.permissions(s.DataDir), m.container(), m.platform(s),
@@ -60,7 +60,7 @@ func (m Machine) path(p string) string {
 	return filepath.Join("/", m.Root, p)
 }
 
-// readText returns a short file without its surrounding space, or "".
+// readText returns a short file without surrounding space; "" if it cannot be read.
 func (m Machine) readText(p string) string {
 	data, err := os.ReadFile(m.path(p))
 	if err != nil {
@@ -74,7 +74,7 @@ func (m Machine) exists(p string) bool {
 	return err == nil
 }
 
-// sandbox judges whether Chromium can have its sandbox: it needs user namespaces, or a helper that belongs to root.
+// sandbox checks whether Chromium's sandbox is available: it needs user namespaces or a setuid root helper.
 func (m Machine) sandbox(s MachineSubject) Check {
 	c := Check{ID: "linux-sandbox", Label: "Chromium's sandbox", Status: CheckPass, Summary: "nothing forbids it"}
 	forbidden := ""
@@ -104,7 +104,7 @@ func (m Machine) sandbox(s MachineSubject) Check {
 	return c
 }
 
-// appArmorAllows looks for a profile that speaks of the program and of user namespaces.
+// appArmorAllows reports whether an AppArmor profile grants the program user namespaces.
 func (m Machine) appArmorAllows(program string) bool {
 	files, err := filepath.Glob(m.path("/etc/apparmor.d/*"))
 	if err != nil || program == "" {
@@ -117,7 +117,7 @@ func (m Machine) appArmorAllows(program string) bool {
 	})
 }
 
-// hasHelper reports whether the setuid helper is beside the program.
+// hasHelper reports whether the setuid helper is next to the program.
 func (m Machine) hasHelper(program string) bool {
 	for _, dir := range []string{filepath.Dir(program), "/usr/lib/chromium", "/opt/google/chrome"} {
 		info, err := os.Stat(m.path(filepath.Join(dir, "chrome-sandbox")))
@@ -160,7 +160,7 @@ func (m Machine) disk(dirs ...string) Check {
 	return c
 }
 
-// nearestExisting returns the directory, or the first above it that exists.
+// nearestExisting returns dir, or its nearest ancestor that exists.
 func (m Machine) nearestExisting(dir string) string {
 	for dir != filepath.Dir(dir) && dir != "" && !m.exists(dir) {
 		dir = filepath.Dir(dir)
@@ -187,7 +187,7 @@ func (m Machine) permissions(dir string) Check {
 	return c
 }
 
-// inContainer names the kind of container we are in, or "".
+// inContainer returns the kind of container we are in; "" for none.
 func (m Machine) inContainer() string {
 	switch {
 	case m.exists("/.dockerenv"):
@@ -228,7 +228,7 @@ func (m Machine) container() Check {
 	return c
 }
 
-// ownLimit reads a limit of this process, by its name in proc(5). One without end is none.
+// ownLimit reads a limit of this process by its name in /proc/self/limits (proc(5)). ok is false for unlimited.
 func (m Machine) ownLimit(name string) (uint64, bool) {
 	_, rest, _ := strings.Cut(m.readText("/proc/self/limits"), name)
 	if fields := strings.Fields(rest); len(fields) > 0 {
@@ -248,7 +248,7 @@ func (m Machine) limit(files ...string) (uint64, bool) {
 	return 0, false
 }
 
-// platform looks at what kind of machine it is.
+// platform checks the operating system and architecture.
 func (m Machine) platform(s MachineSubject) Check {
 	c := Check{ID: "platform", Label: "System", Status: CheckPass, Summary: "Linux on " + m.Arch}
 	if runtime.GOOS != "linux" {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// openProgram opens the ELF file that a path leads to. Many packages put a script in its place, and the program into a
-// directory of the same name.
+// openProgram opens the ELF file of a program. Many packages install a script instead, and the program in a directory
+// of the same name.
 func openProgram(path string) (*elf.File, string) {
 	candidates := []string{path}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
@@ -29,7 +29,7 @@ func openProgram(path string) (*elf.File, string) {
 	return nil, ""
 }
 
-// programArch returns the processor that a program is made for, as in runtime.GOARCH; "" if unknown.
+// programArch returns the architecture a program is built for, as in runtime.GOARCH; "" if unknown.
 func programArch(path string) string {
 	file, _ := openProgram(path)
 	if file == nil {
@@ -41,7 +41,7 @@ func programArch(path string) string {
 	}[file.Machine]
 }
 
-// libraries looks for the shared libraries that the program names, where the dynamic linker would.
+// libraries checks that the program's shared libraries exist where the dynamic linker would look.
 func (m Machine) libraries(program string) Check {
 	c := Check{ID: "libraries", Label: "Shared libraries", Status: CheckPass, Summary: "all that the browser names are there"}
 	file, path := openProgram(m.path(program))
@@ -66,7 +66,7 @@ func (m Machine) libraries(program string) Check {
 	return c
 }
 
-// libraryDirs returns the directories of the dynamic linker (ld.so(8)): the usual ones, and those of its configuration.
+// libraryDirs returns the directories of the dynamic linker (ld.so(8)): the default ones and the configured ones.
 func (m Machine) libraryDirs() []string {
 	var dirs []string
 	for _, pattern := range []string{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/lib/*-linux-*", "/usr/lib/*-linux-*"} {
@@ -95,7 +95,7 @@ func (m Machine) libraryDirs() []string {
 // CheckStatus is the outcome of a check.
 type CheckStatus string
 
-// The outcomes. Only Fail means that something does not work.
+// Values of CheckStatus. Only Fail means that something does not work.
 const (
 	CheckPass CheckStatus = "pass"
 	CheckWarn CheckStatus = "warn"
@@ -103,7 +103,7 @@ const (
 	CheckInfo CheckStatus = "info"
 )
 
-// Check is one finding.
+// Check is the result of one check.
 type Check struct {
 	ID      string      `json:"id"`
 	Label   string      `json:"label"`
@@ -112,7 +112,7 @@ type Check struct {
 	FixHint string      `json:"fixHint,omitempty"`
 }
 
-// NoCheckFailed reports whether no check has failed.
+// NoCheckFailed reports whether no check has the status Fail.
 func NoCheckFailed(checks []Check) bool {
 	return !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == CheckFail })
 }

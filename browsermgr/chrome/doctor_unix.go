@@ -9,10 +9,10 @@ func freeBytes(dir string) (uint64, bool) {
 	if syscall.Statfs(dir, &st) != nil {
 		return 0, false
 	}
-	return st.Bavail * uint64(st.Bsize), true //nolint:gosec // a block has no negative size
+	return st.Bavail * uint64(st.Bsize), true //nolint:gosec // a block size is not negative
 }
 
-// accessTo returns whose a directory is, and whether this program may write to it.
+// accessTo returns the owner of a directory, and whether this program may write to it.
 func accessTo(dir string) (owner int, writable bool, err error) {
 	var st syscall.Stat_t
 	if err := syscall.Stat(dir, &st); err != nil {

@@ -18,28 +18,28 @@ import (
 // BrowserKind is the family of a Chromium executable.
 type BrowserKind string
 
-// The kinds of [Executable].
+// Values of Executable.Kind.
 const (
 	Chrome   BrowserKind = "chrome"
 	Chromium BrowserKind = "chromium"
 	Brave    BrowserKind = "brave"
 	Edge     BrowserKind = "edge"
 	Canary   BrowserKind = "canary"
-	Custom   BrowserKind = "custom" // configured, and of no name we know
+	Custom   BrowserKind = "custom" // configured, with an unknown name
 )
 
-// Executable is a browser that can be launched.
+// Executable is a browser program.
 type Executable struct {
 	Path string
 	Kind BrowserKind
-	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin with
-	// a dot, and /tmp is its own.
+	// Snap reports that snap confines the program: below the home it may only use directories that do not begin with a
+	// dot, and it has its own /tmp.
 	Snap bool
 }
 
-// NotFoundError says that no browser is there. Its text names what was looked for and how to install one.
+// NotFoundError says that no browser is installed. Its text names what was tried and how to install one.
 type NotFoundError struct {
-	Tried   []string // names and paths, in the order in which they were tried
+	Tried   []string // names and paths, in order
 	Install string   // the command that installs one here
 }
 
@@ -48,9 +48,9 @@ func (e *NotFoundError) Error() string {
 		strings.Join(e.Tried, ", "), e.Install)
 }
 
-// Find picks the browser to use: the configured one (a path, or a name on PATH; ~ is the home), or else the default
-// browser of the desktop if it is of the Chromium family, then the usual names and places of the operating system, then
-// what Playwright has downloaded. A configured one that is missing is an error that names it; nothing found is a
+// Find chooses a browser: the configured one (a path, or a name on PATH; ~ is the home directory), or else the
+// desktop's default browser if it is based on Chromium, then the usual names and paths of the operating system, then
+// Playwright's download. If the configured one is missing, the error names it; if none is found, it is a
 // *[NotFoundError].
 func Find(ctx context.Context, configured string) (Executable, error) {
 	home, err := os.UserHomeDir()
@@ -61,11 +61,11 @@ func Find(ctx context.Context, configured string) (Executable, error) {
 	return f.find(ctx, configured)
 }
 
-// finder looks for browsers. Its fields are the machine it looks at.
+// finder finds browsers. Its fields describe the machine.
 type finder struct {
 	goos     string
 	home     string
-	root     string // what absolute places are below
+	root     string // prefix of absolute paths
 	lookPath func(name string) (string, error)
 	getenv   func(key string) string
 	output   func(ctx context.Context, name string, args ...string) (string, error)
@@ -106,7 +106,7 @@ func (f finder) configured(name string) (string, error) {
 		return "", fmt.Errorf("configured browser is missing: %w", err)
 	}
 	if !isExecutableFile(info) {
-		return "", fmt.Errorf("configured browser %s is no program that can be started", name)
+		return "", fmt.Errorf("configured browser %s is not an executable file", name)
 	}
 	return name, nil
 }
@@ -152,7 +152,7 @@ func (f finder) atKnownPaths(context.Context) (string, []string) {
 	return "", places
 }
 
-// firstMatch returns the first startable program that a pattern matches. ~ is the home.
+// firstMatch returns the first executable that a pattern matches. ~ is the home directory.
 func (f finder) firstMatch(pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		pattern = filepath.Join(f.home, rest)
@@ -201,10 +201,10 @@ func describeExecutable(path string, otherwise BrowserKind) Executable {
 	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: IsSnap(path)}
 }
 
-// desktopTimeout bounds a question to the desktop's own tools.
+// desktopTimeout bounds a call of a desktop tool.
 const desktopTimeout = 5 * time.Second
 
-// runSystemTool runs a program of the system, for [desktopTimeout] at most, and returns what it prints.
+// runSystemTool runs a system program for at most [desktopTimeout] and returns its output.
 func runSystemTool(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
 	defer cancel()
@@ -240,9 +240,8 @@ var windowsApps = []string{
 	"Microsoft/Edge/Application/msedge.exe", "Chromium/Application/chrome.exe", "Google/Chrome SxS/Application/chrome.exe",
 }
 
-// desktopDefault returns the default browser of the desktop, if it is of the Chromium family. It needs xdg-settings or
-// xdg-mime; where neither is installed it finds nothing. macOS keeps its default in a binary registry of handlers that
-// no stable tool prints, so there the usual places decide.
+// desktopDefault returns the desktop's default browser if it is based on Chromium. It needs xdg-settings or xdg-mime;
+// without them it finds nothing. On macOS no stable tool prints the default, so only the usual paths are tried.
 func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	if f.goos != "linux" {
 		return "", nil
@@ -266,7 +265,7 @@ func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	return "", []string{"the desktop's default browser"}
 }
 
-// desktopExec returns the program that a desktop entry starts (Desktop Entry Specification, key Exec).
+// desktopExec returns the program of a desktop entry (Desktop Entry Specification, key Exec).
 func (f finder) desktopExec(entry string) string {
 	dirs := []string{
 		filepath.Join(f.home, ".local/share/applications"), filepath.Join(f.root, "usr/local/share/applications"),
@@ -286,7 +285,7 @@ func (f finder) desktopExec(entry string) string {
 	return ""
 }
 
-// program returns the first word of an Exec line that names a program: "env" and its assignments are passed over.
+// program returns the program of an Exec line, skipping "env" and its assignments.
 func (f finder) program(command string) string {
 	for command != "" {
 		var word string
@@ -308,7 +307,7 @@ func (f finder) program(command string) string {
 	return ""
 }
 
-// kindOf tells the family by the name of the program.
+// kindOf derives the browser family from the program's name.
 func kindOf(path string, otherwise BrowserKind) BrowserKind {
 	name := strings.ToLower(filepath.Base(path))
 	switch {
@@ -330,8 +329,8 @@ func kindOf(path string, otherwise BrowserKind) BrowserKind {
 	}
 }
 
-// IsSnap reports whether a program is confined by snap, see [Executable]: it is one, or the script that Ubuntu's apt
-// package puts in a snap's place.
+// IsSnap reports whether snap confines a program (see [Executable]): it is a snap, or Ubuntu's apt package that starts
+// a snap.
 func IsSnap(path string) bool {
 	if strings.HasPrefix(path, "/snap/") {
 		return true
@@ -350,7 +349,7 @@ func IsSnap(path string) bool {
 	return strings.HasPrefix(script, "#!") && strings.Contains(script, "/snap/bin/")
 }
 
-// installCommand returns the one command that installs a browser here.
+// installCommand returns a command that installs a browser on this system.
 func (f finder) installCommand() string {
 	if f.goos == "darwin" {
 		return "brew install --cask chromium"
@@ -358,9 +357,9 @@ func (f finder) installCommand() string {
 	if f.goos == "windows" {
 		return "winget install Google.Chrome"
 	}
-	release, _ := os.ReadFile(filepath.Join(f.root, "etc/os-release")) // without it nothing is known
+	release, _ := os.ReadFile(filepath.Join(f.root, "etc/os-release")) // if it is missing, the distribution is unknown
 	for line := range strings.Lines(string(release)) {
-		// On Ubuntu the apt package is an empty shell around a snap, which may not use our directories.
+		// On Ubuntu the apt package only installs a snap, which may not use our directories.
 		if strings.TrimSpace(line) == "ID=ubuntu" {
 			return "curl -fsSLo /tmp/chrome.deb https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb" +
 				" && sudo apt-get install -y /tmp/chrome.deb"

@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// inheritPipe has the child find its ends of the pipe as its descriptors 3 and 4, as --remote-debugging-pipe wants it.
+// inheritPipe makes the child's ends of the pipe its descriptors 3 and 4, as --remote-debugging-pipe requires.
 func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
 	cmd.ExtraFiles = []*os.File{requests, answers}
 	for _, f := range cmd.ExtraFiles {
-		// Chromium's threads wait in read and write; they take "try again" for the end.
+		// Chromium uses blocking reads and writes and treats EAGAIN as the end of the pipe.
 		if err := syscall.SetNonblock(int(f.Fd()), false); err != nil {
 			return err
 		}
@@ -22,13 +22,13 @@ func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
 	return nil
 }
 
-// askGroupToEnd lets each process of a group end in order (SIGTERM).
+// askGroupToEnd sends SIGTERM to each process of a group.
 func askGroupToEnd(pgid int) error { return signalGroup(pgid, syscall.SIGTERM) }
 
-// killGroup ends each process of a group at once (SIGKILL).
+// killGroup sends SIGKILL to each process of a group.
 func killGroup(pgid int) error { return signalGroup(pgid, syscall.SIGKILL) }
 
-// signalGroup sends a signal to each process of a group. A group that is gone is no error.
+// signalGroup sends a signal to each process of a group. A group that has ended is no error.
 func signalGroup(pgid int, sig syscall.Signal) error {
 	if err := syscall.Kill(-pgid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("send signal %d (%s) to process group %d: %w", int(sig), sig, pgid, err)
@@ -36,8 +36,7 @@ func signalGroup(pgid int, sig syscall.Signal) error {
 	return nil
 }
 
-// collectGroup reaps processes of a group that have become ours because their parent died and we are the init of a
-// container. Elsewhere there are none.
+// collectGroup reaps processes of a group that were reparented to us, because we are the init process of a container.
 func collectGroup(pgid int) {
 	for {
 		var status syscall.WaitStatus
@@ -51,7 +50,7 @@ func collectGroup(pgid int) {
 	}
 }
 
-// describeExit says how a process ended: "killed by signal 9", "exited with status 1".
+// describeExit returns how a process ended, such as "killed by signal 9" or "exited with status 1".
 func describeExit(state *os.ProcessState) string {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return fmt.Sprintf("killed by signal %d", int(ws.Signal()))

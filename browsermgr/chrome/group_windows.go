@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inheritPipe hands the child its ends of the pipe, which were made to be inherited, and tells it which they are.
+// inheritPipe passes the child its ends of the pipe, which are inheritable, and their handles as a flag.
 func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
 	handles := []syscall.Handle{syscall.Handle(requests.Fd()), syscall.Handle(answers.Fd())}
 	cmd.SysProcAttr = &syscall.SysProcAttr{AdditionalInheritedHandles: handles}
@@ -22,17 +22,17 @@ func inheritPipe(cmd *exec.Cmd, requests, answers *os.File) error {
 	return nil
 }
 
-// groups has the job object of each browser that runs, by the id of its main process: a windows.Handle each.
+// groups holds the job object of each running browser, a windows.Handle, by the id of its main process.
 var groups sync.Map
 
-// tether ties the life of a child, and of all that it starts, to that of this program with a job object: the system
-// ends what is in it when its last handle is closed, which happens at the latest when this program ends.
+// tether ties the life of a child and its descendants to this program with a job object: the system ends its processes
+// when the last handle is closed, at the latest when this program ends.
 type tether struct{ pid int }
 
 func newTether(*exec.Cmd) *tether { return &tether{} }
 
-// attach puts a process that has just come to life into a job. What it starts before that, within its first moments,
-// ends with it all the same: Chromium's processes hold a channel to the first.
+// attach assigns a new process to a job. Processes that it started before that also end with it, since Chromium's
+// processes hold a channel to the main process.
 func (t *tether) attach(pid int) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -71,10 +71,10 @@ func withProcess(pid int, access uint32, do func(windows.Handle) error) error {
 	return do(process)
 }
 
-// askGroupToEnd does nothing: a program without a window is asked by way of its DevTools alone.
+// askGroupToEnd does nothing: a process without a window can only be asked through DevTools.
 func askGroupToEnd(int) error { return nil }
 
-// killGroup ends all processes of a browser. One that is gone is no error.
+// killGroup kills all processes of a browser. One that has ended is no error.
 func killGroup(pid int) error {
 	var err error
 	if job, ok := groups.Load(pid); ok {
@@ -88,13 +88,13 @@ func killGroup(pid int) error {
 	return nil
 }
 
-// killedExitCode is how a process ends that was killed here; the system has no signals.
+// killedExitCode is the exit code of processes killed here; Windows has no signals.
 const killedExitCode = 137
 
-// collectGroup does nothing: nobody has to wait for what has ended here.
+// collectGroup does nothing: Windows has no zombies to reap.
 func collectGroup(int) {}
 
-// describeExit says how a process ended: "exited with status 1".
+// describeExit returns how a process ended, such as "exited with status 1".
 func describeExit(state *os.ProcessState) string {
 	if state.ExitCode() == killedExitCode {
 		return "killed"
@@ -102,7 +102,7 @@ func describeExit(state *os.ProcessState) string {
 	return "exited with status " + strconv.Itoa(state.ExitCode())
 }
 
-// groupMembers lists the processes of a browser that still run.
+// groupMembers lists the running processes of a browser.
 func groupMembers(pid int) []int {
 	job, ok := groups.Load(pid)
 	if !ok {
@@ -149,7 +149,7 @@ func inspectProcess(pid int) (processInfo, bool) {
 	return p, err == nil
 }
 
-// processArgs returns the command line of a process, or nil if that is not to be known.
+// processArgs returns the command line of a process; nil if unknown.
 func processArgs(process windows.Handle) []string {
 	buf := make([]byte, 70<<10) // a command line has up to 64 KiB
 	var n uint32
@@ -163,11 +163,11 @@ func processArgs(process windows.Handle) []string {
 	return args
 }
 
-// Works returns true: this system is not asked what a browser does.
+// Works returns true: CPU times are not read on Windows.
 func (*Process) Works() bool { return true }
 
-// MemoryMB returns 0: what a process has to itself is not asked here.
+// MemoryMB returns 0: it is not implemented on Windows.
 func MemoryMB(int) int { return 0 }
 
-// portOwner returns 0: the owner of a port is not asked here.
+// portOwner returns 0: it is not implemented on Windows.
 func portOwner(int) int { return 0 }

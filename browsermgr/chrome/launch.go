@@ -20,8 +20,8 @@ import (
 )
 
 // Launch starts a browser and returns once it has answered a DevTools command. The browser then runs until
-// [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left
-// behind: no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
+// [Process.Stop], or until it or this program ends; ctx bounds only the launch. If Launch fails it leaves nothing
+// behind: no process, lock or temporary directory. If the directory is in use the error is a *[LockedError].
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if err := o.validate(); err != nil {
@@ -51,12 +51,12 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return p, nil
 }
 
-// ErrNoSandbox says that Chromium cannot have its sandbox, and nobody has said that it may do without.
+// ErrNoSandbox is returned if Chromium's sandbox is unavailable and the options do not disable it.
 var ErrNoSandbox = errors.New("browsers do not start without Chromium's sandbox, which keeps a page that breaks out of its process " +
 	"from this machine's files: run clank as a user that can have it, or, where a container does the sandbox's work, switch the " +
 	"setting \"Disable the Chromium sandbox\" on or set CLANK_NO_SANDBOX=1")
 
-// launchOn refuses to do without the sandbox unless it is told to.
+// launchOn launches on a locked directory, and fails if the sandbox is required but unavailable.
 func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, error) {
 	if !o.NoSandbox && os.Geteuid() == 0 {
 		return nil, fmt.Errorf("launch browser: Chromium refuses its sandbox to root: %w", ErrNoSandbox)
@@ -86,15 +86,15 @@ func launchOnPort(ctx context.Context, o LaunchOptions, data *userData, sandbox 
 	return nil, fmt.Errorf("launch browser: %w", &busy)
 }
 
-// PortHolder names the process that listens on a port of this machine. PID is 0 if that is not to be known: it belongs
-// to another user, or to another container.
+// PortHolder is the process that listens on a port of this machine. PID is 0 if it is unknown because the process
+// belongs to another user or container.
 type PortHolder struct {
 	Port    int
 	PID     int
 	Program string
 }
 
-// FindPortHolder looks for who listens on a port.
+// FindPortHolder returns the process that listens on a port.
 func FindPortHolder(port int) PortHolder {
 	h := PortHolder{Port: port, PID: portOwner(port)}
 	if h.PID != 0 {
@@ -114,7 +114,7 @@ func (h PortHolder) String() string {
 	}
 }
 
-// PortError says that somebody else has the DevTools port, or all ports that might have been it.
+// PortError says that other programs use the DevTools port, or all ports to choose from.
 type PortError struct{ Busy []PortHolder }
 
 func (e *PortError) Error() string {
@@ -144,7 +144,7 @@ func shortenList(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// launchOnce starts the program and waits until it has answered. If it does not, it is gone when launchOnce returns.
+// launchOnce starts the program and waits until it has answered. If it does not, launchOnce ends it before returning.
 func launchOnce(ctx context.Context, o LaunchOptions, data *userData, port int, sandbox bool) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("launch browser: %w", context.Cause(ctx))
@@ -171,24 +171,24 @@ func launchOnce(ctx context.Context, o LaunchOptions, data *userData, port int, 
 	return p, nil
 }
 
-// ErrForbiddenByAdmin says that the administrator of this machine forbids to drive this browser.
+// ErrForbiddenByAdmin is returned if a policy of the machine's administrator forbids remote debugging.
 var ErrForbiddenByAdmin = errors.New("a policy of this machine's administrator forbids remote debugging (RemoteDebuggingAllowed): " +
 	"ask them, or install a browser to which it does not apply")
 
-var errDefaultDir = errors.New("Chrome does not let its own default directory be driven: use another user data directory, " + //nolint:staticcheck // a name
+var errDefaultDir = errors.New("Chrome does not allow remote debugging of its default user data directory: use another directory, " + //nolint:staticcheck // a name
 	"or the driver existing-session")
 
 var (
-	errEnded  = errors.New("it ended before its DevTools answered")
+	errEnded  = errors.New("it exited before DevTools answered")
 	errNoPort = errors.New("it cannot listen on its DevTools port")
 )
 
-// sandboxError says that Chromium ended because it cannot have its sandbox, in the line in which it said so.
+// sandboxError says that Chromium ended because its sandbox is unavailable, with the line of stderr that says so.
 type sandboxError struct{ line string }
 
-func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.line }
+func (e *sandboxError) Error() string { return "its sandbox is unavailable: " + e.line }
 
-// awaitReadyOrIdle is awaitReady, and ends once the browser has done nothing at all for a fifth of its time: it hangs.
+// awaitReadyOrIdle is awaitReady, but gives up on a browser that has used no CPU time for a fifth of its time limit.
 func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 	const checks = 10
 	limit := o.Timeout / 5
@@ -209,7 +209,7 @@ func (p *Process) awaitReadyOrIdle(ctx context.Context, o LaunchOptions) error {
 				idle = 0
 			}
 		}
-		cancel(fmt.Errorf("it hangs: it did not answer, and did nothing for %s", limit))
+		cancel(fmt.Errorf("it hangs: it has not answered and was idle for %s", limit))
 	})
 	return p.awaitReady(ctx, o)
 }
@@ -238,8 +238,8 @@ func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
 	return nil
 }
 
-// awaitPipe waits for the answer to a first command over the pipe. How long that takes is the launch and the answer in
-// one, so ctx bounds it.
+// awaitPipe waits for the answer to a first command over the pipe. Starting and answering cannot be told apart, so ctx
+// bounds both.
 func (p *Process) awaitPipe(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -257,7 +257,7 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		// Its end of the pipe is closed: mostly it has ended, or says why it will not.
+		// The browser closed its end of the pipe: it has probably exited, or reports why it will.
 		select {
 		case <-p.exited:
 			return errEnded
@@ -271,11 +271,11 @@ func (p *Process) awaitPipe(ctx context.Context) error {
 		err = errEnded
 	}
 	cancel(err)
-	<-answered //nolint:errcheck // it was ended by cancel
+	<-answered //nolint:errcheck // cancel has ended it
 	return err
 }
 
-// awaitEndpoint waits for the address on stderr, or in the file that Chromium writes when it chose the port itself.
+// awaitEndpoint waits for the address on stderr, or in the file that Chromium writes if it chose the port itself.
 func (p *Process) awaitEndpoint(ctx context.Context) (string, error) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -301,7 +301,8 @@ func (p *Process) awaitEndpoint(ctx context.Context) (string, error) {
 	}
 }
 
-// handleStderrLine looks at a line of stderr for the DevTools address and for the end of the network process.
+// handleStderrLine looks for the DevTools address, listen errors and the end of the network process in a line of
+// stderr.
 func (p *Process) handleStderrLine(line string) {
 	p.network.handleLine(line)
 	url, ok := endpointInLine(line)
@@ -318,7 +319,7 @@ func (p *Process) handleStderrLine(line string) {
 	})
 }
 
-// listenError returns why Chromium says that it will not listen, or nil if the line is about something else.
+// listenError returns Chromium's reason for not listening, or nil if the line is about something else.
 func listenError(line string) error {
 	switch {
 	case strings.Contains(line, "Cannot start http server for devtools"):
@@ -332,7 +333,7 @@ func listenError(line string) error {
 	}
 }
 
-// explain adds how the process ended, if it ended by itself. It is called when the process is gone.
+// explain adds how the process exited, if it did so by itself. The process must have exited.
 func (p *Process) explain(err error) error {
 	if !errors.Is(err, errEnded) {
 		return err
@@ -343,7 +344,7 @@ func (p *Process) explain(err error) error {
 	return fmt.Errorf("%w: %s", err, describeExit(p.cmd.ProcessState))
 }
 
-// quoteStderr quotes stderr for the end of an error, or says what is meant if that is known.
+// quoteStderr returns the end of stderr for an error text, or an explanation if the cause is known.
 func quoteStderr(stderr *stderrTail) string {
 	switch text := stderr.quote(); {
 	case strings.Contains(text, "Too many open files"):
@@ -358,7 +359,7 @@ func quoteStderr(stderr *stderrTail) string {
 	return "; it said nothing"
 }
 
-// sandboxLine returns the line in which Chromium says that it cannot have its sandbox, or "".
+// sandboxLine returns the line in which Chromium reports that its sandbox is unavailable; "" for none.
 func sandboxLine(text string) string {
 	for line := range strings.Lines(text) {
 		for _, sign := range []string{
@@ -380,8 +381,7 @@ func IsListening(ctx context.Context, port int) bool {
 	return err == nil && conn.Close() == nil
 }
 
-// askBrowser sends one command to the browser's own DevTools target, over a connection of its own, and returns the
-// answer.
+// askBrowser sends one command to the browser's DevTools target over a separate connection, and returns the result.
 func askBrowser[R any](ctx context.Context, url string, command proto.Request) (R, error) {
 	conn, err := cdp.Dial(ctx, url, cdp.Options{CallTimeout: DefaultLaunchTimeout})
 	if err != nil {
@@ -393,7 +393,7 @@ func askBrowser[R any](ctx context.Context, url string, command proto.Request) (
 	return cdp.Ask[R](ctx, conn.Session("", cdp.ErrGone), command)
 }
 
-// endpointInLine finds the address in the line that Chromium writes once it listens.
+// endpointInLine parses the line that Chromium writes once it listens.
 func endpointInLine(line string) (url string, ok bool) {
 	_, rest, found := strings.Cut(line, "DevTools listening on ")
 	rest = strings.TrimSpace(rest)
@@ -402,7 +402,7 @@ func endpointInLine(line string) (url string, ok bool) {
 
 var errEndpointFile = errors.New("DevToolsActivePort is not complete")
 
-// endpointInFile reads the file DevToolsActivePort: the port, and on the next line the path of the browser target.
+// endpointInFile parses the file DevToolsActivePort: the port, and on the next line the path of the browser target.
 func endpointInFile(data string) (string, error) {
 	number, path, ok := strings.Cut(data, "\n")
 	path = strings.TrimSpace(path)

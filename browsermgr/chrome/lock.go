@@ -14,28 +14,28 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockName is a file in each user data directory. The lock is the advisory lock on it (flock(2)), which ends with its
-// holder, however that ends; the contents only tell who it is, and which browser to look for when the holder has died.
+// lockName is a file in each user data directory with an advisory lock (flock(2)), which the system releases when its
+// holder ends. Its contents identify the holder, and its browser in case the holder has died.
 const lockName = "clank.lock"
 
-// LockHolder says who has a user data directory, or had it last.
+// LockHolder identifies the program that uses a user data directory, or used it last.
 type LockHolder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
 
-	// Browser and BrowserStart identify the browser process that the holder has launched.
+	// Browser and BrowserStart identify the browser process that the holder launched.
 	Browser      int    `json:"browser,omitempty"`
 	BrowserStart string `json:"browserStart,omitempty"`
 }
 
-// LockedError says that somebody else uses a user data directory.
+// LockedError says that another program uses a user data directory.
 type LockedError struct {
 	Dir    string
 	Holder LockHolder // zero if unknown
 }
 
-// Error names the holder and the way out.
+// Error names the holder and what to do.
 func (e *LockedError) Error() string {
 	who := "another program"
 	if e.Holder.PID != 0 {
@@ -44,8 +44,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("user data directory %s is in use by %s: end it, or use another profile", e.Dir, who)
 }
 
-// holderFile returns the file that says who has a directory: the locked one, except where a lock keeps others from
-// reading it, too.
+// holderFile returns the file that identifies the holder: the locked one, except where a lock prevents others from
+// reading it.
 func holderFile(dir string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(dir, "clank.holder")
@@ -55,12 +55,12 @@ func holderFile(dir string) string {
 
 type dirLock struct {
 	flock  *flock.Flock
-	dir    string // may change its name while it is locked
+	dir    string // may be renamed while locked
 	holder LockHolder
-	last   LockHolder // who had it before
+	last   LockHolder // the previous holder
 }
 
-// lockDir takes the directory, or fails with a *LockedError at once.
+// lockDir locks a directory, or fails with a *LockedError at once.
 func lockDir(dir string) (*dirLock, error) {
 	lock, last := flock.New(filepath.Join(dir, lockName)), readHolder(dir)
 	switch ok, err := lock.TryLock(); {
@@ -85,7 +85,7 @@ func ownProgramName() string {
 	return filepath.Base(path)
 }
 
-// record notes the browser, so that a successor can tell it from one that a person started.
+// record records the browser, so that the next holder can tell it from one that a person started.
 func (l *dirLock) record(browser processInfo) error {
 	l.holder.Browser, l.holder.BrowserStart = browser.pid, browser.start
 	return l.write()
@@ -102,7 +102,7 @@ func (l *dirLock) write() error {
 	return nil
 }
 
-// release lets others have the directory. The file stays: removing it would let two holders lock two files.
+// release unlocks the directory. The file stays: if it were removed, two holders could lock two files.
 func (l *dirLock) release() { _ = l.flock.Unlock() }
 
 func readHolder(dir string) LockHolder {
@@ -114,22 +114,22 @@ func readHolder(dir string) LockHolder {
 	return h
 }
 
-// singletonFiles are what Chromium itself leaves in a user data directory that is in use (process_singleton_posix).
+// singletonFiles are what Chromium creates in a user data directory in use (process_singleton_posix).
 var singletonFiles = []string{"SingletonLock", "SingletonSocket", "SingletonCookie"}
 
-// singletonOwner reads Chromium's own lock, a link to "host-pid". ok is false if there is none.
+// singletonOwner reads Chromium's lock, a symbolic link to "host-pid". ok is false if there is none.
 func singletonOwner(dir string) (host string, pid int, ok bool) {
 	target, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
 	if err != nil {
 		return "", 0, false
 	}
 	host, number, _ := cutLast(target, "-")
-	pid, _ = strconv.Atoi(number) // 0 where it is none
+	pid, _ = strconv.Atoi(number) // 0 if malformed
 	return host, pid, true
 }
 
-// singletonSocket returns the temporary directory with the socket of the browser that has a user data directory; "" if
-// none is known.
+// singletonSocket returns the temporary directory with the socket of the browser that uses a user data directory; "" if
+// unknown.
 func singletonSocket(dir string) string {
 	target, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
 	if err != nil || !filepath.IsAbs(target) {
@@ -138,7 +138,7 @@ func singletonSocket(dir string) string {
 	return filepath.Dir(target)
 }
 
-// removeSocket removes such a directory, unless something else is in it.
+// removeSocket removes that directory, unless it contains anything else.
 func removeSocket(dir string) {
 	if dir == "" {
 		return
@@ -160,8 +160,8 @@ func clearSingleton(dir string) error {
 	return nil
 }
 
-// LastLockHolder returns who holds a user data directory, or held it last, and whether that program still runs. It does
-// not disturb that program.
+// LastLockHolder returns the present or last holder of a user data directory, and whether that program still runs. It
+// does not disturb the program.
 func LastLockHolder(dir string) (h LockHolder, running bool) {
 	h = readHolder(dir)
 	p, ok := inspectProcess(h.PID)

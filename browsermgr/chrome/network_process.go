@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// networkRestarts tells when a browser starts its network process again. The DevTools protocol does not: each load that
-// was under way fails as if it had been aborted.
+// networkRestarts detects from stderr when a browser restarts its network process. CDP has no event for that: loads in
+// progress fail as if they had been aborted.
 type networkRestarts struct {
 	mu   sync.Mutex
-	next chan struct{} // nil until somebody waits
+	next chan struct{} // nil until a caller waits
 }
 
-// handleLine looks at a line of Chromium's stderr.
+// handleLine examines a line of Chromium's stderr.
 func (n *networkRestarts) handleLine(line string) {
 	if !strings.Contains(line, "Network service crashed or was terminated") {
 		return
@@ -34,6 +34,6 @@ func (n *networkRestarts) await() <-chan struct{} {
 	return n.next
 }
 
-// NetworkRestarted returns a channel that is closed when the browser next starts its network process again, because that
-// has ended. Loads that were under way are lost then.
+// NetworkRestarted returns a channel that is closed the next time the browser's network process has ended and is
+// restarted. Loads in progress are lost then.
 func (p *Process) NetworkRestarted() <-chan struct{} { return p.network.await() }

@@ -17,53 +17,53 @@ import (
 	"clank/internal/hardening"
 )
 
-// DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to
-// its answer to a first command.
+// DefaultLaunchTimeout bounds starting a browser until DevTools listens, DefaultReadyTimeout the time from then until
+// it answers a first command.
 const (
 	DefaultLaunchTimeout = 15 * time.Second
 	DefaultReadyTimeout  = 8 * time.Second
 )
 
-// LaunchOptions says what to launch and how. Executable is required.
+// LaunchOptions configures a launch. Executable is required.
 type LaunchOptions struct {
-	// Executable is the program, see [Find].
+	// Executable is the path of the program; see [Find].
 	Executable string
-	// UserDataDir is the browser's directory, made if it is missing and kept afterwards. Empty means a temporary one
-	// below TempDir, which is removed when the browser has ended.
+	// UserDataDir is the browser's directory, created if missing and kept afterwards. Empty means a temporary one below
+	// TempDir, which is removed when the browser has ended.
 	UserDataDir string
-	// TempDir is where temporary directories are made; empty means the system's.
+	// TempDir holds temporary directories; empty means the system's.
 	TempDir string
 	// Headless runs without a window.
 	Headless bool
-	// NoSandbox does without Chromium's sandbox. Otherwise a launch that cannot have it, such as one as root, fails with
+	// NoSandbox disables Chromium's sandbox. Otherwise a launch where it is unavailable, such as by root, fails with
 	// [ErrNoSandbox].
 	NoSandbox bool
-	// Pipe has the browser speak over a pipe, which only this program has: no port is opened, so that nobody else on
-	// this machine gets in. Without it the browser listens for everybody, as one that somebody else has started.
+	// Pipe makes DevTools use a pipe to this program instead of a port, so that no other program on this machine has
+	// access. Without it DevTools listens on a port without authentication.
 	Pipe bool
-	// Ports are those that the DevTools may listen on: the first that is free is taken. None lets the system choose.
-	// They do not go with Pipe.
+	// Ports lists the DevTools ports to try; the first free one is used. Empty lets the system choose. It cannot be
+	// combined with Pipe.
 	Ports []int
-	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
+	// ProfileName and Color (#RRGGBB) appear in the browser's window; empty keeps them as they were.
 	ProfileName, Color string
-	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine
-	// either, and Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
+	// Proxy, if set, is the proxy for all traffic, including loopback, as http://host:port. Chromium then resolves no
+	// names itself. Args that would bypass it are refused; see [ProxyBypassFlag].
 	Proxy string
-	// OneProcessor starts the browser, where the system can, so that it takes this machine to have one processor: its
-	// codecs then use one thread. See [Process.UseAllProcessors].
+	// OneProcessor makes the browser, where the system can, believe that the machine has one processor, so that its
+	// codecs use one thread. See [Process.UseAllProcessors].
 	OneProcessor bool
-	// Sound keeps what pages play for [Process.Sound], on Linux. Nobody hears it on this machine then.
+	// Sound captures what pages play as [Process.Sound], on Linux, instead of playing it on this machine.
 	Sound bool
-	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
+	// Args are added after our own flags. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
-	// Env is the environment; nil means [hardening.Environ]. Proxy variables are taken out either way: what pages may
-	// reach is settled with flags.
+	// Env is the environment; nil means [hardening.Environ]. Proxy variables are removed in any case, since flags
+	// configure the network.
 	Env []string
-	// Timeout bounds the launch until the DevTools listen; zero means [DefaultLaunchTimeout].
+	// Timeout bounds the launch until DevTools listens; zero means [DefaultLaunchTimeout].
 	Timeout time.Duration
-	// ReadyTimeout bounds the time from then to the answer to a first command; zero means [DefaultReadyTimeout].
+	// ReadyTimeout bounds the time from then until the first answer; zero means [DefaultReadyTimeout].
 	ReadyTimeout time.Duration
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -93,7 +93,7 @@ func (o LaunchOptions) validate() error {
 	return o.checkSnap()
 }
 
-// ErrNoDisplay says that a window was wanted where none can be shown.
+// ErrNoDisplay is returned if a visible browser is requested without a display.
 var ErrNoDisplay = errors.New("launch browser: a window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set: " +
 	"run it headless, or start the program with xvfb-run")
 
@@ -104,7 +104,7 @@ func hasDisplay(env []string) bool {
 	})
 }
 
-// checkSnap refuses directories that a snap would not see, or see elsewhere.
+// checkSnap refuses directories that a snap cannot see, or sees elsewhere.
 func (o LaunchOptions) checkSnap() error {
 	if !IsSnap(o.Executable) {
 		return nil
@@ -132,7 +132,7 @@ func (o LaunchOptions) environ() []string {
 	return hardening.Environ()
 }
 
-// browserEnv returns the environment without proxy variables, and with the HOME that Chromium insists on.
+// browserEnv returns the environment without proxy variables, and with HOME, which Chromium requires.
 func (o LaunchOptions) browserEnv() []string {
 	var env []string
 	home := false
@@ -154,12 +154,12 @@ func (o LaunchOptions) browserEnv() []string {
 	return env
 }
 
-// headlessFrameHeight is the height of what Chromium draws above the page, tabs and address, in pixels.
+// headlessFrameHeight is the height of the tab strip and address bar that Chromium draws above the page, in pixels.
 const headlessFrameHeight = 87
 
-// flags returns the command line without the program. Site isolation stays as Chromium has it: on.
+// flags returns the command-line flags. Site isolation stays enabled, as by default.
 func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
-	const width, height = 1280, 720 // of pages in pixels, or of the window if it is not headless
+	const width, height = 1280, 720 // of pages in pixels, or of a visible window
 	features, args := mergeDisabledFeatures(o.Args)
 	devTools := fmt.Sprintf("--remote-debugging-port=%d", port)
 	if o.Pipe {
@@ -181,11 +181,11 @@ func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	}
 	if o.Headless {
 		flags = append(flags, "--headless=new", "--disable-gpu",
-			// Without a real screen the window's own frame still counts, and a screen smaller than the window would
-			// clip it.
+			// Without a real screen the window's frame still counts, and a screen smaller than the window would clip
+			// it.
 			fmt.Sprintf("--window-size=%d,%d", width, height+headlessFrameHeight),
 			fmt.Sprintf("--screen-info={%dx%d}", max(1920, width), max(1080, height+headlessFrameHeight)),
-			// Pictures of whole pages lose classic scroll bars, and the page's layout with them.
+			// In pictures of whole pages, classic scroll bars vanish and change the page's layout.
 			"--hide-scrollbars")
 	} else {
 		flags = append(flags, fmt.Sprintf("--window-size=%d,%d", width, height))
@@ -205,16 +205,16 @@ func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	return append(append(flags, args...), "about:blank")
 }
 
-// disabledFeatures are parts of Chromium that nobody here needs. After a click it would hold timers and messages back
-// until the next frame: every action would wait for that. For a call it would ask the local network for the names of
-// peers that a page makes up. For each window without a screen it would start a renderer of its own and load two pages
-// into it, suggestions for an address field in which nobody types: more work than all the rest of a launch.
+// disabledFeatures are features of Chromium that we do not need. Among them: holding back timers and messages after
+// input until the next frame, which would delay every action; asking the local network for the mDNS names of WebRTC
+// peers that a page makes up; and, for each window without a screen, starting a renderer for two address bar suggestion
+// pages, which costs more than the rest of a launch.
 const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,WebRtcHideLocalIpsWithMdns," +
 	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
 	"NetworkTimeServiceQuerying,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
-// mergeDisabledFeatures joins the features that args switch off with our own, since of several such flags Chromium
-// takes the last alone. rest are the other args.
+// mergeDisabledFeatures joins the features that args disable with our own, since Chromium uses only the last such flag.
+// rest holds the other args.
 func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	all := []string{disabledFeatures}
 	for _, arg := range args {
@@ -227,7 +227,7 @@ func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	return strings.Join(all, ","), rest
 }
 
-// networkFlags returns the flags that say which way traffic goes.
+// networkFlags returns the flags that configure the network.
 func (o LaunchOptions) networkFlags() []string {
 	if o.Proxy == "" {
 		if firstFlagAmong(o.Args, []string{"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server"}) != "" {
@@ -244,71 +244,68 @@ func (o LaunchOptions) networkFlags() []string {
 	}
 	return []string{
 		"--proxy-server=" + o.Proxy,
-		// Without this rule Chromium would reach this machine itself.
+		// Without this rule Chromium would connect to loopback directly.
 		"--proxy-bypass-list=<-loopback>",
-		// A second wall: what does not ask the proxy finds no address.
+		// As a second barrier, requests that bypass the proxy resolve no address.
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE " + host,
 		"--webrtc-ip-handling-policy=disable_non_proxied_udp",
 		"--dns-prefetch-disable",
-		// Chromium's own reports would only be refused.
+		// The proxy would only refuse Chromium's own reports.
 		"--disable-domain-reliability",
 		"--disable-breakpad",
 		"--disable-client-side-phishing-detection",
 		"--disable-default-apps",
 		"--disable-component-extensions-with-background-pages",
 		"--safebrowsing-disable-auto-update",
-		// What Chromium asks for at each start whatever it is told. Nobody is to be asked about that.
+		// Chromium requests these at each start regardless of other flags. Send them to no real host.
 		"--component-updater=url-source=https://updates." + invalidDomain + "/",
 		"--gaia-url=https://accounts." + invalidDomain,
 	}
 }
 
-// invalidDomain is a domain that is nobody's (RFC 6761, section 6.4). Below it a browser with a proxy looks for the
-// services of its maker that it would ask at each start.
+// invalidDomain is a domain that does not exist (RFC 6761, section 6.4), for the vendor services that a browser would
+// contact at each start.
 const invalidDomain = "chromium.invalid"
 
-// ErrProxyBypass says that a flag of the operator's would lead traffic around the proxy.
-var ErrProxyBypass = errors.New("a flag would lead pages around what checks where they may go; take it out of the flags for the " +
-	"browser, or allow pages to reach everything")
+// ErrProxyBypass is returned if a flag of the operator would bypass the proxy.
+var ErrProxyBypass = errors.New("a flag would let pages bypass the proxy that checks their traffic: remove it from the flags for the " +
+	"browser, or allow pages to reach every address")
 
-// proxyBypassFlags are the flags by which traffic finds another way than the proxy.
+// proxyBypassFlags are flags that let traffic bypass the proxy.
 var proxyBypassFlags = []string{
 	"--proxy-server", "--proxy-bypass-list", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server", "--host-resolver-rules",
 	"--host-rules", "--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy", "--enable-quic", "--origin-to-force-quic-on",
 	"--webtransport-developer-mode",
-	// Extensions may set another proxy.
+	// Extensions may configure another proxy.
 	"--load-extension", "--disable-extensions-except",
 }
 
-// ErrDevToolsExposed says that a flag of the operator's would let others into the browser, or lose it for us.
-var ErrDevToolsExposed = errors.New("a flag would open the browser's DevTools to others, or keep us from them; take it out of the flags for " +
+// ErrDevToolsExposed is returned if a flag of the operator would open DevTools to others, or close it to us.
+var ErrDevToolsExposed = errors.New("a flag would open the browser's DevTools to other programs, or close it to clank: remove it from the flags for " +
 	"the browser")
 
-// devToolsFlags are the flags by which others reach the DevTools, or another directory with other logins is used.
+// devToolsFlags are flags that open DevTools to others, or use another directory with other logins.
 var devToolsFlags = []string{
 	"--remote-debugging-address", "--remote-allow-origins", "--remote-debugging-port", "--remote-debugging-pipe",
 	"--remote-debugging-socket-name", "--user-data-dir",
 }
 
-// DevToolsExposingFlag returns the first of a browser's flags that would open its DevTools to others than us, or keep
-// us from them; "" if there is none.
+// DevToolsExposingFlag returns the first flag that would open DevTools to others, or close it to us; "" for none.
 func DevToolsExposingFlag(args []string) string { return firstFlagAmong(args, devToolsFlags) }
 
-// ErrProtectionWeakened says that a flag of the operator's would leave pages, and this machine, less protected.
-var ErrProtectionWeakened = errors.New("a flag would take away what keeps pages from each other and from this " +
-	"machine; take it out of the flags for the browser (the sandbox has a setting of its own)")
+// ErrProtectionWeakened is returned if a flag of the operator would weaken the protection of pages or of this machine.
+var ErrProtectionWeakened = errors.New("a flag would weaken the protection of pages and of this " +
+	"machine: remove it from the flags for the browser (the sandbox has its own setting)")
 
-// weakeningWords are parts of the names of flags by which pages read each other or files, break out more easily, are
-// granted what nobody was asked about, or connections and their keys are written down. With parts of names, flags of
-// later versions are found, too.
+// weakeningWords are parts of the names of flags that let pages read each other or files, weaken the sandbox, grant
+// permissions without asking, or log traffic and its keys. Matching parts of names also finds flags of later versions.
 var weakeningWords = []string{
 	"sandbox", "disable-site-isolation", "web-security", "certificate-errors", "insecure-", "unsafely-", "file-access",
 	"single-process", "zygote", "subprocess-path", "cmd-prefix", "-launcher", "key-log", "net-log", "fake-ui-for",
 	"auto-accept-", "auto-grant-", "auto-select-",
 }
 
-// ProtectionWeakeningFlag returns the first of a browser's flags that take from pages, or from this machine, what
-// protects them; "" if there is none.
+// ProtectionWeakeningFlag returns the first flag that weakens the protection of pages or of this machine; "" for none.
 func ProtectionWeakeningFlag(args []string) string {
 	i := slices.IndexFunc(args, func(arg string) bool {
 		name, value, _ := strings.Cut(strings.ToLower(arg), "=")
@@ -324,8 +321,7 @@ func ProtectionWeakeningFlag(args []string) string {
 	return args[i]
 }
 
-// ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there
-// is none.
+// ProxyBypassFlag returns the first flag that would let traffic bypass a proxy; "" for none.
 func ProxyBypassFlag(args []string) string { return firstFlagAmong(args, proxyBypassFlags) }
 
 func firstFlagAmong(args, flags []string) string {
@@ -338,11 +334,11 @@ func firstFlagAmong(args, flags []string) string {
 	return ""
 }
 
-// restrictNetworkPrefs writes into a profile's files what no flag says: no names looked up by other means than ours,
-// nothing loaded because somebody might want it, and no datagrams of calls but through a proxy.
+// restrictNetworkPrefs sets preferences of a profile for which there are no flags: no DNS over HTTPS, no prefetching,
+// and no WebRTC over UDP except through a proxy.
 func restrictNetworkPrefs(dir string) error {
 	err := editJSON(filepath.Join(dir, "Default", "Preferences"), func(prefs map[string]any) {
-		setNested(prefs, 2, "net", "network_prediction_options") // never
+		setNested(prefs, 2, "net", "network_prediction_options") // never predict
 		setNested(prefs, "disable_non_proxied_udp", "webrtc", "ip_handling_policy")
 		setNested(prefs, false, "search", "suggest_enabled")
 		setNested(prefs, false, "signin", "allowed")
@@ -355,7 +351,7 @@ func restrictNetworkPrefs(dir string) error {
 	}
 	return editJSON(filepath.Join(dir, "Local State"), func(state map[string]any) {
 		setNested(state, "off", "dns_over_https", "mode")
-		// Otherwise a picture of nobody is loaded from the web.
+		// Otherwise the default avatar is downloaded.
 		setNested(state, "chrome://theme/IDR_PROFILE_AVATAR_26", "profile", "info_cache", "Default", "avatar_icon")
 		setNested(state, true, "profile", "info_cache", "Default", "is_using_default_avatar")
 	})

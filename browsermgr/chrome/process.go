@@ -20,27 +20,28 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Process is a browser that was launched. Its fields do not change. It is safe for concurrent use.
+// Process is a launched browser. Its exported fields do not change. It is safe for concurrent use.
 type Process struct {
-	// PID is the main process's, and the id of its process group.
+	// PID is the id of the main process and of its process group.
 	PID int
-	// Pipe is the way to the browser's DevTools, for one connection; nil if the browser listens on a port. Stop closes it.
+	// Pipe connects to the browser's DevTools, for one connection; nil if the browser listens on a port. Stop closes
+	// it.
 	Pipe *cdp.Pipe
-	// WebSocketURL is the browser's own DevTools target: ws://127.0.0.1:port/devtools/browser/…; "" with a pipe.
+	// WebSocketURL is the DevTools browser target: ws://127.0.0.1:port/devtools/browser/…; "" with a pipe.
 	WebSocketURL string
 	// Port is the DevTools port; 0 with a pipe.
 	Port int
-	// Version is the browser's name and version as it says itself, e.g. "Chrome/156.0.8078.79".
+	// Version is what the browser reports, such as "Chrome/156.0.8078.79".
 	Version string
-	// UserDataDir is the directory that the browser uses; Temporary says that it goes with the browser.
+	// UserDataDir is the browser's directory. If Temporary, it is removed when the browser has ended.
 	UserDataDir string
 	Temporary   bool
-	// Sandbox says that Chromium's sandbox is on. If it is not, SandboxNote says why, for people.
+	// Sandbox reports whether Chromium's sandbox is enabled. If not, SandboxNote says why, for people.
 	Sandbox     bool
 	SandboxNote string
 	// StartedAt is when the process was started.
 	StartedAt time.Time
-	// Sound is what its pages play; nil if that is not to be had.
+	// Sound is the audio of all pages; nil if unavailable.
 	Sound *Sound
 
 	cmd    *exec.Cmd
@@ -49,26 +50,26 @@ type Process struct {
 
 	network networkRestarts
 
-	lines   sync.Once   // the first address or refusal that stderr named
+	lines   sync.Once   // guards address and refused: only the first counts
 	address chan string // capacity 1
 	refused chan error  // capacity 1
 
 	stopping atomic.Bool
-	exited   chan struct{} // the process and its group are gone
-	launched chan struct{} // the launch has succeeded or given up
-	data     *userData     // ours to close; set before settled is closed, nil if the launch gave up
+	exited   chan struct{} // closed when the process and its group have ended
+	launched chan struct{} // closed when the launch has succeeded or failed
+	data     *userData     // to close; set before launched is closed, nil if the launch failed
 	done     chan struct{}
 	err      error // set before done is closed
 
-	used atomic.Value // string: what Works saw
+	used atomic.Value // string: CPU times at the last call of Works
 }
 
-// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is left: no
-// process, no lock, no temporary directory.
+// Done returns a channel that is closed when the browser has ended and nothing of it is left: no process, lock or
+// temporary directory.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser runs, and
-// after an end that [Process.Stop] brought about.
+// Err returns how the browser ended, such as "the browser ended (killed by signal 9)". It is nil while the browser runs
+// and after [Process.Stop].
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -78,13 +79,13 @@ func (p *Process) Err() error {
 	}
 }
 
-// startProcess starts the program and returns once it runs. A goroutine of the Process's own looks after it until done.
+// startProcess starts the program and returns once it runs. A goroutine supervises it until done is closed.
 func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sandbox bool) (*Process, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
-	// The browser outlives the launch, so it is not bound to the launch's context.
+	// The browser outlives the launch and its context.
 	ctx = context.WithoutCancel(ctx)
 	cmd := exec.CommandContext(ctx, o.Executable, o.flags(dir, port, sandbox)...)
 	cmd.Env = o.browserEnv()
@@ -98,7 +99,7 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 	if o.Sound {
 		sound, env, err := openSound(dir)
 		if err != nil {
-			o.Logger.Warn("pages cannot be heard", "error", err)
+			o.Logger.Warn("no sound from pages", "error", err)
 		}
 		p.Sound, cmd.Env = sound, append(cmd.Env, env...)
 	}
@@ -121,7 +122,7 @@ func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sa
 	return p, nil
 }
 
-// openPipe makes the two pipes of --remote-debugging-pipe and returns the child's ends.
+// openPipe creates the two pipes of --remote-debugging-pipe and returns the child's ends.
 func (p *Process) openPipe() (theirs []*os.File, err error) {
 	requests, to, err := os.Pipe()
 	if err != nil {
@@ -147,10 +148,10 @@ func (p *Process) closePipe() {
 	}
 }
 
-// supervise starts the program, waits until it ends, and clears up. It keeps its thread for all that time: on Linux the
-// child dies with the thread that started it, see tether.
+// supervise starts the program, waits until it ends, and cleans up. It stays on one thread, since on Linux the child is
+// killed when the thread that started it ends; see tether.
 //
-// theirs are the child's ends of pipes, which are closed here once it has them.
+// theirs are the child's ends of the pipes, which are closed here after the start.
 func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan<- error, read *os.File, theirs []*os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -188,7 +189,7 @@ func (p *Process) supervise(ctx context.Context, oneProcessor bool, started chan
 	<-p.launched
 	if p.data != nil {
 		if err := p.data.close(ctx); err != nil {
-			p.logger.Warn("browser left something behind", "error", err, "user_data_dir", p.UserDataDir)
+			p.logger.Warn("clean up after browser", "error", err, "user_data_dir", p.UserDataDir)
 		}
 	}
 	if !p.stopping.Load() {
@@ -204,15 +205,15 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 		defer close(followed)
 		p.stderr.follow(stderr, p.handleStderrLine)
 	}()
-	_ = p.cmd.Wait() // how it ended is in ProcessState
+	_ = p.cmd.Wait() // ProcessState has the exit status
 	if err := killGroup(p.PID); err != nil {
-		p.logger.Warn("end browser's group", "error", err)
+		p.logger.Warn("kill browser's process group", "error", err)
 	}
 	if !pollUntil(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
-		p.logger.Warn("processes of the browser do not end", "pids", groupMembers(p.PID))
+		p.logger.Warn("processes of the browser do not exit", "pids", groupMembers(p.PID))
 	}
 	collectGroup(p.PID)
-	// The crash handler has a session of its own and follows a moment later; it may hold stderr until then.
+	// The crash handler runs in another session and exits a moment later; it may hold stderr open until then.
 	select {
 	case <-followed:
 	case <-time.After(stopGrace):
@@ -221,11 +222,11 @@ func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 	}
 }
 
-var errStillRunning = errors.New("the browser does not end, even when killed")
+var errStillRunning = errors.New("the browser does not exit, even when killed")
 
-// Stop ends the browser: it is asked to close, which brings its cookies to the disk, then told to (SIGTERM), then
-// killed, with 2.5 s for each step. When ctx ends, it is killed at once. Stop returns when nothing of it is left; a
-// browser that has ended already is no error.
+// Stop ends the browser in three steps of at most 2.5 s: Browser.close, which writes cookies to disk, then SIGTERM,
+// then SIGKILL. When ctx ends, it is killed at once. Stop returns when nothing of the browser is left. If it has
+// already ended, that is no error.
 func (p *Process) Stop(ctx context.Context) error {
 	select {
 	case <-p.exited:
@@ -255,19 +256,19 @@ func (p *Process) askToClose(ctx context.Context) {
 		return
 	}
 	if _, err := askBrowser[struct{}](ctx, p.WebSocketURL, proto.BrowserClose{}); err != nil {
-		p.logger.Debug("browser was asked to close", "error", err)
+		p.logger.Debug("close browser", "error", err)
 	}
 }
 
 func (p *Process) terminate(context.Context) {
 	if err := askGroupToEnd(p.PID); err != nil {
-		p.logger.Debug("browser was told to end", "error", err)
+		p.logger.Debug("terminate browser", "error", err)
 	}
 }
 
 func (p *Process) kill() {
 	if err := killGroup(p.PID); err != nil {
-		p.logger.Warn("browser was killed", "error", err)
+		p.logger.Warn("kill browser", "error", err)
 	}
 }
 
@@ -289,22 +290,22 @@ func (p *Process) awaitDone() error {
 	}
 }
 
-// tailSize is how much of a browser's stderr is kept; quotedTail is how much of it an error quotes.
+// tailSize is how many bytes of a browser's stderr are kept; quotedTail is how many an error quotes.
 const (
 	tailSize   = 64 << 10
 	quotedTail = 2000
 )
 
-// processInfo is what the system tells about one process (proc(5) of Linux, ps(1) of macOS).
+// processInfo describes a process (proc(5) on Linux, ps(1) on macOS).
 type processInfo struct {
 	pid    int
 	pgid   int
 	zombie bool
-	start  string // differs between processes that had the same pid
+	start  string // distinguishes processes that reused a pid
 	args   []string
 }
 
-// stderrTail keeps the end of what a browser says on stderr. It is safe for concurrent use.
+// stderrTail keeps the end of a browser's stderr. It is safe for concurrent use.
 type stderrTail struct {
 	mu   sync.Mutex
 	data []byte
@@ -325,8 +326,8 @@ func (t *stderrTail) String() string {
 	return string(t.data)
 }
 
-// quote returns the end of the tail as an error shows it, without the lines about the desktop's message bus that each
-// browser without a desktop writes.
+// quote returns the end of the tail for an error text, without the D-Bus errors that every browser without a desktop
+// writes.
 func (t *stderrTail) quote() string {
 	var lines []string
 	for line := range strings.Lines(t.String()) {
@@ -341,10 +342,10 @@ func (t *stderrTail) quote() string {
 	return text
 }
 
-// maxLine bounds a line of stderr; longer ones are taken in pieces.
+// maxLine bounds a line of stderr in bytes; longer ones are split.
 const maxLine = 8 << 10
 
-// follow copies r to the tail until it ends, and shows each line to see.
+// follow copies r to the tail until it ends, and calls see for each line.
 func (t *stderrTail) follow(r io.Reader, see func(line string)) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {

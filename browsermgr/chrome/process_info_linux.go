@@ -28,8 +28,8 @@ func inspectProcess(pid int) (processInfo, bool) {
 	return p, true
 }
 
-// Works reports whether the browser has used a processor since Works was last asked, or a thread of its processes
-// wants one now, or a disk. Where the system does not tell it is true.
+// Works reports whether the browser has used CPU time since the last call, or a thread of its processes is runnable or
+// waits for a disk. It is true if that is unknown.
 func (p *Process) Works() bool {
 	fields := readStat(filepath.Join("/proc", strconv.Itoa(p.PID), "stat"))
 	if len(fields) < 13 {
@@ -50,15 +50,15 @@ func (p *Process) Works() bool {
 	return false
 }
 
-// readStat returns the fields of a proc(5) file stat from the state on; none if it cannot be read.
+// readStat returns the fields of a stat file of proc(5) from the state on; nil if it cannot be read.
 func readStat(path string) []string {
-	stat, _ := os.ReadFile(path) // one that has ended has none
-	// pid (name) state ppid pgrp …; the name may contain anything, so count from its last bracket.
+	stat, _ := os.ReadFile(path) // a process that has ended has none
+	// pid (name) state ppid pgrp …; the name may contain anything, so parse from the last parenthesis.
 	_, rest, _ := cutLast(string(stat), ") ")
 	return strings.Fields(rest)
 }
 
-// groupMembers lists the processes of a group that still run; zombies do not.
+// groupMembers lists the running processes of a group, without zombies.
 func groupMembers(pgid int) []int {
 	var pids []int
 	for _, pid := range allPIDs() {
@@ -69,7 +69,7 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// MemoryMB returns about how much memory the processes of a browser take up: what each has to itself, in MiB.
+// MemoryMB returns approximately the private memory of a browser's processes, in MiB.
 func MemoryMB(pgid int) int {
 	pages := 0
 	for _, pid := range groupMembers(pgid) {
@@ -86,7 +86,7 @@ func MemoryMB(pgid int) int {
 }
 
 func allPIDs() []int {
-	entries, _ := os.ReadDir("/proc") // what was read, if not all
+	entries, _ := os.ReadDir("/proc") // on error, use what was read
 	var pids []int
 	for _, entry := range entries {
 		if pid, err := strconv.Atoi(entry.Name()); err == nil {
@@ -96,7 +96,8 @@ func allPIDs() []int {
 	return pids
 }
 
-// portOwner returns the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+// portOwner returns the process that listens on a TCP port of this machine; 0 if unknown, such as for lack of
+// permission.
 func portOwner(port int) int {
 	inodes := map[string]bool{}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -125,7 +126,7 @@ func portOwner(port int) int {
 	return 0
 }
 
-// listenerInodes yields the inodes of the sockets that listen on the port.
+// listenerInodes returns the inodes of the sockets that listen on the port.
 func listenerInodes(table string, port int) map[string]bool {
 	const listening = "0A"
 	suffix := fmt.Sprintf(":%04X", port)

@@ -29,7 +29,7 @@ func inspectProcess(pid int) (processInfo, bool) {
 	}, true
 }
 
-// groupMembers lists the processes of a group that still run; zombies do not.
+// groupMembers lists the running processes of a group, without zombies.
 func groupMembers(pgid int) []int {
 	out, err := runSystemTool(context.Background(), "ps", "-axo", "pid=,pgid=,stat=")
 	if err != nil {
@@ -48,19 +48,20 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// Works returns true: this system is not asked what a browser does.
+// Works returns true: CPU times are not read on this system.
 func (*Process) Works() bool { return true }
 
-// MemoryMB returns 0: this system does not tell what a process has to itself.
+// MemoryMB returns 0: private memory is not known on this system.
 func MemoryMB(int) int { return 0 }
 
-// portOwner returns the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+// portOwner returns the process that listens on a TCP port of this machine; 0 if unknown, such as for lack of
+// permission.
 func portOwner(port int) int {
 	out, err := runSystemTool(context.Background(), "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
 	if err != nil {
 		return 0
 	}
 	first, _, _ := strings.Cut(out, "\n")
-	pid, _ := strconv.Atoi(first) // 0 where it is none
+	pid, _ := strconv.Atoi(first) // 0 if malformed
 	return pid
 }

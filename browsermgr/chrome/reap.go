@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// tempPrefix begins the name of each temporary user data directory.
+// tempPrefix is the prefix of the names of temporary user data directories.
 const tempPrefix = "clank-browser-"
 
-// stopGrace is how long a browser may take for each step of its end.
+// stopGrace is how long a browser has for each step of stopping.
 const stopGrace = 2500 * time.Millisecond
 
-// Reap ends the browser that a holder which died has left running on this user data directory, and removes the locks it
-// left. The browser is signalled only if the holder recorded it, and its start time and its command line are still
-// those. A directory that somebody uses is a *[LockedError]; one that does not exist is no error.
+// Reap ends the browser that a crashed holder left running on this user data directory, and removes its locks. The
+// browser is signalled only if the holder recorded it and its start time and command line still match. If the directory
+// is in use, the error is a *[LockedError]; if it does not exist, that is no error.
 func Reap(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err != nil {
-		return nil // nothing there, nothing left behind
+		return nil // nothing to clean up
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -35,8 +35,8 @@ func Reap(ctx context.Context, dir string) error {
 	return reapLocked(ctx, dir, lock)
 }
 
-// ReapTemp does the same for the temporary user data directories below base (empty: the system's) whose owners have
-// died, and removes them. It returns those it removed.
+// ReapTemp calls Reap for the temporary user data directories below base (empty: the system's) whose owners have ended,
+// removes them and returns their paths.
 func ReapTemp(ctx context.Context, base string) ([]string, error) {
 	if base == "" {
 		base = os.TempDir()
@@ -81,7 +81,7 @@ func reapLocked(ctx context.Context, dir string, lock *dirLock) error {
 	return clearSingleton(dir)
 }
 
-// endOrphan ends the browser of a holder that has died.
+// endOrphan ends the browser of a crashed holder.
 func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 	ours := func() bool {
 		p, ok := inspectProcess(last.Browser)
@@ -105,10 +105,10 @@ func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 	return nil
 }
 
-// pollEvery is how often states are looked at that the system does not announce.
+// pollEvery is the interval for polling states for which the system has no notification.
 const pollEvery = 10 * time.Millisecond
 
-// pollUntil waits for as long as grace until cond holds; false if ctx or the time ended first.
+// pollUntil waits until cond holds, for at most stopGrace; it returns false if ctx or the time ended first.
 func pollUntil(ctx context.Context, cond func() bool) bool {
 	deadline := time.NewTimer(stopGrace)
 	defer deadline.Stop()
@@ -126,7 +126,7 @@ func pollUntil(ctx context.Context, cond func() bool) bool {
 	return true
 }
 
-// removeDir removes a directory in which a process that is just ending may still create files.
+// removeDir removes a directory in which an exiting process may still create files.
 func removeDir(ctx context.Context, dir string) error {
 	var err error
 	if !pollUntil(context.WithoutCancel(ctx), func() bool { err = os.RemoveAll(dir); return err == nil }) {
@@ -135,7 +135,7 @@ func removeDir(ctx context.Context, dir string) error {
 	return nil
 }
 
-// programOfPID names the program of a process, or "".
+// programOfPID returns the program name of a process; "" if unknown.
 func programOfPID(pid int) string {
 	p, ok := inspectProcess(pid)
 	if !ok || len(p.args) == 0 || p.args[0] == "" {
@@ -151,7 +151,7 @@ func (p processInfo) runsOn(dir string) bool {
 	return strings.Contains(line, " --user-data-dir="+dir+" ") && !strings.Contains(line, " --type=")
 }
 
-// cutLast cuts around the last separator.
+// cutLast is strings.Cut around the last separator.
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {

@@ -10,17 +10,17 @@ import (
 	"runtime"
 )
 
-// ErrNoSession says that no running browser has its DevTools open on a user data directory.
+// ErrNoSession is returned if no running browser has DevTools open on a user data directory.
 var ErrNoSession = errors.New("no running browser has remote debugging switched on")
 
-// DataDir names the folder where a browser that a person uses keeps its profile.
+// DataDir is the user data directory of a person's own browser.
 type DataDir struct {
 	Path string
 	Kind BrowserKind
 }
 
-// DataDirs returns the usual user data directories of this machine's person, in the order of preference. They need not
-// exist.
+// DataDirs returns the default user data directories of browsers for the current user, in order of preference. They may
+// not exist.
 func DataDirs() []DataDir {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -60,15 +60,16 @@ func dataDirs(goos, home, config string) []DataDir {
 	return dirs
 }
 
-// Session is a running browser whose DevTools are open.
+// Session is a running browser with DevTools open.
 type Session struct {
 	DataDir
 	WebSocketURL string
 	Port         int
 }
 
-// FindSession reads where the browser on a user data directory listens, as it has written it there itself
-// (DevToolsActivePort). It neither connects nor asks. The error wraps [ErrNoSession] if no browser listens.
+// FindSession reads the DevTools address that the browser on a user data directory has written to DevToolsActivePort.
+// It does not connect to the browser, except to check that the port is open. The error wraps [ErrNoSession] if no
+// browser listens.
 func FindSession(dir DataDir) (Session, error) {
 	data, err := os.ReadFile(filepath.Join(dir.Path, "DevToolsActivePort"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,12 +83,12 @@ func FindSession(dir DataDir) (Session, error) {
 		return Session{}, fmt.Errorf("%w on %s: %w", ErrNoSession, dir.Path, err)
 	}
 	if !IsListening(context.Background(), portOf(url)) {
-		return Session{}, fmt.Errorf("%w on %s: port %d is what it had last, and nothing listens there", ErrNoSession, dir.Path, portOf(url))
+		return Session{}, fmt.Errorf("%w on %s: nothing listens on its last port, %d", ErrNoSession, dir.Path, portOf(url))
 	}
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
 }
 
-// FindAnySession calls [FindSession] for dir, or, if dir is empty, for the [DataDirs] until it finds one with a running
+// FindAnySession calls [FindSession] for dir or, if dir is empty, for each of the [DataDirs] until it finds a running
 // browser.
 func FindAnySession(dir string) (Session, error) {
 	if dir != "" {
@@ -103,5 +104,5 @@ func FindAnySession(dir string) (Session, error) {
 	return Session{}, fmt.Errorf("%w: looked at the %d usual directories of Chrome, Chromium, Brave and Edge", ErrNoSession, len(dirs))
 }
 
-// HasDisplay reports whether a window could be shown: always, except on Linux without a desktop session.
+// HasDisplay reports whether a window can be shown: always, except on Linux without a desktop session.
 func HasDisplay() bool { return runtime.GOOS != "linux" || hasDisplay(os.Environ()) }

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// The form of what [Sound] brings: 16-bit samples, left and right in turn.
+// Format of [Sound]: 16-bit samples, left and right interleaved.
 const (
 	SoundRate     = 48000 // samples per second and channel
 	SoundChannels = 2
-	SoundFrame    = 20 * time.Millisecond // of one piece
+	SoundFrame    = 20 * time.Millisecond // duration of one piece
 )
 
-// soundFrameBytes is one piece on the pipe.
+// soundFrameBytes is the size of one piece on the pipe.
 const soundFrameBytes = SoundRate / 50 * SoundChannels * 2
 
-// soundAhead is how many pieces wait for a listener who is late; older ones are dropped.
+// soundAhead is how many pieces are buffered for a slow listener; older ones are dropped.
 const soundAhead = 10
 
-// Sound is what all pages of a browser play, together. It is safe for concurrent use.
+// Sound is the mixed audio of all pages of a browser. It is safe for concurrent use.
 type Sound struct {
 	pipe  *os.File
 	files []string // to remove
@@ -32,15 +32,15 @@ type Sound struct {
 	listeners []chan []int16
 }
 
-// newSound reads pipe, which the browser writes, until Close.
+// newSound reads from pipe, which the browser writes, until close.
 func newSound(pipe *os.File, files ...string) *Sound {
 	s := &Sound{pipe: pipe, files: files, ended: make(chan struct{})}
 	go s.run()
 	return s
 }
 
-// Listen returns pieces of [SoundFrame] while something plays, which belong to all listeners, until stop is called. It is closed when the
-// browser has ended.
+// Listen returns a channel of pieces of [SoundFrame] while something plays, until stop is called. Listeners share the
+// slices and must not change them. The channel is closed when the browser has ended.
 func (s *Sound) Listen() (pieces <-chan []int16, stop func()) {
 	heard := make(chan []int16, soundAhead)
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *Sound) Listen() (pieces <-chan []int16, stop func()) {
 	}
 }
 
-// run reads as fast as a loudspeaker plays, whether anybody listens or not: a page's video goes as fast as its sound is taken.
+// run reads in real time even without listeners, since a page's video advances only as fast as its sound is read.
 func (s *Sound) run() {
 	defer s.end()
 	buf := make([]byte, soundFrameBytes)
@@ -94,7 +94,7 @@ func (s *Sound) publish(raw []byte) {
 			default:
 			}
 		}
-		l <- piece // nobody else writes
+		l <- piece // no other goroutine sends
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *Sound) end() {
 	s.listeners = nil
 }
 
-// close ends it, waits for that, and removes its files.
+// close ends run, waits for it, and removes its files.
 func (s *Sound) close() {
 	if s == nil {
 		return

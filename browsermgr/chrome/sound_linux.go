@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// soundConfig has ALSA write into a file what a browser plays: the plugins plug, file and null of alsa-lib, which Chromium needs anyway.
+// soundConfig makes ALSA write a browser's audio to a file, with the plugins plug, file and null of alsa-lib, a
+// dependency of Chromium.
 const soundConfig = `pcm.clank_null { type null }
 pcm.clank_file { type file slave.pcm "clank_null" file "%s" format "raw" }
 pcm.!default { type plug slave { pcm "clank_file" format S16_LE rate %d channels %d } }
 `
 
-// openSound prepares a pipe below dir for what a browser plays, and returns what its environment needs to use it.
+// openSound creates a pipe below dir for a browser's audio, and returns the environment variables to use it.
 func openSound(dir string) (*Sound, []string, error) {
 	fifo, config := filepath.Join(dir, "clank-sound"), filepath.Join(dir, "clank-sound.conf")
 	if strings.ContainsAny(fifo, "\"\\\n") {
@@ -36,10 +37,10 @@ func openSound(dir string) (*Sound, []string, error) {
 		return nil, nil, fmt.Errorf("sound: %w", err)
 	}
 	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { // what waits in the pipe is late; more is only later
+		_ = raw.Control(func(fd uintptr) { // a small buffer, since buffered audio is only delayed
 			_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, os.Getpagesize())
 		})
 	}
-	// PulseAudio would come first, and play on this machine.
+	// Chromium prefers PulseAudio, which would play on this machine, so hide it.
 	return newSound(pipe, fifo, config), []string{"ALSA_CONFIG_PATH=" + config, "PULSE_SERVER=unix:" + dir + "/none"}, nil
 }

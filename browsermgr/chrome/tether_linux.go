@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// tether ties the life of a child to that of this program with PR_SET_PDEATHSIG (prctl(2)). The kernel sends the signal
-// when the thread that started the child ends, so start and wait have to run on one goroutine that keeps its thread.
-// The children of Chromium's main process end with it by themselves: they hold a channel to it.
+// tether ties the life of a child to this program with PR_SET_PDEATHSIG (prctl(2)). The kernel sends the signal when
+// the thread that started the child ends, so one locked OS thread must start the child and wait for it. The children of
+// Chromium's main process end with it, since they hold a channel to it.
 type tether struct{}
 
 func newTether(cmd *exec.Cmd) *tether {

@@ -11,9 +11,9 @@ import (
 	"clank/internal/hardening"
 )
 
-// tether ties the life of a child to that of this program where the kernel offers nothing for it: a small shell waits
-// on a pipe whose other end only this program holds. If the pipe ends without a word, the shell kills the child's
-// group. The build tag tetherwatch uses it on Linux too.
+// tether ties the life of a child to this program where the kernel has no mechanism for it: a shell waits on a pipe
+// whose other end only this program holds. If the pipe closes without a line, the shell kills the child's group. With
+// the build tag tetherwatch it is also used on Linux.
 type tether struct {
 	watcher *exec.Cmd
 	pipe    io.WriteCloser
@@ -24,7 +24,7 @@ func newTether(cmd *exec.Cmd) *tether {
 	return &tether{}
 }
 
-// attach starts the watcher of a process group that has just come to life.
+// attach starts the watcher of a new process group.
 func (t *tether) attach(pgid int) error {
 	watcher := exec.Command("/bin/sh", "-c", fmt.Sprintf("read -r word || kill -KILL -%d", pgid)) //nolint:noctx // ends with its pipe
 	watcher.Env = hardening.Environ()
@@ -40,7 +40,7 @@ func (t *tether) attach(pgid int) error {
 	return nil
 }
 
-// release ends the watcher without harm to anybody.
+// release ends the watcher without killing the group.
 func (t *tether) release() {
 	if t.watcher == nil {
 		return

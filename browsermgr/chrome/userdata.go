@@ -15,15 +15,15 @@ import (
 	"clank/internal/atomicfile"
 )
 
-// userData is a user data directory that we hold.
+// userData is a user data directory locked by us.
 type userData struct {
 	dir    string
 	temp   bool
 	lock   *dirLock
-	socket string // where its browser's socket was when it had started
+	socket string // path of the browser's singleton socket after its start
 }
 
-// openUserData makes or takes the directory, and clears away what a predecessor left in it.
+// openUserData creates or locks the directory, and removes what a crashed browser left in it.
 func openUserData(ctx context.Context, o LaunchOptions) (*userData, error) {
 	u, err := lockUserDataDir(o)
 	if err != nil {
@@ -53,7 +53,7 @@ func lockUserDataDir(o LaunchOptions) (*userData, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make user data directory: %w", err)
 	}
-	// Chromium follows links before it locks; so do we, or two names of one directory would be two locks.
+	// Chromium resolves links before it locks; so do we, or two paths of one directory would have separate locks.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, fmt.Errorf("user data directory: %w", err)
 	}
@@ -64,8 +64,8 @@ func lockUserDataDir(o LaunchOptions) (*userData, error) {
 	return &userData{dir: dir, lock: lock}, nil
 }
 
-// makeTempUserDataDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked:
-// otherwise another program could take it for a dead one's.
+// makeTempUserDataDir creates a directory, locks it, and only then gives it the name that [ReapTemp] looks for:
+// otherwise another program could consider it abandoned.
 func makeTempUserDataDir(base string) (*userData, error) {
 	prefix := "clank-new-"
 	if runtime.GOOS == "windows" {
@@ -80,7 +80,7 @@ func makeTempUserDataDir(base string) (*userData, error) {
 		_ = os.RemoveAll(made)
 		return nil, err
 	}
-	if runtime.GOOS == "windows" { // which does not rename a folder with an open file in it
+	if runtime.GOOS == "windows" { // a directory with an open file cannot be renamed there
 		return &userData{dir: made, temp: true, lock: lock}, nil
 	}
 	parent, name := filepath.Split(made)
@@ -94,12 +94,12 @@ func makeTempUserDataDir(base string) (*userData, error) {
 	return u, nil
 }
 
-// close gives the directory back after its browser has ended: its locks are removed, and a temporary directory as a
-// whole.
+// close unlocks the directory after its browser has ended, removing Chromium's locks and, if it is temporary, the
+// directory.
 func (u *userData) close(ctx context.Context) error {
-	removeSocket(u.socket) // killed at the wrong moment, the browser leaves it with no link to it
+	removeSocket(u.socket) // a killed browser may have removed its link to it but not the socket
 	err := clearSingleton(u.dir)
-	if runtime.GOOS == "windows" { // which does not remove a folder with an open file in it
+	if runtime.GOOS == "windows" { // a directory with an open file cannot be removed there
 		u.lock.release()
 	}
 	if u.temp {
@@ -109,7 +109,7 @@ func (u *userData) close(ctx context.Context) error {
 	return err
 }
 
-// closeAfterFailure closes, and returns what to add to the error that is being returned anyway.
+// closeAfterFailure closes, and returns the error text to append to another error.
 func (u *userData) closeAfterFailure(ctx context.Context) string {
 	if err := u.close(ctx); err != nil {
 		return "; then: " + err.Error()
@@ -117,9 +117,9 @@ func (u *userData) closeAfterFailure(ctx context.Context) string {
 	return ""
 }
 
-// writeProfilePrefs prepares the two preference files of a user data directory: the profile's name and colour, and that
-// the last session ended well, so that Chromium neither asks about a crash nor brings old tabs back. It runs while no
-// browser uses the directory; what else is in the files stays.
+// writeProfilePrefs writes the profile's name and colour to the two preference files, and that the last session ended
+// normally, so that Chromium neither offers to restore it nor reopens tabs. The browser must not be running. Other
+// preferences are kept.
 func writeProfilePrefs(dir, name, color string) error {
 	argb := 0
 	if color != "" {
@@ -157,7 +157,7 @@ func writeProfilePrefs(dir, name, color string) error {
 	})
 }
 
-// parseColor turns #RRGGBB into the signed 32-bit ARGB number that Chromium stores.
+// parseColor converts #RRGGBB to Chromium's signed 32-bit ARGB value.
 func parseColor(s string) (int, error) {
 	hex, ok := strings.CutPrefix(s, "#")
 	rgb, err := strconv.ParseUint(hex, 16, 24)
@@ -168,7 +168,7 @@ func parseColor(s string) (int, error) {
 	return opaque | int(rgb), nil
 }
 
-// setNested puts a value at a path of nested objects, making those that are missing.
+// setNested sets a value at a path of nested objects, creating missing ones.
 func setNested(object map[string]any, value any, path ...string) {
 	for _, key := range path[:len(path)-1] {
 		inner, ok := object[key].(map[string]any)
@@ -181,8 +181,8 @@ func setNested(object map[string]any, value any, path ...string) {
 	object[path[len(path)-1]] = value
 }
 
-// editJSON changes a file that holds one JSON object, and replaces it as a whole. A file that is missing or was left
-// half written counts as empty: Chromium would throw it away as well.
+// editJSON edits a file that holds a JSON object and replaces it atomically. A missing or truncated file counts as
+// empty: Chromium would discard it as well.
 func editJSON(path string, edit func(map[string]any)) error {
 	object := map[string]any{}
 	data, err := os.ReadFile(path)
@@ -192,7 +192,7 @@ func editJSON(path string, edit func(map[string]any)) error {
 		return fmt.Errorf("prepare profile: %w", err)
 	default:
 		decoder := json.NewDecoder(strings.NewReader(string(data)))
-		decoder.UseNumber() // times in Chromium's files exceed what a float keeps
+		decoder.UseNumber() // 64-bit times exceed the precision of a float
 		if decoder.Decode(&object) != nil || object == nil {
 			object = map[string]any{}
 		}

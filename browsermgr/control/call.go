@@ -236,7 +236,7 @@ func DecodeFields(data []byte) (*RequestFields, error) {
 	err := dec.Decode(&value)
 	if err == nil {
 		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the value")
+			err = errors.New("unexpected data after the value")
 		}
 	}
 	if err != nil {

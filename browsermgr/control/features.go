@@ -73,7 +73,7 @@ func (f *Features) Observe(name string, local bool) []page.Observer {
 	}
 	files, err := files.NewTransfers(options)
 	if err != nil {
-		log.Error("files of browsers cannot be moved", "error", err)
+		log.Error("uploads and downloads are unavailable", "error", err)
 		return out
 	}
 	return append(out, files)

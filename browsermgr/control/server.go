@@ -107,10 +107,10 @@ func (s *Server) Open(ctx context.Context) error {
 	}
 	s.work.Go(func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.Logger.Error("the control API is not served any more", "error", err)
+			s.Logger.Error("control API stopped", "error", err)
 		}
 	})
-	s.Logger.Info("control API is served", "address", s.URL())
+	s.Logger.Info("control API listening", "address", s.URL())
 	return nil
 }
 

@@ -208,7 +208,7 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	}
 	t, err := b.openTab(ctx, opts.ContextID)
 	if errors.Is(err, ErrTabCrashed) { // a retry gets a new process
-		b.log.Warn("a new tab crashed, and another is opened")
+		b.log.Warn("a new tab crashed; opening another")
 		t, err = b.openTab(ctx, opts.ContextID)
 	}
 	if err != nil {
