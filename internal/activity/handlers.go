@@ -33,14 +33,13 @@ func (s *Server) Open() error {
 	return err
 }
 
-// policy lets the page reach what it came from, and be framed: Discord's client does so from several origins, and on
-// phones from none. Who frames it gets nothing by that, as nothing is granted to a browser for who it is.
+// policy lets the page load resources of its own origin, and be framed by any origin: Discord's client uses several,
+// and on phones none. Framing it gives no access, because access depends on a token rather than on the browser.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'"
 
-// Handler is the page and what it asks for, with and without the proxy's prefix. All but the page, "POST begin" and
-// "POST signin" want a token. Failures are JSON with the field error: 401 for who is not signed in, 403 for who may
-// not.
+// Handler serves the page and its API, with and without the proxy's prefix. Everything except the page, "POST begin"
+// and "POST signin" requires a token. Errors are JSON with the field error: 401 if not signed in, 403 if not allowed.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, at := range []string{"/", "/.proxy/"} {
@@ -60,8 +59,8 @@ func (s *Server) Handler() http.Handler {
 
 type visitorHandler func(w http.ResponseWriter, r *http.Request, v *visit, now sessions.Origin)
 
-// withVisitor lets those through who are signed in. They show their token in a header, or, as a WebSocket has none of
-// the page's, among the protocols that they would speak there.
+// withVisitor passes on requests of people who are signed in. Their token is in a header or, because a page cannot
+// set headers of a WebSocket, among its subprotocols.
 func (s *Server) withVisitor(next visitorHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -114,7 +113,7 @@ type sessionView struct {
 	Owner string `json:"owner"`
 	Mine  bool   `json:"mine"`
 	Runs  bool   `json:"runs"`
-	Asked bool   `json:"asked"` // somebody has asked for it to be shown here
+	Asked bool   `json:"asked"` // it was requested to be shown here
 }
 
 func (s *Server) handleSessions(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
@@ -143,7 +142,7 @@ type stepView struct {
 	Failed bool   `json:"failed"`
 }
 
-// handleSteps answers with the steps of a session's last task.
+// handleSteps serves the steps of a session's last task.
 func (s *Server) handleSteps(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
 	session, err := s.find(r.Context(), v, o, r.FormValue("session"))
 	if err != nil {
@@ -171,8 +170,8 @@ func (s *Server) handleSteps(w http.ResponseWriter, r *http.Request, v *visit, o
 
 const maxSteps = 60
 
-// handleLive is the WebSocket of the live pane. The proxy stands between, so the origin of the request is not ours; the
-// token says who it is.
+// handleLive serves the WebSocket of the live pane. The request comes through Discord's proxy, so its origin is not
+// ours; the token authenticates it.
 func (s *Server) handleLive(w http.ResponseWriter, r *http.Request, v *visit, o sessions.Origin) {
 	session, err := s.find(r.Context(), v, o, r.FormValue("session"))
 	if err != nil {
@@ -183,7 +182,7 @@ func (s *Server) handleLive(w http.ResponseWriter, r *http.Request, v *visit, o 
 		Subprotocols: []string{"clank.live"}, CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true,
 	})
 	if err != nil {
-		return // it has been answered
+		return // the response has been written
 	}
 	ctx, end := context.WithCancelCause(r.Context())
 	var work sync.WaitGroup
@@ -193,7 +192,7 @@ func (s *Server) handleLive(w http.ResponseWriter, r *http.Request, v *visit, o 
 	work.Wait()
 }
 
-// awaitEnd returns why somebody may not watch a session any more, as soon as that is so.
+// awaitEnd waits until a person may no longer watch a session, and returns the reason.
 func (s *Server) awaitEnd(ctx context.Context, v *visit, session string) error {
 	tick := time.NewTicker(s.recheck())
 	defer tick.Stop()
@@ -224,5 +223,5 @@ func writeJSON(w http.ResponseWriter, status int, val any) {
 	data, _ := json.Marshal(val) // strings and lists always marshal
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+	_, _ = w.Write(append(data, '\n')) // fails only if the client has gone
 }

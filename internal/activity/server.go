@@ -19,83 +19,84 @@ import (
 )
 
 const (
-	// Lifetime is how long somebody is signed in.
+	// Lifetime is how long a sign-in is valid.
 	Lifetime = 4 * time.Hour
 
-	// DefaultRecheck is how long an answer of Discord about a person holds.
+	// DefaultRecheck is how long an answer of Discord about a person is cached.
 	DefaultRecheck = 30 * time.Second
 
-	launchLifetime = 10 * time.Minute // from the wish for a session to the Activity that shows it
-	maxVisits      = 2000             // the oldest make room
+	launchLifetime = 10 * time.Minute // between the request for a session and the start of the Activity that shows it
+	maxVisits      = 2000             // when it is exceeded the oldest are removed
 )
 
-// Discord answers what the Activity asks. Errors are told to people.
+// Discord is what the Activity needs from Discord. Errors are shown to people.
 type Discord interface {
-	// Begin returns a state for one sign-in, and the challenge that goes with it.
+	// Begin returns the application id, a state for one sign-in, and the PKCE challenge that belongs to it.
 	Begin() (app, state, challenge string)
 
-	// SignIn returns who has agreed to the sign-in of a state, and the token with which Discord's client knows them.
+	// SignIn completes the sign-in with a state and returns the account, and the access token for Discord's client.
 	SignIn(ctx context.Context, state, code string) (user, name, token string, err error)
 
-	// Instance returns where an Activity is open, with an empty guild for a private conversation, and who is in it.
+	// Instance returns where an Activity instance is open, with an empty guild for a private conversation, and who is
+	// in it.
 	Instance(ctx context.Context, id string) (guild, channel string, users []string, err error)
 
-	// Origin returns who the person of o is now in its channel, if they see it and may use clank there.
+	// Origin returns o with the current rights of its person in the channel, if they see it and may use clank there.
 	Origin(ctx context.Context, o sessions.Origin) (sessions.Origin, error)
 }
 
-// Live shows a session to somebody over a WebSocket, until that ends.
+// Live shows a session to a person over a WebSocket, until that ends.
 type Live interface {
 	Serve(ctx context.Context, conn *websocket.Conn, session string, v sessions.Viewer)
 }
 
-// Server serves the Activity. Set its fields before its first use; its methods are safe for concurrent use.
+// Server serves the Activity. Set its fields before first use; its methods are safe for concurrent use.
 type Server struct {
 	Sessions *sessions.Manager
 	Live     Live
 	Discord  Discord
 
-	// AnyoneMayStop lets everybody who watches stop what runs. nil is no.
+	// AnyoneMayStop lets everyone who watches stop tasks. nil means no.
 	AnyoneMayStop func() bool
-	// CheckShare reports why somebody may not show a session to others.
+	// CheckShare returns an error if a person may not show a session to others.
 	CheckShare func(by sessions.Origin, s sessions.Session) error
 
 	Logger *slog.Logger
 
-	Now     func() time.Time // nil is [time.Now]
-	Recheck time.Duration    // 0 takes [DefaultRecheck]
+	Now     func() time.Time // nil means [time.Now]
+	Recheck time.Duration    // 0 means [DefaultRecheck]
 
 	site *assets.Site
 
 	mu       sync.Mutex
 	visits   map[[sha256.Size]byte]*visit // by the digest of their tokens
 	launches map[person]launch
-	shown    map[string]string // the session that everybody in an instance may watch
+	shown    map[string]string // by instance: the session that everyone in it may watch
 }
 
-// person is somebody in a guild, or in private conversations.
+// person is a person in a guild, or in private conversations.
 type person struct{ guild, user string }
 
-// launch is the wish for a session, until the Activity is there.
+// launch is a requested session until the Activity starts.
 type launch struct {
 	session string
-	share   bool // with all in the instance
+	share   bool // with everyone in the instance
 	at      time.Time
 }
 
 // visit is one person in one instance.
 type visit struct {
-	origin   sessions.Origin // as when they came
+	origin   sessions.Origin // at sign-in
 	instance string
 	until    time.Time
-	session  string // that they have asked for; may be empty. The server's lock guards it.
+	session  string // requested session; may be empty. Guarded by the server's lock.
 
-	mu      sync.Mutex // held while Discord is asked
+	mu      sync.Mutex // held during requests to Discord
 	checked time.Time
 	now     sessions.Origin
 }
 
-// Why somebody is not let in.
+// Reasons why a person is not admitted.
 var (
 	errSignedOut   = errors.New("you are not signed in, or not any more")
 	errNotInside   = errors.New("you are not in this Activity")
@@ -105,7 +106,8 @@ var (
 	errNotInPublic = errors.New("this session belongs to another server")
 )
 
-// Launch settles which session the Activity shows that o's person opens next; with share, all who are in it may watch.
+// Launch sets the session for the next Activity that o's person opens; with share, everyone in the instance may watch
+// it.
 func (s *Server) Launch(o sessions.Origin, session sessions.Session, share bool) error {
 	owns := session.MayUse(o)
 	secret := session.Origin.Private || session.Origin.Guild == ""
@@ -143,7 +145,7 @@ func (s *Server) Launch(o sessions.Origin, session sessions.Session, share bool)
 	return nil
 }
 
-// show has an instance show what a person in it has asked for. The lock is held.
+// show makes an instance show the session that a person in it has requested. The caller holds the lock.
 func (s *Server) show(v *visit, wish launch) {
 	v.session = wish.session
 	if wish.share {
@@ -151,7 +153,7 @@ func (s *Server) show(v *visit, wish launch) {
 	}
 }
 
-// signIn lets somebody in, and returns the token with which they show who they are.
+// signIn admits a person and returns the token that authenticates them.
 func (s *Server) signIn(
 	ctx context.Context, state, code, instance string,
 ) (token, discord string, v *visit, err error) {
@@ -180,7 +182,7 @@ func (s *Server) signIn(
 	return token, discord, v, nil
 }
 
-// makeRoom forgets who is signed out, and where it must the one who came first. The lock is held.
+// makeRoom removes expired visits and, if there are too many, the oldest. The caller holds the lock.
 func (s *Server) makeRoom() {
 	if s.visits == nil {
 		s.visits, s.shown = map[[sha256.Size]byte]*visit{}, map[string]string{}
@@ -207,7 +209,7 @@ func (s *Server) makeRoom() {
 	}
 }
 
-// visitor returns who has a token, and who they are to Discord just now.
+// visitor returns the visit of a token, and its person's current rights on Discord.
 func (s *Server) visitor(ctx context.Context, token string) (*visit, sessions.Origin, error) {
 	s.mu.Lock()
 	v := s.visits[sha256.Sum256([]byte(token))]
@@ -219,7 +221,7 @@ func (s *Server) visitor(ctx context.Context, token string) (*visit, sessions.Or
 	return v, o, err
 }
 
-// check asks Discord whether a person is in their instance and its channel, unless it has said so a moment ago.
+// check asks Discord whether a person is in their instance and its channel, unless the last answer is recent.
 func (s *Server) check(ctx context.Context, v *visit) (sessions.Origin, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -253,8 +255,9 @@ func (s *Server) find(ctx context.Context, v *visit, o sessions.Origin, id strin
 	return session, err
 }
 
-// mayWatch reports why somebody may not watch a session: their own they may, those of the channel that are not private,
-// the one that is shown to all in the instance, and, where they see its channel, the one that they have asked for.
+// mayWatch returns an error if a person may not watch a session. They may watch their own, those of the channel that
+// are not private, the one shown to everyone in the instance and, if they see its channel, the one that they have
+// requested.
 func (s *Server) mayWatch(ctx context.Context, v *visit, o sessions.Origin, session sessions.Session) error {
 	at := session.Origin
 	wanted, shown := s.chosen(v)
@@ -278,14 +281,14 @@ func (s *Server) mayWatch(ctx context.Context, v *visit, o sessions.Origin, sess
 	return err
 }
 
-// chosen returns the session that a person has asked for, and the one that is shown to all in their instance.
+// chosen returns the session that a person has requested, and the one shown to everyone in the instance.
 func (s *Server) chosen(v *visit) (wanted, shown string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return v.session, s.shown[v.instance]
 }
 
-// list returns the sessions that somebody may watch, the one that they most likely mean first, then the last used.
+// list returns the sessions that a person may watch: the requested or shown one first, then by last use.
 func (s *Server) list(ctx context.Context, v *visit, o sessions.Origin) ([]sessions.Session, error) {
 	all, err := s.Sessions.Sessions(ctx, sessions.SessionQuery{
 		Kind: sessions.FromDiscord, Guild: o.Guild, Limit: maxSessions,
@@ -312,11 +315,11 @@ func (s *Server) list(ctx context.Context, v *visit, o sessions.Origin) ([]sessi
 }
 
 const (
-	maxSessions = 400 // looked at
+	maxSessions = 400 // sessions searched
 	maxListed   = 25
 )
 
-// viewer returns what somebody may do who watches a session: what they may in Discord.
+// viewer returns a person as a viewer of a session, with their rights on Discord.
 func (s *Server) viewer(o sessions.Origin, session sessions.Session) sessions.Viewer {
 	owns := session.MayUse(o)
 	moderates := !session.Origin.Private && o.Moderates(session.Origin.Guild, session.Origin.Channel)

@@ -28,7 +28,7 @@ var askPersonTool = llm.Tool{
 	}`, agent.MaxQuestion, agent.MaxChoiceLength, agent.MaxChoices)),
 }
 
-// askTool returns the tool by which the model asks the person something.
+// askTool returns the tool with which the model asks the person a question.
 func (r *replyRun) askTool() sessions.Tool {
 	call := func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 		var q agent.PersonQuestion
@@ -47,13 +47,13 @@ func (r *replyRun) askTool() sessions.Tool {
 	return sessions.Tool{Tool: askPersonTool, Call: call}
 }
 
-// answerAsking makes the question the end of the answer.
+// answerAsking returns an answer that ends with the question.
 func (r *replyRun) answerAsking(got llm.Reply) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := strings.TrimSpace(got.Text())
 	if r.turn.OnText != nil {
-		text = "" // it is told already
+		text = "" // it has been passed on already
 	}
 	if !strings.HasSuffix(text, r.question.Question) {
 		text = strings.TrimSpace(text + "\n\n" + r.question.Question)

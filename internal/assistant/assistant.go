@@ -16,65 +16,63 @@ const (
 	maxRounds = 2 // follow-ups after tool results
 	maxCalls  = 3 // browse calls
 
-	maxReadRounds = 6 // where it may also search and read without a browser
+	maxReadRounds = 6 // with search and page reading
 
-	// With tools that do one small thing each, a reply takes more of them.
+	// Tools that do one small thing each need more rounds.
 	maxToolRounds = 25
-	maxUses       = 60 // calls of tools other than the browse
+	maxUses       = 60 // calls of tools other than browse
 
 	maxQuery   = 2000 // characters of a browse query
-	maxReason  = 500  // characters of why a browse ended
-	maxImages  = 8    // pictures shown to the model at once
-	maxShown   = 10   // pictures in an answer
+	maxReason  = 500  // characters of the reason why a browse ended
+	maxImages  = 8    // images shown to the model at once
+	maxShown   = 10   // images in an answer
 	maxTokens  = 4096 // of each answer of the model
 	maxHistory = 24_000
 )
 
-// TaskRunner runs browses. [sessions.Manager] is one.
+// TaskRunner runs browses; see [sessions.Manager].
 type TaskRunner interface {
-	// Run blocks until the task has reached its end and returns what became of
-	// it. watch is called with each event, and must not block.
+	// Run runs a task and returns its final record. It calls watch with each event; watch must not block.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 
-	// LastSession is the session that the person of o used last in the channel
-	// of o and can go on with, or [sessions.ErrNotFound].
+	// LastSession returns the session that the person of o used last in the channel of o and can resume, or
+	// [sessions.ErrNotFound].
 	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
 
-	// Sessions returns those that q asks for, last used first.
+	// Sessions returns the sessions that q selects, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
 
-	// SendNote tells the task that runs or waits in a session something, and returns
-	// its id; [sessions.ErrNotFound] if there is none.
+	// SendNote sends a note to the running or waiting task of a session and returns the task's id, or
+	// [sessions.ErrNotFound] if there is none.
 	SendNote(ctx context.Context, session string, from sessions.Origin, text string) (taskID string, err error)
 }
 
-// Host is what an [Assistant] asks of the program. Its methods are safe for concurrent use.
+// Host connects an [Assistant] to the rest of the program. Its methods are safe for concurrent use.
 type Host interface {
-	// Model returns the model to ask now, or nil if none is configured: what people say is then given to the browser agent
-	// as it is.
+	// Model returns the current model, or nil if none is configured; then messages are passed to the browser agent as
+	// they are.
 	Model(ctx context.Context) (llm.Model, error)
 
-	// Tools returns what the model may use besides the browse, for the person at o.
+	// Tools returns the tools other than browse for the person at o.
 	Tools(ctx context.Context, o sessions.Origin) []sessions.Tool
 
-	// SingleCallTools returns further tools, each of which does a whole thing in one call, such as coming into a voice
-	// channel: a reply takes no more rounds with them than without.
+	// SingleCallTools returns additional tools that complete their work in one call, such as joining a voice channel,
+	// and so do not increase the number of rounds.
 	SingleCallTools(ctx context.Context, o sessions.Origin) []sessions.Tool
 
-	// Disabled says why the browser may not be used now, in words for people; empty if it may.
+	// Disabled returns why the browser cannot be used now, in words for people; empty if it can.
 	Disabled() string
 
-	// Instructions returns the operator's own, which are added to those of this package.
+	// Instructions returns the operator's instructions, which are added to those of this package.
 	Instructions() string
 }
 
-// Assistant answers. Set its fields before the first Reply; it is then safe for
-// concurrent use.
+// Assistant answers conversations. Set its fields before the first Reply; it is then safe for concurrent use.
 type Assistant struct {
 	Host  Host
 	Tasks TaskRunner
 
-	// Web is what needs no browser. Its zero value has nothing.
+	// Web are the tools that need no browser. The zero value has none.
 	Web WebTools
 
 	Logger *slog.Logger
@@ -83,74 +81,71 @@ type Assistant struct {
 	Now func() time.Time
 }
 
-// Turn is a conversation that waits for an answer. The last of Lines is the one
-// to answer. Origin is who said it, and where.
+// Turn is a conversation to be answered. The last of Lines is the one to answer. Origin is its author and channel.
 type Turn struct {
 	Origin sessions.Origin
 	Lines  []ChatLine
 
-	Typed bool // a person typed the last line; it was not spoken
+	Typed bool // a person typed the last line, rather than spoke it
 
-	Files []sessions.File // came with the last line, for its browses; the caller discards them after Reply
+	Files []sessions.File // attached to the last line, for its browses; the caller discards them after Reply
 
-	// CanAsk says that the person can be shown the choices of a question; see [Answer.Asks].
+	// CanAsk means that the choices of a question can be shown to the person; see [Answer.Asks].
 	CanAsk bool
 
-	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
+	// Style is an additional instruction about the style of the answer; empty means the style of a chat.
 	Style string
 
-	// OnText, which may be nil, is told what the model writes while it writes it, piece by piece, on the goroutine of Reply. It must
-	// not block.
+	// OnText, which may be nil, is called with pieces of the model's text while it is written, on the goroutine of
+	// Reply. It must not block.
 	OnText func(TextChunk)
 }
 
-// TextChunk is some of what the model writes.
+// TextChunk is a piece of the model's text.
 type TextChunk struct {
-	Text string // as it comes: Markdown, cut anywhere
+	Text string // as received: Markdown, cut anywhere
 
-	// Complete says that what was written so far goes before tools that are used now. It is no part of [Answer.Text]; what is written after
-	// that is something new.
+	// Complete means that the text so far is complete and tools are called now. It is not part of [Answer.Text];
+	// later pieces start a new text.
 	Complete bool
 }
 
-// ChatLine is something somebody said.
+// ChatLine is a line of a conversation.
 type ChatLine struct {
 	Speaker       string // display name; ignored if FromAssistant
-	SpeakerID     string // whose words they are: those of others than the one who asks are quoted to the model
-	FromAssistant bool   // said by the brain itself
+	SpeakerID     string // the author: lines of others than the requester are quoted to the model
+	FromAssistant bool   // written by the assistant
 	Text          string
 	Images        []llm.Image
 	Notes         []string // about what cannot be shown: "a.pdf is not a picture"
-	Subject       bool     // the last line is about it: a browse without a model to talk with is told it, too
+	Subject       bool     // the last line refers to this one: without a model, browse gets it as well
 }
 
-// Progress is news of a browse that a reply has begun. Call counts the browses
-// of the reply from 1.
+// Progress is an event of a browse that a reply has started. Call numbers the browses of the reply from 1.
 type Progress struct {
 	Call  int
 	Query string
 	Event sessions.Event
 }
 
-// Answer holds what to say and to show. Text is empty only if there are Images.
-// Sessions are the ids of the sessions that can be continued.
+// Answer is the result of a reply. Text is empty only if there are Images. Sessions are the ids of the sessions that
+// can be resumed.
 type Answer struct {
 	Text      string
-	Remainder string // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
-	Truncated bool   // what it was told breaks off; Rest says why
+	Remainder string // the end of Text that was not passed to [Turn.OnText]; empty without OnText
+	Truncated bool   // the text passed to OnText is incomplete; Remainder says why
 	Images    []llm.Image
-	View      *llm.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
+	View      *llm.Image // the last screenshot, if the model chose no images and none must be withheld; may be nil
 	Sessions  []string
-	Files     []sessions.File // that pages of the browses offered
-	Asks      bool            // Text ends with a question, which must be answered to go on
-	Choices   []string        // what the answer can be, if it is one of few
-	Usage     llm.Usage       // of the brain's own model; browses count their own
+	Files     []sessions.File // downloads of the browses
+	Asks      bool            // Text ends with a question that must be answered to continue
+	Choices   []string        // possible answers, if there are few
+	Usage     llm.Usage       // of the assistant's own model; browses count their own
 }
 
-// Reply answers the turn. It blocks until the answer is there. watch, which may
-// be nil, is told what the browses do, by one goroutine at a time; it must not
-// block. When ctx ends Reply returns its cause at once, after every browse it
-// began has ended. Errors of the model are [*llm.Error] in a chain.
+// Reply answers the turn. watch, which may be nil, is called with the events of browses, by one goroutine at a time;
+// it must not block. When ctx ends, Reply returns its cause as soon as every browse it started has ended. Errors of
+// the model contain an [*llm.Error].
 func (b *Assistant) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer, error) {
 	m, err := b.Host.Model(ctx)
 	if err != nil {
@@ -183,8 +178,7 @@ func (b *Assistant) now() time.Time {
 
 func (b *Assistant) logger() *slog.Logger { return cmp.Or(b.Logger, slog.New(slog.DiscardHandler)) }
 
-// lastSession returns the session to go on with. That it cannot be found out is logged, and
-// no reason to leave somebody without an answer.
+// lastSession returns the session to resume. An error of the lookup is logged and does not prevent an answer.
 func (b *Assistant) lastSession(ctx context.Context, o sessions.Origin) (sessions.Session, bool) {
 	s, err := b.Tasks.LastSession(ctx, o)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {

@@ -33,24 +33,24 @@ var browseTool = llm.Tool{
 	}`),
 }
 
-// browseInput is the input of the tool.
+// browseInput is the input of the tool browse.
 type browseInput struct {
 	Query      string `json:"query"`
 	SessionID  string `json:"session_id"`
 	ShowImages *bool  `json:"show_images"`
 }
 
-// callResult is what the model gets to know of a call.
+// callResult is the result of a tool call for the model.
 type callResult struct {
 	text   string
 	images []llm.Image
-	shown  bool // images are posted with the answer
+	shown  bool // the images are posted with the answer
 	failed bool
 }
 
 func refusedCall(why string) callResult { return callResult{text: why, failed: true} }
 
-// parseBrowseInput reads the input of a call. why is for the model.
+// parseBrowseInput parses the input of a call. why is an error for the model.
 func parseBrowseInput(c llm.ToolCall) (q browseInput, why string) {
 	if c.Malformed != "" {
 		return q, "the input is not a JSON object; send one with a query"
@@ -69,7 +69,7 @@ func parseBrowseInput(c llm.ToolCall) (q browseInput, why string) {
 	return q, ""
 }
 
-// browse makes one call.
+// browse makes one call of the tool browse.
 func (r *replyRun) browse(ctx context.Context, n int, c llm.ToolCall) callResult {
 	q, why := parseBrowseInput(c)
 	if why != "" {
@@ -95,13 +95,12 @@ func (r *replyRun) browse(ctx context.Context, n int, c llm.ToolCall) callResult
 	return o
 }
 
-// runBrowse runs one browse to its end. view is the last of its pages that was seen,
-// or nil.
+// runBrowse runs one browse to its end. view is its last screenshot, or nil.
 func (r *replyRun) runBrowse(ctx context.Context, n int, q browseInput) (rec sessions.TaskRecord, view *llm.Image, err error) {
 	task := sessions.Task{
 		Prompt: q.Query, SessionID: q.SessionID, Origin: r.turn.Origin, Files: r.turn.Files, Typed: r.turn.Typed && r.model == nil,
 	}
-	if r.model == nil { // a model says in its query what matters
+	if r.model == nil { // a model includes what matters in its query
 		task.Quoted = r.turn.subject()
 	}
 	rec, err = r.assistant.Tasks.Run(ctx, task, func(e sessions.Event) {
@@ -125,7 +124,7 @@ func (r *replyRun) recordStop(rec sessions.TaskRecord) {
 	}
 }
 
-// describeRecord says to the model what became of a browse.
+// describeRecord describes the result of a browse for the model.
 func (r *replyRun) describeRecord(rec sessions.TaskRecord, err error) callResult {
 	o := callResult{images: rec.Images}
 	var b strings.Builder
@@ -174,7 +173,7 @@ func failureReason(rec sessions.TaskRecord, err error) string {
 	return "it ended in state " + string(rec.State)
 }
 
-// imageNote says to the model what there is to see, by which numbers, and who sees it.
+// imageNote tells the model which images there are, by number, and who sees them.
 func imageNote(o callResult, first, seen int, caps llm.Caps) string {
 	s := fmt.Sprintf("[pictures %d to %d", first, first+len(o.images)-1)
 	if len(o.images) == 1 {
@@ -192,8 +191,7 @@ func imageNote(o callResult, first, seen int, caps llm.Caps) string {
 	return s + "; not posted, unless you choose it with " + agent.ToolShowPictures + "]"
 }
 
-// answerWithoutModel gives what was said to the browser agent as it is, because there is no
-// model to talk with.
+// answerWithoutModel passes the message to the browser agent as it is, because no model is configured.
 func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 	if why := r.assistant.Host.Disabled(); why != "" {
 		return Answer{Text: r.turn.Origin.Locale.Sentence(why)}, nil
@@ -234,7 +232,7 @@ func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 	return r.complete(text), nil
 }
 
-// recentlyUsed reports whether s was used so lately that it is taken up by itself.
+// recentlyUsed reports whether s was used so recently that it is resumed without being asked for.
 func (b *Assistant) recentlyUsed(s sessions.Session) bool {
 	return b.now().Sub(s.LastUsed) <= resumeWithin
 }
@@ -247,7 +245,7 @@ func upperFirst(s string) string {
 	return strings.ToUpper(string(r)) + s[n:]
 }
 
-// standingBrowse returns the browse of [Assistant.StandingTools].
+// standingBrowse returns the browse tool of [Assistant.StandingTools].
 func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessions.Tool {
 	call := func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 		r := &replyRun{assistant: b, turn: Turn{Origin: o}}
@@ -263,8 +261,8 @@ func (b *Assistant) standingBrowse(show func(o sessions.Origin, a Answer)) sessi
 	return sessions.Tool{Tool: browseTool, Call: call}
 }
 
-// StandingTools returns what a model uses that holds the conversation by itself, as those that hear and speak do: the
-// browse, and what needs no browser. show, which may be nil, is given what a browse has left for people to see, in an
+// StandingTools returns the tools for a model that holds the conversation itself, such as a realtime model: browse,
+// and the web tools. show, which may be nil, is called with the results of a browse that people should see, as an
 // answer without text.
 func (b *Assistant) StandingTools(show func(o sessions.Origin, a Answer)) []sessions.Tool {
 	return append([]sessions.Tool{b.standingBrowse(show)}, b.Web.tools(sessions.Origin{})...)

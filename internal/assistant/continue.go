@@ -17,10 +17,9 @@ const (
 	noSessionText = "There is no session of yours here to go on with: it was closed, or forgotten after its time. Say what to do, and a new one starts."
 )
 
-// sendNote tells the task that runs in the session of a call what the call is for,
-// and reports whether there was one.
+// sendNote passes the query to the task that is running in the session of a call, and reports whether there was one.
 func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, told bool) {
-	if q.SessionID == "" || len(r.turn.Files) > 0 { // files come with a task of their own, which waits for its turn
+	if q.SessionID == "" || len(r.turn.Files) > 0 { // files need a task of their own, which waits for its turn
 		return callResult{}, false
 	}
 	_, err := r.assistant.Tasks.SendNote(ctx, q.SessionID, r.turn.Origin, q.Query)
@@ -34,9 +33,9 @@ func (r *replyRun) sendNote(ctx context.Context, q browseInput) (o callResult, t
 	return refusedCall("not done: " + untrusted.CleanLine(err.Error(), maxReason)), true
 }
 
-// planWithoutModel decides, without a model, what is to be done with what somebody said: a
-// running task is told, the last session is gone on with if that was asked for
-// or it is fresh, or a new one starts. say is an answer instead.
+// planWithoutModel decides without a model what to do with a message: pass it to a running task, resume the last
+// session if that was asked for or it was used recently, or start a new one. If say is not empty it is the answer
+// instead.
 func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q browseInput, say string, err error) {
 	q = browseInput{Query: prompt}
 	wanted, rest := AsksToContinue(prompt)
@@ -46,7 +45,7 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 		switch {
 		case err == nil:
 			return q, r.turn.Origin.Locale.T(noteSentText), nil
-		case !errors.Is(err, sessions.ErrNotFound): // it has just ended: what was said is the next task
+		case !errors.Is(err, sessions.ErrNotFound): // the task has just ended: the message becomes the next task
 			return q, "", fmt.Errorf("tell the running task: %w", err)
 		}
 	}
@@ -61,14 +60,13 @@ func (r *replyRun) planWithoutModel(ctx context.Context, prompt string) (q brows
 	return q, "", nil
 }
 
-// continueWords are the ways to ask for the last session, in the languages that
-// stop words are known in.
+// continueWords matches requests to resume the last session, in all languages that have stop words.
 var continueWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
 })
 
-// AsksToContinue reports whether somebody asks to go on with what was, and with what:
-// the words alone ask to go on with the task itself.
+// AsksToContinue reports whether a prompt asks to resume earlier work, and returns the rest of it; an empty rest
+// means to continue the task itself.
 func AsksToContinue(prompt string) (wanted bool, rest string) {
 	at := continueWords().FindStringIndex(prompt)
 	if at == nil {

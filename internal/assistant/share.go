@@ -11,7 +11,7 @@ import (
 	"clank/sessions"
 )
 
-// The tools by which a browser is shown to a call, and shown no more.
+// Tools that start and stop sharing a browser in a call.
 const (
 	shareTool   = "share_browser_session"
 	unshareTool = "stop_video_share"
@@ -19,7 +19,7 @@ const (
 
 const nothingToShare = "There is no browser session of yours here to show yet. Ask for something first."
 
-// sharePhrases are the ways to ask for the page, and to ask for no more of it.
+// sharePhrases match requests to start and stop sharing.
 type sharePhrases struct{ share, unshare *regexp.Regexp }
 
 var sharePatterns = sync.OnceValue(func() sharePhrases {
@@ -35,8 +35,8 @@ var sharePatterns = sync.OnceValue(func() sharePhrases {
 	}
 })
 
-// shareWithoutModel does without a model what concerns showing a page to a call, where one is that the person may show it to. asked is set if that was
-// what they wanted.
+// shareWithoutModel handles, without a model, requests about sharing a page in a call to which the person may share
+// it. asked reports whether the prompt was such a request.
 func (r *replyRun) shareWithoutModel(ctx context.Context, prompt string) (a Answer, asked bool, err error) {
 	tool, words := shareTool, sharePatterns()
 	switch {
@@ -62,7 +62,7 @@ func (r *replyRun) shareWithoutModel(ctx context.Context, prompt string) (a Answ
 	return Answer{Text: text}, true, err
 }
 
-// callForMessage uses a tool and returns what it has to say to people.
+// callForMessage calls a tool and returns its message for people.
 func (r *replyRun) callForMessage(ctx context.Context, t sessions.Tool, input any) (string, error) {
 	arguments, err := json.Marshal(input)
 	if err != nil {

@@ -17,32 +17,32 @@ import (
 	"clank/sessions/agent"
 )
 
-// replyRun is one answer in the making.
+// replyRun is one reply in progress.
 type replyRun struct {
 	assistant *Assistant
 	turn      Turn
 	model     llm.Model
-	tools     map[string]sessions.Tool // besides the browse
+	tools     map[string]sessions.Tool // other than browse
 	usage     llm.Usage
-	textSent  bool // [Turn.Writes] knows of words of this round
+	textSent  bool // text was passed to [Turn.OnText] in this round
 
-	album    agent.Album           // what the model has been shown
-	question *agent.PersonQuestion // that ends the reply
+	album    agent.Album           // images shown to the model
+	question *agent.PersonQuestion // the question that ends the reply
 
-	mu           sync.Mutex // guards what follows
+	mu           sync.Mutex // guards the fields below
 	watch        func(Progress)
-	calls        int    // browses
-	toolUses     int    // of the other tools
-	stopped      string // why a person stopped a browse: then there is no other
+	calls        int    // of browse
+	toolUses     int    // calls of the other tools
+	stopped      string // why a person stopped a browse; then no other one starts
 	shown        []llm.Image
-	view         *llm.Image               // the last of a page that may be shown
-	openSessions []string                 // sessions that can be continued
-	files        []sessions.File          // that were downloaded
+	view         *llm.Image               // the last screenshot that may be shown
+	openSessions []string                 // sessions that can be resumed
+	files        []sessions.File          // downloaded files
 	lastText     string                   // of the last browse that ended with an answer
-	sessionLocks map[string]chan struct{} // by session; holds one while it is used
+	sessionLocks map[string]chan struct{} // by session; holds one value while the session is in use
 }
 
-// converse asks the model, lets it browse, and asks again.
+// converse alternates between model calls and tool calls until there is an answer.
 func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	req := llm.Request{
 		System:    r.systemPrompt(ctx),
@@ -66,7 +66,7 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 			return Answer{}, err
 		}
 		calls := got.Calls()
-		choosing := !chosen && onlyChoosesPictures(calls) // once, that is no round
+		choosing := !chosen && onlyChoosesPictures(calls) // the first time does not count as a round
 		if len(calls) == 0 || round == rounds && !choosing {
 			return r.answer(got), nil
 		}
@@ -89,15 +89,15 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	}
 }
 
-// onlyChoosesPictures reports whether calls do nothing but that.
+// onlyChoosesPictures reports whether calls do nothing but select the images of the answer.
 func onlyChoosesPictures(calls []llm.ToolCall) bool {
 	return len(calls) > 0 && !slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.Name != agent.ToolShowPictures })
 }
 
-// modelTimeout bounds each call of the model.
+// modelTimeout bounds each model call.
 const modelTimeout = 2 * time.Minute
 
-// ask asks the model once, within its time.
+// ask calls the model once, within modelTimeout.
 func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	asked, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
@@ -117,7 +117,7 @@ func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) 
 	return got, nil
 }
 
-// textHandler passes on what the model writes, as long as ctx lasts; nil if nobody wants to know.
+// textHandler returns a handler that passes on the model's text until ctx ends; nil if there is no listener.
 func (r *replyRun) textHandler(ctx context.Context) func(llm.Delta) {
 	if r.turn.OnText == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *replyRun) textHandler(ctx context.Context) func(llm.Delta) {
 	}
 }
 
-// endSegment tells that what was written so far is whole.
+// endSegment tells the listener that the text so far is complete.
 func (r *replyRun) endSegment() {
 	if r.textSent {
 		r.turn.OnText(TextChunk{Complete: true})
@@ -139,7 +139,7 @@ func (r *replyRun) endSegment() {
 	r.textSent = false
 }
 
-// answer makes the model's last words the answer.
+// answer turns the model's last text into the answer.
 func (r *replyRun) answer(got llm.Reply) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,29 +167,29 @@ func (r *replyRun) answer(got llm.Reply) Answer {
 	return r.complete(text)
 }
 
-// stopNote says why an answer is not whole; empty if it is.
+// stopNote returns why an answer is incomplete; empty if it is complete.
 func stopNote(loc i18n.Locale, text string, why llm.StopReason) string {
 	switch {
 	case why == llm.StopLength:
 		return "\n\n" + loc.T("(The answer grew too long and ends here.)")
 	case why == llm.StopFilter:
 		return "\n\n" + loc.T("(The rest was withheld by the provider of the model.)")
-	case why == llm.StopRefused && !strings.ContainsAny(text[len(text)-1:], ".!?)"): // in the midst of a sentence
+	case why == llm.StopRefused && !strings.ContainsAny(text[len(text)-1:], ".!?)"): // in the middle of a sentence
 		return "\n\n" + loc.T("(The model declined to go on.)")
 	}
 	return ""
 }
 
-// answerBudgetSpent returns the answer where the model may not be asked again: what was found
-// so far, and why there is no more.
+// answerBudgetSpent returns the results so far as the answer, and why there is no more, when the budget does not
+// allow another model call.
 func (r *replyRun) answerBudgetSpent(why string) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.complete(strings.TrimSpace(r.lastText + "\n\n" + why))
 }
 
-// complete adds to the words of an answer what the browses left behind. The lock
-// is held, or nothing runs any more.
+// complete returns an answer with text and the results of the browses. The caller holds the lock, or nothing else is
+// running.
 func (r *replyRun) complete(text string) Answer {
 	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Files: r.files, Usage: r.usage}
 	a.Images = r.album.Chosen(a.Images)
@@ -199,7 +199,7 @@ func (r *replyRun) complete(text string) Answer {
 	return a
 }
 
-// callAll makes the calls and returns their results in order: browses at the same time, the rest one after the other.
+// callAll makes the calls and returns their results in order: browses run in parallel, other tools one after another.
 func (r *replyRun) callAll(ctx context.Context, calls []llm.ToolCall) llm.Message {
 	outcomes := make([]callResult, len(calls))
 	var wg sync.WaitGroup
@@ -218,7 +218,7 @@ func (r *replyRun) callAll(ctx context.Context, calls []llm.ToolCall) llm.Messag
 	return r.results(calls, outcomes)
 }
 
-// numberCall numbers a call, or says why it is not made.
+// numberCall assigns a number to a call, or returns why it is not made.
 func (r *replyRun) numberCall(c llm.ToolCall) (n int, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,8 +240,7 @@ func (r *replyRun) numberCall(c llm.ToolCall) (n int, why string) {
 	return r.calls, ""
 }
 
-// results puts the outcomes into a message for the model, with the pictures
-// where it can see them.
+// results builds the message with the results for the model, with images if the model has vision.
 func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Message {
 	caps := r.model.Caps()
 	msg := llm.Message{Role: llm.RoleUser}
@@ -274,7 +273,7 @@ func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Mess
 	return msg
 }
 
-// reportProgress passes an event on, one at a time.
+// reportProgress passes on an event, one at a time.
 func (r *replyRun) reportProgress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,8 +282,7 @@ func (r *replyRun) reportProgress(p Progress) {
 	}
 }
 
-// collectBrowse keeps what a browse leaves behind for the answer. view is the last of
-// its pages, or nil.
+// collectBrowse stores the results of a browse for the answer. view is its last screenshot, or nil.
 func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *llm.Image, show bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -304,8 +302,7 @@ func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *llm.Image, show 
 	}
 }
 
-// lockSession makes calls of the same session wait for each other, as long as ctx
-// lasts.
+// lockSession serializes calls for the same session. It waits until ctx ends.
 func (r *replyRun) lockSession(ctx context.Context, session string) (done func(), err error) {
 	if session == "" {
 		return func() {}, nil
@@ -328,16 +325,16 @@ func (r *replyRun) lockSession(ctx context.Context, session string) (done func()
 	}
 }
 
-// budgetSpentText returns what people are told if err says that the budget allows no further model call: what is
-// spent, when the budget starts again, and who can allow more.
+// budgetSpentText returns the message for people if err means that the budget allows no further model call: which
+// budget is exhausted, when it resets, and who can raise it.
 func (r *replyRun) budgetSpentText(err error) (text string, ok bool) {
 	loc := r.turn.Origin.Locale
 	spent, ok := agent.BudgetSpent(err)
 	return loc.T("I may not go on.") + " " + loc.Sentence(spent), ok
 }
 
-// offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
-// back to use them.
+// offeredTools returns the descriptions of the additional tools for this person, and how many rounds the model may
+// use them.
 func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int) {
 	tools := r.assistant.Web.tools(r.turn.Origin)
 	if rounds = maxRounds; len(tools) > 0 {
@@ -363,7 +360,7 @@ func (r *replyRun) toolNames() []string {
 	return append([]string{browseTool.Name}, slices.Sorted(maps.Keys(r.tools))...)
 }
 
-// picturesTool returns the tool that chooses what the answer shows.
+// picturesTool returns the tool that selects the images of the answer.
 func (r *replyRun) picturesTool() sessions.Tool {
 	call := func(ctx context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 		var in struct {
@@ -382,7 +379,7 @@ func (r *replyRun) picturesTool() sessions.Tool {
 	return sessions.Tool{Tool: agent.ShowPicturesTool("the numbers of pictures in results of tools"), Call: call}
 }
 
-// callTool calls one of the further tools.
+// callTool calls one of the additional tools.
 func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
 	if c.Malformed != "" {
 		return refusedCall("the input is not a JSON object")

@@ -17,27 +17,26 @@ import (
 	"clank/sessions"
 )
 
-// WebTools holds what the model may use where no browser is needed. Parts that are nil
-// are not there.
+// WebTools are the web tools that need no browser. Nil fields are unavailable.
 type WebTools struct {
 	Reader   PageReader
 	Searcher Searcher
 	Watches  Watches
 }
 
-// PageReader reads the text of a page. [web.Reader] is one.
+// PageReader reads the text of a page; see [web.Reader].
 type PageReader interface {
 	Read(ctx context.Context, q web.ReadRequest) (web.Page, error)
 }
 
-// Searcher searches the web. [web.Searcher] is one.
+// Searcher searches the web; see [web.Searcher].
 type Searcher interface {
-	// Available is nil if a search may be tried now.
+	// Available returns nil if a search is possible now.
 	Available(by web.SearchAsker) error
 	Search(ctx context.Context, by web.SearchAsker, q web.SearchQuery) ([]web.SearchResult, error)
 }
 
-// Watches looks at pages later. [watches.Runner] is one.
+// Watches manages watches; see [watches.Runner].
 type Watches interface {
 	Add(ctx context.Context, w watches.Watch) (watches.Watch, error)
 }
@@ -95,7 +94,7 @@ var (
 	}
 )
 
-// searchAsker returns the person at o, for whose searches there is a limit.
+// searchAsker returns the person at o, to whom the search limit applies.
 func searchAsker(o sessions.Origin) web.SearchAsker {
 	return web.SearchAsker{Person: string(o.Kind) + " " + o.User, Server: o.Guild}
 }
@@ -115,7 +114,7 @@ func (w WebTools) tools(o sessions.Origin) []sessions.Tool {
 	return out
 }
 
-// Advice says which tool is for what; empty without any.
+// Advice explains which tool to use when; empty without any tools.
 func (w WebTools) Advice(o sessions.Origin) string {
 	var parts []string
 	for _, t := range w.tools(o) {
@@ -140,7 +139,7 @@ func (w WebTools) Advice(o sessions.Origin) string {
 		"\nWhen web_search or web_scrape fails or brings nothing, browser_browse may still do it."
 }
 
-// searchless says why there is no search though there could be one.
+// searchless returns why search is unavailable although it could be set up.
 func (w WebTools) searchless(o sessions.Origin) string {
 	if w.Searcher == nil {
 		return ""
@@ -241,8 +240,8 @@ func (w WebTools) watch(ctx context.Context, o sessions.Origin, input json.RawMe
 	return watchStartedText(got), nil, nil
 }
 
-// watchStartedText says to the model what will happen, and what there is now, so that the
-// person can see whether the right thing is watched.
+// watchStartedText tells the model what the watch will do and what it sees now, so that the person can check that the
+// right thing is watched.
 func watchStartedText(w watches.Watch) string {
 	text := fmt.Sprintf("Watching it: watch %s, every %s until %s. They are told here, and can end it with /clank watches.",
 		w.ID, sessions.DurationText(w.Every), w.Until.Format(time.DateOnly))
@@ -255,8 +254,7 @@ func watchStartedText(w watches.Watch) string {
 	return text
 }
 
-// suggestBrowser returns an error as the model gets to know it. What cannot be done
-// otherwise, the browser may do.
+// suggestBrowser returns an error for the model, with the advice to use the browser if that may help.
 func suggestBrowser(err error, own bool) error {
 	text := untrusted.CleanLine(err.Error(), webToolFailed)
 	if own {
@@ -265,7 +263,7 @@ func suggestBrowser(err error, own bool) error {
 	return fmt.Errorf("%s. browser_browse may do it instead", strings.TrimRight(text, "."))
 }
 
-// decodeStrict reads the input of a tool, which has the members that its schema says.
+// decodeStrict decodes the input of a tool; members that are not in its schema are an error.
 func decodeStrict(input json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.DisallowUnknownFields()

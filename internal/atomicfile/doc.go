@@ -1,2 +1,2 @@
-// Package atomicfile writes files that are whole or not there, also after a power cut. Locks are their callers' task.
+// Package atomicfile writes files completely or not at all, even if the power fails. Callers do their own locking.
 package atomicfile

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// File is a file that takes its place with CloseAtomicallyReplace, and of which Cleanup leaves nothing otherwise.
+// File is a temporary file that replaces another with CloseAtomicallyReplace; otherwise Cleanup removes it.
 type File struct {
 	*os.File
 
@@ -17,7 +17,7 @@ type File struct {
 	closed, done bool
 }
 
-// Create makes a file that is to replace the one at path. Who may read it is inherited from its folder.
+// Create creates a file that is to replace the one at path. It inherits the permissions of its folder.
 func Create(path string) (*File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
 	if err != nil {
@@ -26,10 +26,10 @@ func Create(path string) (*File, error) {
 	return &File{File: f, path: path}, nil
 }
 
-// replaceWait is how long a reader may have the old file open, which keeps Windows from replacing it.
+// replaceWait is how long to retry while a reader has the old file open, which prevents Windows from replacing it.
 const replaceWait = 2 * time.Second
 
-// CloseAtomicallyReplace has the file on the disk, and then in its place.
+// CloseAtomicallyReplace syncs and closes the file and then renames it to the path it replaces.
 func (f *File) CloseAtomicallyReplace() error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (f *File) CloseAtomicallyReplace() error {
 	}
 }
 
-// Cleanup removes the file, unless it has taken its place.
+// Cleanup removes the file, unless it has replaced the other.
 func (f *File) Cleanup() error {
 	if f.done {
 		return nil
@@ -70,7 +70,7 @@ func (f *File) Cleanup() error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-// Write replaces what is at path.
+// Write replaces the file at path.
 func Write(path string, data []byte) error {
 	f, err := Create(path)
 	if err != nil {

@@ -16,11 +16,11 @@ type Money int64
 // dollar is one US dollar.
 const dollar Money = 1e9
 
-// Dollars returns a price in US dollars, rounded up, as what is spent is never told
-// smaller than it is. What is no sensible amount becomes the nearest one.
+// Dollars converts a price in US dollars, rounded up so that spending is never reported too low. Values out of range
+// become the nearest valid amount.
 func Dollars(usd float64) Money {
 	const most = float64(math.MaxInt64 / 4)
-	n := math.Ceil(usd*float64(dollar) - 1e-6) // what is exact in decimals stays so
+	n := math.Ceil(usd*float64(dollar) - 1e-6) // values that are exact in decimals stay exact
 	if !(n > 0) {
 		return 0
 	}
@@ -30,7 +30,7 @@ func Dollars(usd float64) Money {
 // USD returns the amount in US dollars.
 func (m Money) USD() float64 { return float64(m) / float64(dollar) }
 
-// String returns the amount as people read it: "0.98", or "0.0004" where cents do not tell it.
+// String returns the amount for people: "0.98", or "0.0004" for amounts below a cent.
 func (m Money) String() string {
 	if m != 0 && m.USD() < 0.1 {
 		m = max(m, dollar/10_000)
@@ -39,14 +39,14 @@ func (m Money) String() string {
 	return strconv.FormatFloat(m.USD(), 'f', 2, 64)
 }
 
-// Amount measures spending, or bounds it: of a limit, a field that is zero does not limit.
+// Amount is an amount of spending or a limit; in a limit, a zero field does not limit.
 type Amount struct {
 	Calls  int64         `json:"calls"`  // of models
-	Steps  int64         `json:"steps"`  // acts of browses
-	Tokens int64         `json:"tokens"` // in and out
+	Steps  int64         `json:"steps"`  // actions of tasks
+	Tokens int64         `json:"tokens"` // input and output
 	Money  Money         `json:"nano_usd"`
-	Time   time.Duration `json:"nanoseconds"`      // that tasks ran, and Talk
-	Talk   time.Duration `json:"talk_nanoseconds"` // that was heard and said in calls
+	Time   time.Duration `json:"nanoseconds"`      // of running tasks, including Talk
+	Talk   time.Duration `json:"talk_nanoseconds"` // of speech heard and spoken in calls
 }
 
 // Add returns the sum of a and b.
@@ -59,14 +59,14 @@ func (a Amount) Sub(b Amount) Amount {
 	return Amount{a.Calls - b.Calls, a.Steps - b.Steps, a.Tokens - b.Tokens, a.Money - b.Money, a.Time - b.Time, a.Talk - b.Talk}
 }
 
-// dimension is one way in which an [Amount] counts.
+// dimension is one field of an [Amount].
 type dimension struct {
-	spent, against string // formats of what was spent, alone and beside its limit
+	spent, against string // formats for an amount alone, and beside its limit
 	of             func(Amount) int64
 	format         func(int64) any
-	// estimated says that what a call will take is known by estimate only.
+	// estimated means that the usage of a call is known only approximately in advance.
 	estimated bool
-	// apart says that only what takes some of it needs some of it left.
+	// apart means that only calls that use this dimension require that some of it is left.
 	apart bool
 }
 
@@ -96,15 +96,15 @@ var dimensions = []dimension{
 	},
 }
 
-// amount returns how much n is, as people read it.
+// amount formats n with its unit.
 func (u dimension) amount(n int64) string { return fmt.Sprintf(u.spent, u.format(n)) }
 
-// beside returns what was spent beside what may be.
+// beside formats an amount beside its limit.
 func (u dimension) beside(spent, most int64) string {
 	return fmt.Sprintf(u.against, u.format(spent), u.format(most))
 }
 
-// String writes what was spent as people read it: "0.80 USD, 12 calls".
+// String formats spending for people: "0.80 USD, 12 calls".
 func (a Amount) String() string {
 	var parts []string
 	for _, u := range dimensions {
@@ -118,8 +118,8 @@ func (a Amount) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Against writes what was spent beside what may be: "0.80 of 1.00 USD, 12 of 100
-// calls". What has no limit is left out, unless nothing has one.
+// Against formats spending beside its limit: "0.80 of 1.00 USD, 12 of 100 calls". Dimensions without a limit are left
+// out, unless none has one.
 func (a Amount) Against(limit Amount) string {
 	var parts []string
 	for _, u := range dimensions {
@@ -133,8 +133,8 @@ func (a Amount) Against(limit Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// tokenCount returns how many tokens u counts, each once.
+// tokenCount returns the number of tokens in u, counting each once.
 func tokenCount(u llm.Usage) int64 { return int64(u.InputTokens) + int64(u.OutputTokens) }
 
-// priceExample writes an example of a price as the setting of prices takes it.
+// priceExample returns an example for the setting of prices.
 func priceExample(model string) string { return model + " 1.25 0.125 10" }

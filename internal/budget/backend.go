@@ -11,8 +11,8 @@ import (
 	"clank/sessions/agent"
 )
 
-// Backend returns b within the budget: its calls of models belong to the task, its steps and the time it runs are
-// counted, and a task for which there is none left ends with an answer that tells what was found so far.
+// Backend returns b limited by the budget: its model calls are charged to the task, its steps and running time are
+// counted, and when the budget is exhausted the task ends with an answer that contains the results so far.
 func (k *Enforcer) Backend(b sessions.Backend) sessions.Backend {
 	return &limitedBackend{Backend: b, enforcer: k}
 }
@@ -42,17 +42,17 @@ func (b *limitedBackend) Run(ctx context.Context, s sessions.Session, t sessions
 // errConsumerStopped means that the consumer stopped ranging.
 var errConsumerStopped = errors.New("the consumer stopped ranging")
 
-// taskRun is one task while it is worked.
+// taskRun is a running task.
 type taskRun struct {
 	enforcer *Enforcer
 	account  llm.Account
-	model    string // named in errors
+	model    string // for error messages
 	last     sessions.Step
-	lastSaid string // what its model said last beside its acts
-	lastRead string // what its last act brought
+	lastSaid string // last text of its model other than actions
+	lastRead string // result of its last action
 }
 
-// run passes on the steps of b. The error is why there are no more; nil after an answer.
+// run passes on the steps of b. It returns the reason why there are no more; nil after an answer.
 func (w *taskRun) run(ctx context.Context, b sessions.Backend, s sessions.Session, t sessions.Task, yield func(sessions.Step, error) bool) error {
 	ctx, end := context.WithCancelCause(llm.WithAccount(ctx, w.account))
 	defer end(context.Canceled)
@@ -78,7 +78,7 @@ func (w *taskRun) run(ctx context.Context, b sessions.Backend, s sessions.Sessio
 	return nil
 }
 
-// countStep writes a step down before it is done.
+// countStep charges a step before it runs.
 func (w *taskRun) countStep(ctx context.Context) error {
 	one := Amount{Steps: 1}
 	id, err := w.enforcer.reserve(ctx, w.account, w.model, one, false)
@@ -89,7 +89,7 @@ func (w *taskRun) countStep(ctx context.Context) error {
 	return nil
 }
 
-// observe remembers what an answer so far is made of.
+// observe remembers what a partial answer needs.
 func (w *taskRun) observe(s sessions.Step) {
 	w.last.N = s.N
 	if s.URL != "" {
@@ -104,7 +104,8 @@ func (w *taskRun) observe(s sessions.Step) {
 	}
 }
 
-// partialAnswer returns the answer step for what is known when the budget is spent, with limit as its reason.
+// partialAnswer returns the answer step with the results so far when the budget is exhausted, with limit as the
+// reason.
 func (w *taskRun) partialAnswer(limit string) sessions.Step {
 	return sessions.Step{
 		N: w.last.N + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Limit: limit,

@@ -12,7 +12,7 @@ import (
 	"clank/llm"
 )
 
-// withoutProvider returns the vendor's name of a model: "gpt-6-sol" of "openai:gpt-6-sol".
+// withoutProvider removes the provider from a model name: "gpt-6-sol" for "openai:gpt-6-sol".
 func withoutProvider(model string) string {
 	if _, name, ok := strings.Cut(model, ":"); ok {
 		return name
@@ -20,7 +20,7 @@ func withoutProvider(model string) string {
 	return model
 }
 
-// priceOverride returns the price of a model that an operator has set.
+// priceOverride returns the price that the operator has set for a model.
 func priceOverride(rules Rules, model string) (llm.Price, bool) {
 	if p, set := rules.Prices[model]; set {
 		return p, true
@@ -29,8 +29,7 @@ func priceOverride(rules Rules, model string) (llm.Price, bool) {
 	return p, set
 }
 
-// chargedUsage returns what a call cost by the rules: usage at the price in the settings where one is set, and
-// nothing for a free model.
+// chargedUsage returns usage with its cost: at the price in the settings if there is one, and zero for a free model.
 func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usage {
 	u = clampUsage(u)
 	u.Calls = cmp.Or(u.Calls, 1)
@@ -44,14 +43,14 @@ func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usag
 	return u
 }
 
-// The most that one call is believed to have taken; far from where sums of it would no longer fit into the ledger.
+// Plausible maximum usage of one call. Sums of it cannot overflow the ledger.
 const (
 	maxUsage         = 1 << 40 // tokens
 	maxUSD   float64 = 1_000_000
 )
 
-// clampUsage returns u in countable form. Usage that no call can have had counts as if none was reported, so
-// that it refunds nothing, and values too large for sums count as the maximum.
+// clampUsage limits u to plausible values. Impossible usage counts as not reported, so that it refunds nothing;
+// values that are too large are reduced to the maximum.
 func clampUsage(u llm.Usage) llm.Usage {
 	counts := []*int{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens}
 	for _, n := range counts {
@@ -66,9 +65,9 @@ func clampUsage(u llm.Usage) llm.Usage {
 	return u
 }
 
-// actualAmount returns what a finished call took, for the ledger: u is its usage as charged, most its estimate,
-// unpriced whether its price was unknown. What was not reported counts as estimated; what a failed call reported
-// may be incomplete, so its estimate counts too.
+// actualAmount returns the amount to record for a finished call: u is its usage with its cost, most the estimate,
+// unpriced whether the price is unknown. Unreported usage counts as estimated. The usage reported by a failed call
+// may be incomplete, so it is at least the estimate.
 func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state EntryState, unknown bool) {
 	told := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
 	nothing := told.Tokens == 0 && told.Money == 0
@@ -78,10 +77,10 @@ func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amoun
 	case err != nil || nothing:
 		told.Tokens, told.Money = max(told.Tokens, most.Tokens), max(told.Money, most.Money)
 		return told, StateEstimated, unpriced
-	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not tell of it
+	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not report the cost
 		told.Money = max(told.Money, most.Money)
 		return told, StateEstimated, false
-	case told.Tokens == 0: // a server may tell the cost alone
+	case told.Tokens == 0: // a server may report only the cost
 		told.Tokens = most.Tokens
 		return told, StateEstimated, u.Unpriced
 	default:
@@ -89,8 +88,8 @@ func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amoun
 	}
 }
 
-// isUnsent reports whether a failure means that the model was not asked, or that
-// the vendor refused before it did anything: that costs nothing.
+// isUnsent reports whether a failed call never reached the model, or was rejected before any processing: then it
+// costs nothing.
 func isUnsent(err error) bool {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
@@ -107,8 +106,8 @@ func isUnsent(err error) bool {
 	return false
 }
 
-// call makes one call of a model within the budget. ask makes it, with the context and the longest answer that it is
-// given, and returns what it took. Where the budget has room for a shorter answer only, the model is asked for that.
+// call makes one model call within the budget. ask makes the request with the given context and maximum answer
+// length, and returns its usage. If the budget only suffices for a shorter answer, the maximum length is reduced.
 func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(ctx context.Context, maxTokens int) (llm.Usage, error)) (llm.Usage, error) {
 	rules := k.Rules()
 	u, asked := llm.Usage{}, false
@@ -130,10 +129,10 @@ func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(ctx context.C
 	return u, err
 }
 
-// minAnswer is the shortest answer that is worth a call, in tokens: a tool call and a few words.
+// minAnswer is the shortest useful answer in tokens: a tool call and a few words.
 const minAnswer = 256
 
-// affordableAnswer returns how many tokens an answer may have for which there is a budget left; 0 if that is too few.
+// affordableAnswer returns the number of answer tokens that the budget allows; 0 if it is less than minAnswer.
 func (k *Enforcer) affordableAnswer(ctx context.Context, c modelCall) int {
 	account := llm.AccountOf(ctx)
 	rules := k.rulesFor(account)
@@ -155,8 +154,8 @@ func (k *Enforcer) affordableAnswer(ctx context.Context, c modelCall) int {
 	return n
 }
 
-// spendUpTo does something that takes most at most. A try that may have cost something counts as a call of its own,
-// and the next one is only made if there is a budget for it.
+// spendUpTo reserves most and calls do. Each retry that may have cost something is charged as a call of its own, and
+// made only if the budget allows it.
 func (k *Enforcer) spendUpTo(
 	ctx context.Context, model string, most Amount, unpriced bool,
 	do func(context.Context) (llm.Usage, time.Duration, error),
@@ -166,7 +165,7 @@ func (k *Enforcer) spendUpTo(
 		return err
 	}
 	real, state, unknown, open := most, StateEstimated, unpriced, true
-	defer func() { // also if do panics
+	defer func() { // even if do panics
 		if open {
 			k.settle(ctx, id, real, state, unknown)
 		}
@@ -186,7 +185,7 @@ func (k *Enforcer) spendUpTo(
 	return err
 }
 
-// modelCall is what is known of a call before it is made.
+// modelCall is what is known about a call before it is made.
 type modelCall struct {
 	model                  string
 	input                  int64

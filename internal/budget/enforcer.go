@@ -12,38 +12,39 @@ import (
 	"clank/llm"
 )
 
-// Rules hold what an operator decides. They are asked for anew before each call.
+// Rules are the operator's rules. They are read again before each call.
 type Rules struct {
 	Limits   Limits
-	Zone     *time.Location // where a day begins at midnight; nil = that of the machine
-	KeepDays int            // days for which entries are kept; 0 = for ever
-	// Prices are those that the table does not know, or gets wrong, by the name of a model as people write it in
-	// settings ("openai:gpt-6-sol") or without the provider.
+	Zone     *time.Location // time zone in which days begin; nil means that of the machine
+	KeepDays int            // days for which entries are kept; 0 means forever
+	// Prices override or extend the price table, by model name as in settings ("openai:gpt-6-sol") or without the
+	// provider.
 	Prices map[string]llm.Price
 
-	asked bool // the limit of a task's money is what it was asked for with
+	asked bool // the task's money limit was requested with the task
 }
 
-// Enforcer holds spending within the rules. Its fields are set before its first
-// use; its methods are safe for concurrent use.
+// Enforcer keeps spending within the rules. Set its fields before first use; its methods are safe for concurrent use.
 type Enforcer struct {
 	Ledger Ledger
 	Rules  func() Rules
-	// GuildLimit returns what a server allows itself in a day, within the rules; nil: none does.
+	// GuildLimit returns the daily limit that a server has set for itself, in addition to the rules; nil means none
+	// has.
 	GuildLimit func(guild string) Amount
-	// IsFree reports whether a model costs nothing and reads no tokens, as it runs in this program; nil: none.
+	// IsFree reports whether a model is free and uses no tokens because it runs in this program; nil means that none
+	// is.
 	IsFree func(model string) bool
 	Now    func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means none
 
 	mu          sync.Mutex
-	forgottenOn string // the last day on which old entries were forgotten
+	forgottenOn string // the day on which old entries were last deleted
 }
 
-// settleTime bounds how long it may take to write down what something took.
+// settleTime bounds recording the cost of a call.
 const settleTime = 10 * time.Second
 
-// reserve holds e's amount in the ledger, or says what is spent.
+// reserve reserves e's amount in the ledger, or returns an error that names the exhausted budget.
 func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, most Amount, unpriced bool) (int64, error) {
 	rules, now := k.rulesFor(a), k.now()
 	day := dayOf(now, rules.Zone)
@@ -56,7 +57,7 @@ func (k *Enforcer) reserve(ctx context.Context, a llm.Account, model string, mos
 	return id, err
 }
 
-// rulesFor returns the rules for what is counted for a: with what its task and its server allow themselves.
+// rulesFor returns the rules for a, including the limits of its task and server.
 func (k *Enforcer) rulesFor(a llm.Account) Rules {
 	rules := k.Rules().forAccount(a)
 	if k.GuildLimit == nil || a.Guild == "" {
@@ -69,7 +70,7 @@ func (k *Enforcer) rulesFor(a llm.Account) Rules {
 	return rules
 }
 
-// stricter returns the limit under which both hold.
+// stricter returns the lower of two limits for each field.
 func stricter(a, b Amount) Amount {
 	least := func(x, y int64) int64 {
 		if x == 0 || y > 0 && y < x {
@@ -84,7 +85,7 @@ func stricter(a, b Amount) Amount {
 	}
 }
 
-// forAccount returns the rules with what the task of a allows itself.
+// forAccount returns the rules with the limits of a's task.
 func (r Rules) forAccount(a llm.Account) Rules {
 	own, task := Dollars(a.MaxUSD), r.Limits[LevelTask]
 	if a.Task == "" || own <= 0 || task.Money > 0 && task.Money <= own {
@@ -98,7 +99,7 @@ func (r Rules) forAccount(a llm.Account) Rules {
 	return r
 }
 
-// forgetOld forgets old entries, once a day.
+// forgetOld deletes old entries, once a day.
 func (k *Enforcer) forgetOld(ctx context.Context, rules Rules, now time.Time, day string) {
 	k.mu.Lock()
 	due := rules.KeepDays > 0 && k.forgottenOn != day
@@ -112,8 +113,7 @@ func (k *Enforcer) forgetOld(ctx context.Context, rules Rules, now time.Time, da
 	}
 }
 
-// settle writes down what an entry took. That is done also when ctx has ended.
-// If it cannot be written down the entry counts as it was estimated.
+// settle records the actual cost of an entry, even if ctx has ended. If that fails the entry counts as estimated.
 func (k *Enforcer) settle(ctx context.Context, id int64, real Amount, state EntryState, unpriced bool) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer done()
@@ -122,8 +122,8 @@ func (k *Enforcer) settle(ctx context.Context, id int64, real Amount, state Entr
 	}
 }
 
-// checkLimits says no if a sum would pass its limit with most. A call that takes none
-// of something needs some of it left all the same, unless that counts apart.
+// checkLimits returns an error if adding most would exceed the limit of a sum. Even a call that uses none of a
+// dimension requires that some of it is left, unless the dimension counts separately.
 func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bool) error {
 	if err := checkPrice(rules, model, sums, unpriced); err != nil {
 		return err
@@ -146,9 +146,9 @@ func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bo
 	return nil
 }
 
-// exceeds reports whether most does not fit under what is allowed of u. What others hold by estimate may turn out to
-// be [estimateMargin] times as much; with that counted, a limit can be passed by the estimate of this one call at
-// most. A call whose money is not known does not fit where all of it is spent.
+// exceeds reports whether most does not fit under the limit allowed of u. Reservations of other calls may turn out up
+// to [estimateMargin] times as high; with that included, a limit can be exceeded by at most the estimate of this
+// call. A call of unknown price does not fit once all the money is spent.
 func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool {
 	spent, held, want := u.of(s.Amount), u.of(s.Held), u.of(most)
 	switch {
@@ -161,7 +161,7 @@ func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool
 	return spent+want > allowed
 }
 
-// checkPrice says no to a call of unknown price where money is limited and nothing else bounds what it costs.
+// checkPrice returns an error for a call of unknown price if money is limited and no other limit bounds its cost.
 func checkPrice(rules Rules, model string, sums []Sum, unpriced bool) error {
 	if !unpriced {
 		return nil

@@ -3,32 +3,32 @@ package budget
 import (
 	"bytes"
 	"image"
-	_ "image/gif" // pictures whose size is read
+	_ "image/gif" // registers the decoders for image sizes
 	_ "image/jpeg"
 	_ "image/png"
 
 	"clank/llm"
 )
 
-// How many tokens a request is thought to have. Tokenizers make at least one token of each byte at worst (they fall
-// back to bytes), and one of three or four in plain text; so with two bytes for a token an estimate is rarely passed,
-// and never by more than margin.
+// Parameters of token estimates. Tokenizers produce at most one token per byte (they fall back to bytes), and one per
+// three or four bytes of plain text; with two bytes per token an estimate is rarely exceeded, and never by more than
+// estimateMargin.
 const (
 	bytesPerToken  = 2
 	estimateMargin = 2
-	tokensPerPart  = 8 // tokens of the frame around a part, a message or a tool
+	tokensPerPart  = 8 // overhead of a part, a message or a tool
 
-	pixelsPerToken        = 400    // of the dearest way in which vendors count pictures
-	tokensPerImage        = 300    // beside its pixels
-	unreadableImageTokens = 10_000 // tokens of a picture whose size is not known
+	pixelsPerToken        = 400    // of the most expensive way in which vendors count images
+	tokensPerImage        = 300    // in addition to its pixels
+	unreadableImageTokens = 10_000 // tokens of an image of unknown size
 
-	maxOutput = 128_000 // tokens of the longest answer any model gives
+	maxOutput = 128_000 // the longest answer of any model, in tokens
 )
 
-// textTokens returns how many tokens s may be.
+// textTokens returns the estimated tokens of s.
 func textTokens(s string) int64 { return int64(len(s)+bytesPerToken-1) / bytesPerToken }
 
-// imageTokens returns how many tokens a picture may be.
+// imageTokens returns the estimated tokens of an image.
 func imageTokens(data []byte) int64 {
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -37,7 +37,7 @@ func imageTokens(data []byte) int64 {
 	return tokensPerImage + int64(c.Width)*int64(c.Height)/pixelsPerToken
 }
 
-// toolTokens returns how many tokens the descriptions of tools may be.
+// toolTokens returns the estimated tokens of tool descriptions.
 func toolTokens(tools []llm.Tool) (n int64) {
 	for _, t := range tools {
 		n += tokensPerPart + textTokens(t.Name) + textTokens(t.Description) + textTokens(string(t.Schema))
@@ -45,7 +45,7 @@ func toolTokens(tools []llm.Tool) (n int64) {
 	return n
 }
 
-// messageTokens returns how many tokens a conversation may be.
+// messageTokens returns the estimated tokens of a conversation.
 func messageTokens(ms []llm.Message) (n int64) {
 	for _, m := range ms {
 		n += tokensPerPart
@@ -79,13 +79,13 @@ func resultTokens(r llm.ToolResult) int64 {
 	return n
 }
 
-// requestTokens returns how many tokens a request may be.
+// requestTokens returns the estimated tokens of a request.
 func requestTokens(req llm.Request) int64 {
 	return tokensPerPart + textTokens(req.System) + textTokens(req.EndUser) + toolTokens(req.Tools) + messageTokens(req.Messages)
 }
 
-// maxAmount returns the most that a call may take: the input tokens, limited to what the model can read, and the
-// longest answer. unpriced says that its cost is not known.
+// maxAmount returns the maximum usage of a call: the input tokens, limited by the context size, and the longest
+// answer. unpriced means that its cost is unknown.
 func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, contextSize int) (a Amount, unpriced bool) {
 	if k.isFree(model) {
 		return Amount{Calls: 1}, false
@@ -106,13 +106,13 @@ func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, 
 	return a, !known
 }
 
-// maxTokenPrice returns the most that a token of a call with so much input may cost, by the settings or else by the table.
+// maxTokenPrice returns the maximum token price of a call with this input, from the settings or the table.
 func maxTokenPrice(rules Rules, model string, input int64) (p llm.Price, known bool) {
 	if p, known = priceOverride(rules, model); !known {
 		p, known = llm.MaxPrice(withoutProvider(model), input)
 	}
 	if llm.ChargesCacheWrites(model) {
-		p.Input *= llm.CacheWriteFactor // all of it may be written
+		p.Input *= llm.CacheWriteFactor // all of it may be written to the cache
 	}
 	return p, known
 }

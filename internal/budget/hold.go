@@ -7,16 +7,16 @@ import (
 	"clank/llm"
 )
 
-// Estimate is the most that something may take that is no call of an [llm.Model]: an utterance put into words, a
-// sentence spoken, a response of a model that hears and speaks.
+// Estimate is the maximum usage of something other than an [llm.Model] call: a transcription, a synthesized sentence,
+// a response of a realtime model.
 type Estimate struct {
 	Model string
 
-	// Usage has the tokens, each once, and their list price: USD, or Unpriced where that is not known. A price of the
-	// settings goes before it.
+	// Usage is the tokens, counting each once, and their list price: USD, or Unpriced if it is unknown. A price in
+	// the settings overrides it.
 	Usage llm.Usage
 
-	Time time.Duration // of sound
+	Time time.Duration // of audio
 }
 
 func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpriced bool) {
@@ -29,10 +29,9 @@ func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpric
 	return most, u.Unpriced
 }
 
-// Spend does something that takes e at most, and counts what do says that it took: its usage with the list price, and
-// for how long sound was heard or said. Where the budget is spent nothing is done, and the error is an [*llm.Error]
-// of the kind [llm.ErrBudgetSpent]. Otherwise it is do's. It is put down to the [llm.Account] of ctx, as is all
-// below.
+// Spend reserves e, calls do, and charges the usage and the duration of audio that do returns. If the budget is
+// exhausted it does not call do, and the error is an [*llm.Error] of the kind [llm.ErrBudgetSpent]; otherwise the
+// error is do's. Like the methods below, it charges the [llm.Account] of ctx.
 func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Context) (llm.Usage, time.Duration, error)) error {
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, e)
@@ -42,7 +41,7 @@ func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Contex
 	})
 }
 
-// Check reports, by an error as [Enforcer.Spend] gives it, that e could not be spent now. Nothing is held.
+// Check returns the error that [Enforcer.Spend] would return for e now. It reserves nothing.
 func (k *Enforcer) Check(ctx context.Context, e Estimate) error {
 	rules := k.rulesFor(llm.AccountOf(ctx))
 	most, unpriced := k.estimatedAmount(rules, e)
@@ -56,7 +55,7 @@ func (k *Enforcer) Check(ctx context.Context, e Estimate) error {
 	return checkLimits(rules, e.Model, sums, most, unpriced)
 }
 
-// Hold is something held in the ledger until it is known what it took. It belongs to one goroutine.
+// Hold is a reservation in the ledger. It must be used by one goroutine.
 type Hold struct {
 	enforcer *Enforcer
 	estimate Estimate
@@ -65,7 +64,7 @@ type Hold struct {
 	over     bool
 }
 
-// Hold holds e, or says what is spent.
+// Hold reserves e, or returns an error that names the exhausted budget.
 func (k *Enforcer) Hold(ctx context.Context, e Estimate) (*Hold, error) {
 	most, unpriced := k.estimatedAmount(k.Rules(), e)
 	h := &Hold{enforcer: k, estimate: e, account: llm.AccountOf(ctx)}
@@ -76,8 +75,8 @@ func (k *Enforcer) Hold(ctx context.Context, e Estimate) (*Hold, error) {
 	return h, nil
 }
 
-// Settle counts what was taken instead of what was held, for the account of ctx, be it another than it was held for.
-// Only the first Settle or Release counts.
+// Settle replaces the reservation by the actual usage, charged to the account of ctx, which may differ from the one
+// that reserved it. Only the first call of Settle or Release has an effect.
 func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	if h.over {
 		return
@@ -95,7 +94,7 @@ func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	k.settle(ctx, h.id, real, state, unknown)
 }
 
-// Release lets go of what is held: nothing was taken.
+// Release cancels the reservation: nothing was used.
 func (h *Hold) Release(ctx context.Context) {
 	if h.over {
 		return
@@ -104,7 +103,7 @@ func (h *Hold) Release(ctx context.Context) {
 	h.enforcer.settle(ctx, h.id, Amount{}, StateSettled, false)
 }
 
-// Record counts what has been taken already, whatever the limits say. sure says that e is not an estimate.
+// Record charges something that has already happened, whatever the limits. sure means that e is exact.
 func (k *Enforcer) Record(ctx context.Context, e Estimate, sure bool) {
 	real, unpriced := k.estimatedAmount(k.Rules(), e)
 	state := StateEstimated
@@ -114,7 +113,7 @@ func (k *Enforcer) Record(ctx context.Context, e Estimate, sure bool) {
 	k.record(ctx, e.Model, real, state, unpriced)
 }
 
-// record writes something down that has been spent already, and reports whether that could be done.
+// record adds an entry for something that has already happened, and reports whether that succeeded.
 func (k *Enforcer) record(ctx context.Context, model string, real Amount, state EntryState, unpriced bool) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer done()

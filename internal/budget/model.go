@@ -10,9 +10,9 @@ import (
 	"clank/llm"
 )
 
-// Model returns m within the budget: a call for which there is none left fails with an [*llm.Error] of the kind
-// [llm.ErrBudgetSpent], and nothing is sent. Each call is put down to the [llm.Account] of its context; one without
-// counts for the day alone.
+// Model returns m limited by the budget: a call that it does not allow fails with an [*llm.Error] of the kind
+// [llm.ErrBudgetSpent], and nothing is sent. Each call is charged to the [llm.Account] of its context; without one it
+// counts only for the day.
 func (k *Enforcer) Model(m llm.Model) llm.Model {
 	return &limitedModel{Model: m, enforcer: k}
 }
@@ -23,8 +23,8 @@ type limitedModel struct {
 	enforcer *Enforcer
 
 	mu        sync.Mutex
-	estimated int64 // tokens that the last request was thought to have
-	read      int64 // tokens that it had
+	estimated int64 // estimated tokens of the last request
+	read      int64 // actual tokens of it
 }
 
 func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (reply llm.Reply, err error) {
@@ -43,7 +43,7 @@ func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta fu
 	return reply, err
 }
 
-// correct returns an estimate by what came of the last one: requests of one conversation are alike.
+// correct adjusts an estimate by the error of the last one: requests of one conversation are similar.
 func (m *limitedModel) correct(estimate int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,10 +54,10 @@ func (m *limitedModel) correct(estimate int64) int64 {
 	return min(estimate, int64(likely*likelyMargin)+1)
 }
 
-// likelyMargin is how much more a request may have than one like it had.
+// likelyMargin is how much larger a request may be than a similar one.
 const likelyMargin = 1.1
 
-// ComputerUseModel returns m within the budget, as [Enforcer.Model] does for a model.
+// ComputerUseModel returns m limited by the budget, as [Enforcer.Model] does for a model.
 func (k *Enforcer) ComputerUseModel(m computeruse.Model) computeruse.Model {
 	return &screenModel{Model: m, enforcer: k}
 }
@@ -83,17 +83,17 @@ func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conv
 	}, nil
 }
 
-// screenConversation is a conversation whose length is followed from call to call, as what was
-// said before is sent, or charged, again with each.
+// screenConversation tracks the length of a conversation from call to call, because earlier messages are sent, or
+// charged, again with each call.
 type screenConversation struct {
 	computeruse.Conversation
 
 	enforcer *Enforcer
-	call     modelCall         // of the next call, without what it will be told
-	unsent   computeruse.Input // what a call that the budget refused would have told
+	call     modelCall         // the next call, without its input
+	unsent   computeruse.Input // input of a call that the budget refused
 }
 
-// Next implements [computeruse.Conversation]. What is told with a call that the budget refuses is told with the next.
+// Next implements [computeruse.Conversation]. The input of a call that the budget refuses is sent with the next call.
 func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (turn computeruse.Turn, err error) {
 	in = mergeInput(t.unsent, in)
 	next, asked := t.call, false
@@ -110,14 +110,14 @@ func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (tu
 		t.unsent = in
 		return turn, err
 	}
-	t.unsent, t.call = computeruse.Input{}, next // told again with the next call if this one failed
+	t.unsent, t.call = computeruse.Input{}, next // sent again with the next call if this one failed
 	if used := tokenCount(turn.Usage); err == nil && used > 0 {
 		t.call.input = used
 	}
 	return turn, err
 }
 
-// mergeInput returns in combined with old, which was not delivered.
+// mergeInput returns in combined with old, which was not sent.
 func mergeInput(old, in computeruse.Input) computeruse.Input {
 	return computeruse.Input{
 		Says:     slices.Concat(old.Says, in.Says),
@@ -128,7 +128,7 @@ func mergeInput(old, in computeruse.Input) computeruse.Input {
 	}
 }
 
-// inputTokens returns how many tokens a turn's news may be.
+// inputTokens returns the estimated tokens of a turn's input.
 func inputTokens(in computeruse.Input) (n int64) {
 	for _, s := range in.Says {
 		n += tokensPerPart + textTokens(s)

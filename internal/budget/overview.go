@@ -9,36 +9,36 @@ import (
 	"clank/llm"
 )
 
-// LevelStatus compares what one level has spent with what it may.
+// LevelStatus compares the spending at one level with its limit.
 type LevelStatus struct {
 	Key      Key    `json:"key"`
-	Spent    Amount `json:"spent"` // with what is under way
+	Spent    Amount `json:"spent"` // including reservations
 	Limit    Amount `json:"limit"` // zero fields do not limit
 	Unpriced int64  `json:"unpriced,omitempty"`
 }
 
-// String returns the line as people read it: "0.80 of 1.00 USD, 12 of 100 calls".
+// String returns the status for people: "0.80 of 1.00 USD, 12 of 100 calls".
 func (l LevelStatus) String() string { return l.Spent.Against(l.Limit) }
 
 // Overview shows all spending and limits.
 type Overview struct {
 	Day    string        `json:"day"`    // today
-	Today  LevelStatus   `json:"today"`  // of everybody
+	Today  LevelStatus   `json:"today"`  // of everyone
 	Users  []LevelStatus `json:"users"`  // of today
 	Guilds []LevelStatus `json:"guilds"` // of today
 	Days   []LevelStatus `json:"days"`   // the last days, today first
-	Calls  []Entry       `json:"calls"`  // the last calls of models
+	Calls  []Entry       `json:"calls"`  // the last model calls
 }
 
-// How many lines an [Overview] has at most.
+// Maximum numbers of rows in an [Overview].
 const (
 	maxLines = 50
 	maxDays  = 30
 	maxCalls = 50
 )
 
-// Status returns what the levels to which a belongs have spent, and may: the day
-// at least. Levels of which a says nothing are left out.
+// Status returns the spending and limits of the levels to which a belongs, at least that of the day. Levels that a
+// does not set are left out.
 func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, error) {
 	rules := k.rulesFor(a)
 	var of []Key
@@ -51,15 +51,15 @@ func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, er
 	return k.levelStatuses(rules, sums), err
 }
 
-// UserStatus returns what each person has spent in a guild today, the most first. The
-// limit beside it is what each may spend in all places together.
+// UserStatus returns the spending of each person in a guild today, highest first. The limit is that of the person in
+// all places together.
 func (k *Enforcer) UserStatus(ctx context.Context, guild string) ([]LevelStatus, error) {
 	rules := k.Rules()
 	sums, err := k.Ledger.People(ctx, guild, dayOf(k.now(), rules.Zone), maxLines)
 	return k.levelStatuses(rules, sums), err
 }
 
-// Overview returns how spending stands.
+// Overview returns the current state of spending.
 func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 	rules := k.Rules()
 	o.Day = dayOf(k.now(), rules.Zone)
@@ -84,8 +84,8 @@ func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
 	return o, err
 }
 
-// Costs returns what user, or everybody for "", spent in the last days, today among them, apart by what by says, and
-// these days.
+// Costs returns the spending of user, or of everyone for "", on the last days including today, grouped by by, and the
+// list of these days.
 func (k *Enforcer) Costs(
 	ctx context.Context, by CostKey, days int, user string,
 ) (costs []Cost, dates []string, err error) {
@@ -112,13 +112,14 @@ func (k *Enforcer) levelStatuses(rules Rules, sums []Sum) []LevelStatus {
 	return out
 }
 
-// The settings that people change to spend more.
+// Settings that limit spending.
 const (
-	LimitKey  = "agentStack.runtimeConfig.budget." // and the level
+	LimitKey  = "agentStack.runtimeConfig.budget." // followed by the level
 	PricesKey = "agentStack.runtimeConfig.models.prices"
 )
 
-// spentError says which budget is spent, who can raise it, and when it begins anew. want is what was asked for.
+// spentError returns an error that names the exhausted budget, who can raise it, and when it resets. want is the
+// requested amount.
 func spentError(model string, s Sum, u dimension, allowed, want int64, zone *time.Location) *llm.Error {
 	spent := u.of(s.Amount)
 	var hints []string

@@ -10,18 +10,18 @@ import (
 	"clank/llm"
 )
 
-// AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models.
-// What is charged by tokens there and estimated for a minute too (gpt-4o-transcribe and its kind, gpt-4o-mini-tts)
-// has the price of the minute.
+// AudioPricesAsOf is the date on which the prices were last read from OpenAI's model pages. Models charged by tokens
+// for which OpenAI also gives an estimate per minute (gpt-4o-transcribe and similar, gpt-4o-mini-tts) have the price
+// per minute.
 const AudioPricesAsOf = "2026-11-21"
 
-// AudioPrice gives the price of hearing or saying something, in US dollars.
+// AudioPrice is the price of transcription or synthesis in US dollars.
 type AudioPrice struct {
-	Minute     float64 // of sound
-	Characters float64 // for a million that are spoken
+	Minute     float64 // per minute of audio
+	Characters float64 // per million spoken characters
 }
 
-// heard and spoken are list prices, by the names of models; snapshots with a date cost what their model does.
+// heard and spoken are list prices by model name; dated snapshots cost the same as their model.
 var (
 	transcriptionPrices = map[string]AudioPrice{
 		"gpt-transcribe":            {Minute: 0.0045},
@@ -39,7 +39,7 @@ var (
 	}
 )
 
-// RealtimePrice is what the tokens of a model cost that hears and speaks: US dollars per million, of text and of sound.
+// RealtimePrice is the price of a realtime model's tokens in US dollars per million, for text and audio.
 type RealtimePrice struct {
 	Text, Audio llm.Price
 }
@@ -58,13 +58,13 @@ var (
 	}
 )
 
-// AudioModel is a model of audio and where it runs.
+// AudioModel is an audio model and its server.
 type AudioModel struct {
 	Name string
-	URL  string // of its server; "" = OpenAI's
+	URL  string // of its server; "" means OpenAI's
 }
 
-// ledgerName returns the name of m in the ledger, as people write it in the setting of prices.
+// ledgerName returns the name of m in the ledger, in the form of the setting of prices.
 func (m AudioModel) ledgerName() string {
 	if m.URL == "" {
 		return "openai:" + m.Name
@@ -72,13 +72,13 @@ func (m AudioModel) ledgerName() string {
 	return "own:" + m.Name
 }
 
-// isLocal reports whether m runs on this machine, where nobody charges for it.
+// isLocal reports whether m runs on this machine, where it is free.
 func (m AudioModel) isLocal() bool {
 	u, err := url.Parse(m.URL)
 	return err == nil && pageorigin.IsLoopback(u.Hostname())
 }
 
-// priced puts a list price on u. The price of another's server is not known, whatever its models are called.
+// priced adds a list price to u. The price on another server is unknown, whatever the names of its models.
 func (m AudioModel) priced(u llm.Usage, usd float64, known bool) llm.Usage {
 	u.Calls = 1
 	switch {
@@ -91,7 +91,7 @@ func (m AudioModel) priced(u llm.Usage, usd float64, known bool) llm.Usage {
 	return u
 }
 
-// findPrice returns the price of a model in a table: of the name itself, or of the one that it is a dated snapshot of.
+// findPrice returns the price of a model in a table, by its name or by that of the model it is a dated snapshot of.
 func findPrice[T any](table map[string]T, name string) (T, bool) {
 	name = strings.ToLower(name)
 	if p, ok := table[name]; ok {
@@ -102,7 +102,7 @@ func findPrice[T any](table map[string]T, name string) (T, bool) {
 	return p, ok && strings.Trim(name[len(base):], "-0123456789") == ""
 }
 
-// How OpenAI counts sound: a token for each 100 ms that it hears, and for each 50 ms that it says.
+// OpenAI's audio tokens: one per 100 ms of input, and one per 50 ms of output.
 const (
 	heardTokenTime  = 100 * time.Millisecond
 	spokenTokenTime = 50 * time.Millisecond

@@ -11,26 +11,26 @@ import (
 	"clank/voice"
 )
 
-// maxTimePerChar is how long speech takes for a character at most: quick speech has twenty in a second.
+// maxTimePerChar is the maximum duration of speech per character; fast speech has about twenty characters per second.
 const maxTimePerChar = time.Second / 8
 
-// LimitedSpeaker is a [voice.Synthesizer] within the budget.
+// LimitedSpeaker is a [voice.Synthesizer] limited by the budget.
 type LimitedSpeaker struct {
 	Speaker  voice.Synthesizer
 	Enforcer *Enforcer
 	Model    AudioModel
 
-	// Fallback speaks where the budget is spent, for nothing; nil: nobody, and the error is an [*llm.Error] of the
-	// kind [llm.ErrBudgetSpent].
+	// Fallback is a free synthesizer that speaks when the budget is exhausted. If it is nil, Speak fails with an
+	// [*llm.Error] of the kind [llm.ErrBudgetSpent].
 	Fallback voice.Synthesizer
 
-	// OnSpent is told when Instead speaks, and why. It may be nil.
+	// OnSpent is called when Fallback takes over, with the reason. It may be nil.
 	OnSpent func(err error)
 }
 
 var _ voice.Synthesizer = (*LimitedSpeaker)(nil)
 
-// errListenerGone means that nobody wants to hear the rest. It may cost something all the same.
+// errListenerGone means that the listener stopped before the end. The speech may be charged all the same.
 var errListenerGone = errors.New("the rest is not wanted")
 
 // Speak implements [voice.Synthesizer].
@@ -66,7 +66,7 @@ func (s *LimitedSpeaker) Speak(ctx context.Context, text string) iter.Seq2[[]byt
 	}
 }
 
-// failedUsage returns what is known of the usage of speech that failed after n packets.
+// failedUsage returns the known usage of speech that failed after n packets.
 func (s *LimitedSpeaker) failedUsage(text string, n int) llm.Usage {
 	if n == 0 {
 		return llm.Usage{}
@@ -74,8 +74,8 @@ func (s *LimitedSpeaker) failedUsage(text string, n int) llm.Usage {
 	return s.Model.speechUsage(text, time.Duration(n)*voice.FrameTime)
 }
 
-// LimitedTranscriber is a [voice.Transcriber] within the budget. Where that is spent nothing is sent, and the error
-// is an [*llm.Error] of the kind [llm.ErrBudgetSpent].
+// LimitedTranscriber is a [voice.Transcriber] limited by the budget. When it is exhausted nothing is sent, and the
+// error is an [*llm.Error] of the kind [llm.ErrBudgetSpent].
 type LimitedTranscriber struct {
 	voice.Transcriber
 
@@ -98,50 +98,49 @@ func (t *LimitedTranscriber) Transcribe(ctx context.Context, u voice.Utterance) 
 	return said, err
 }
 
-// MaxSpokenAnswer is the longest answer that a model in a [SpeechConversation] may be let give, in tokens.
+// MaxSpokenAnswer is the maximum length, in tokens, of an answer in a [SpeechConversation].
 const MaxSpokenAnswer = 4096
 
-// maxNewSpeech is what people may say before a response, in tokens: a minute and a half of speech.
+// maxNewSpeech is the estimated speech of people before a response, in tokens: a minute and a half.
 const maxNewSpeech = 900
 
-// SpeechResponse is what one response of a model took that hears and speaks. The tokens of sound are among those of
-// Usage.
+// SpeechResponse is the usage of one response of a realtime model. Usage includes the audio tokens.
 type SpeechResponse struct {
 	llm.Usage
 
 	AudioInput, AudioCached, AudioOutput int
 }
 
-// SpeechConversation holds a conversation with a model that hears and speaks within the budget. As it begins to
-// answer by itself, the most that its next response can take is always held: Begin, then Used after each response,
-// then End. Its methods are called by one goroutine at a time.
+// SpeechConversation charges a conversation with a realtime model to the budget. The model may start to answer at any
+// time, so the maximum cost of its next response is always reserved: call Begin, then CountResponse after each
+// response, then End. Its methods must be called by one goroutine at a time.
 type SpeechConversation struct {
 	Enforcer *Enforcer
 	Model    AudioModel
-	Prompt   int // characters of what it is told beforehand, tools included
+	Prompt   int // characters of the instructions, including tools
 
 	hold *Hold
 	last SpeechResponse
 }
 
-// Begin holds what a first response may take. Its error says what is spent.
+// Begin reserves the cost of the first response. Its error names the exhausted budget.
 func (c *SpeechConversation) Begin(ctx context.Context) (err error) {
 	c.hold, err = c.Enforcer.Hold(ctx, c.next())
 	return err
 }
 
-// Check reports by an error, as Begin does, that a response is more than the account of ctx may spend.
+// Check returns the same error as Begin if the account of ctx cannot afford a response.
 func (c *SpeechConversation) Check(ctx context.Context) error { return c.Enforcer.Check(ctx, c.next()) }
 
-// CountResponse counts a response for the account of by, and holds what the next one may take, for that of ctx. With
-// its error the conversation has to end.
+// CountResponse charges a response to the account of by, and reserves the next one for that of ctx. If it returns an
+// error the conversation must end.
 func (c *SpeechConversation) CountResponse(ctx, by context.Context, r SpeechResponse) error {
 	lasted := time.Duration(r.AudioOutput) * spokenTokenTime
 	switch {
 	case c.hold != nil:
 		c.hold.Settle(by, c.priced(r), lasted)
 		c.hold = nil
-	case r.InputTokens > 0: // it ends already, as no more may be spent
+	case r.InputTokens > 0: // the conversation is ending because the budget is exhausted
 		c.Enforcer.Record(by, Estimate{Model: c.Model.ledgerName(), Usage: c.priced(r), Time: lasted}, true)
 	default:
 		c.Enforcer.Record(by, c.next(), false)
@@ -152,8 +151,8 @@ func (c *SpeechConversation) CountResponse(ctx, by context.Context, r SpeechResp
 	return c.Begin(ctx)
 }
 
-// CountTranscription counts that somebody's speech was put into words beside the conversation, by the model named.
-// Its error says that it may not be done again.
+// CountTranscription charges the transcription of speech by the named model. Its error means that no further
+// transcription is allowed.
 func (c *SpeechConversation) CountTranscription(ctx context.Context, model string, length time.Duration) error {
 	m := AudioModel{Name: model, URL: c.Model.URL}
 	took := m.transcriptionUsage(length)
@@ -162,7 +161,7 @@ func (c *SpeechConversation) CountTranscription(ctx context.Context, model strin
 	return c.Enforcer.Check(ctx, e)
 }
 
-// End lets go of what is held.
+// End releases the reservation.
 func (c *SpeechConversation) End(ctx context.Context) {
 	if c.hold != nil {
 		c.hold.Release(ctx)
@@ -170,8 +169,7 @@ func (c *SpeechConversation) End(ctx context.Context) {
 	}
 }
 
-// next returns the most that the next response may take: it reads the conversation anew, with what it was told
-// beforehand.
+// next returns the maximum usage of the next response, which reads the whole conversation and the instructions again.
 func (c *SpeechConversation) next() Estimate {
 	before := SpeechResponse{Usage: llm.Usage{InputTokens: c.Prompt/2 + 1}}
 	if c.last.InputTokens > 0 {

@@ -7,12 +7,11 @@ import (
 	"clank/llm"
 )
 
-// timeSlice is for how long a running task takes time from the budget at once. If
-// the program ends meanwhile, it counts as spent.
+// timeSlice is the running time that a task reserves at once. If the program ends meanwhile, it counts as spent.
 const timeSlice = 30 * time.Second
 
-// startClock counts the time until stop is called, and calls end when there is
-// none left. It fails if there is none from the beginning.
+// startClock charges running time until stop is called, and calls end when the budget is exhausted. It fails if there
+// is no time left at the start.
 func (w *taskRun) startClock(ctx context.Context, end context.CancelCauseFunc) (stop func(), err error) {
 	id, slice, err := w.takeTime(ctx)
 	if err != nil {
@@ -26,7 +25,7 @@ func (w *taskRun) startClock(ctx context.Context, end context.CancelCauseFunc) (
 	return func() { close(quit); <-done }, nil
 }
 
-// tick takes one while after the other until quit is closed or there is no time left.
+// tick reserves one slice after another until quit is closed or no time is left.
 func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end context.CancelCauseFunc, quit <-chan struct{}) {
 	for {
 		started := time.Now()
@@ -47,7 +46,7 @@ func (w *taskRun) tick(ctx context.Context, id int64, slice time.Duration, end c
 	}
 }
 
-// takeTime holds the next while, or what is left of it.
+// takeTime reserves the next slice, or what is left of it.
 func (w *taskRun) takeTime(ctx context.Context) (id int64, slice time.Duration, err error) {
 	slice = timeSlice
 	left, limited, err := w.enforcer.timeLeft(ctx, w.account)
@@ -61,7 +60,7 @@ func (w *taskRun) takeTime(ctx context.Context) (id int64, slice time.Duration, 
 	return id, slice, err
 }
 
-// timeLeft returns the least that any limit leaves.
+// timeLeft returns the lowest time left under any limit.
 func (k *Enforcer) timeLeft(ctx context.Context, a llm.Account) (left time.Duration, limited bool, err error) {
 	lines, err := k.Status(ctx, a)
 	if err != nil {

@@ -25,10 +25,10 @@ type line struct {
 // Sum returns the line's price in cents.
 func (l line) Sum() int { return l.Product.Cents * l.Quantity }
 
-// basket is what a visitor wants to buy. It travels in a cookie, as "id:quantity" joined by ".".
+// basket is a visitor's basket. It is stored in a cookie, as "id:quantity" joined by ".".
 type basket []line
 
-// readBasket returns the request's basket without whatever in it is not ours.
+// readBasket returns the request's basket without invalid entries.
 func readBasket(r *http.Request) basket {
 	c, err := r.Cookie(basketCookie)
 	if err != nil {
@@ -44,7 +44,7 @@ func readBasket(r *http.Request) basket {
 	return b
 }
 
-// add returns the basket with n more of p, as many as are allowed.
+// add returns the basket with n more of p, up to the allowed quantity.
 func (b basket) add(p product, n int) basket {
 	limit := min(maxQuantity, p.Stock)
 	if limit == 0 {
@@ -81,7 +81,7 @@ func (b basket) save(w http.ResponseWriter) {
 	http.SetCookie(w, &http.Cookie{Name: basketCookie, Value: strings.Join(items, "."), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
 
-// clamp reads a quantity; what is none counts as one.
+// clamp parses a quantity; an invalid one counts as one.
 func clamp(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -111,7 +111,7 @@ func removeFromBasket(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/basket", http.StatusSeeOther)
 }
 
-// acceptNotice puts the cookie notice away and goes back to where it was.
+// acceptNotice dismisses the cookie notice and redirects back.
 func acceptNotice(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Value: "seen", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	back := r.FormValue("back")
@@ -121,7 +121,7 @@ func acceptNotice(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // a path of this shop, as checked above
 }
 
-// delivery is a way to get things, and its price in cents.
+// delivery is a delivery option and its price in cents.
 type delivery struct {
 	Name  string
 	Cents int
@@ -131,11 +131,11 @@ var deliveries = []delivery{{"Standard, 3 to 5 days", 490}, {"Express, tomorrow"
 
 var countries = []string{"Austria", "Denmark", "France", "Germany", "Japan", "Portugal", "Spain", "United Kingdom", "United States"}
 
-// order is what the checkout form says.
+// order is the contents of the checkout form.
 type order struct {
 	Name, Email, Street, Zip, City, Country, Delivery, Note string
 	Terms                                                   bool
-	Errors                                                  map[string]string // by name of the input
+	Errors                                                  map[string]string // by input name
 }
 
 func readOrder(r *http.Request) order {
@@ -197,7 +197,7 @@ func (p pages) order(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// orderNumber returns the order's number: the same order has the same one every time.
+// orderNumber returns the order's number, which is the same for equal orders.
 func orderNumber(o order, b basket) string {
 	h := crc32.NewIEEE()
 	fmt.Fprint(h, o.Name, o.Email, o.Street, o.Zip, o.City, o.Country, o.Delivery)

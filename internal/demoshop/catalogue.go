@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// product is one thing on sale.
+// product is a product on sale.
 type product struct {
 	ID       string
 	Name     string
-	Category string // also names its drawing
+	Category string // also the name of its drawing
 	Cents    int
-	Stock    int // 0 = out of stock
+	Stock    int // 0 means out of stock
 	About    string
 	Facts    []fact
 	Colours  []string
@@ -21,7 +21,7 @@ type product struct {
 
 type fact struct{ Name, Value string }
 
-// catalogue is everything on sale, in the order it is shown.
+// catalogue is all products in display order.
 var catalogue = []product{
 	{"aurora-desk-lamp", "Aurora Desk Lamp", "Lamps", 4900, 12, "A slim reading lamp with a hinge that stays where you leave it.", []fact{{"Light", "450 lumens, dimmable"}, {"Power", "USB-C, 6 W"}, {"Height", "42 cm"}}, []string{"Graphite", "Sand", "Red"}},
 	{"harbour-floor-lamp", "Harbour Floor Lamp", "Lamps", 12900, 5, "A tall arc lamp on a marble foot. It throws its light on the table, not in your eyes.", []fact{{"Light", "900 lumens"}, {"Power", "Mains, 12 W"}, {"Height", "168 cm"}}, []string{"Brass", "Black"}},
@@ -58,8 +58,8 @@ func findProduct(id string) (product, bool) {
 	return catalogue[i], true
 }
 
-// matchProducts returns the products in which every word of query occurs, in the given category if it is not empty,
-// ordered as sort says: "price", "-price", or else as in the catalogue. "lamps" finds what "lamp" finds.
+// matchProducts returns the products that contain every word of query, in the given category if it is not empty,
+// ordered by sort: "price", "-price", or otherwise as in the catalogue. "lamps" matches what "lamp" matches.
 func matchProducts(query, category, sort string) []product {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	var found []product
@@ -92,7 +92,7 @@ func categories() []string {
 	return cs
 }
 
-// drawings are the pictures of the categories: shapes in a square of 120 by 120.
+// drawings are the images of the categories: SVG shapes in a square of 120 by 120.
 var drawings = map[string]template.HTML{
 	"Lamps":     `<path d="M38 62 52 26h22l14 36z" class="a"/><path d="M63 62v34" class="l"/><path d="M44 98h38" class="l"/>`,
 	"Desks":     `<path d="M18 46h84v10H18z" class="a"/><path d="M27 56v42M93 56v42" class="l"/><path d="M62 56h31v16H62z" class="b"/>`,

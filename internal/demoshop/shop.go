@@ -20,7 +20,7 @@ var staticFiles embed.FS
 // pages maps the name of a page to its parsed template.
 type pages map[string]*template.Template
 
-// Handler returns the shop, to be served at the root of an address of its own.
+// Handler returns the shop, to be served at the root of its own origin.
 func Handler() http.Handler {
 	p := pages{}
 	for _, name := range []string{"home", "search", "product", "basket", "checkout", "order", "missing"} {
@@ -28,7 +28,7 @@ func Handler() http.Handler {
 		p[name] = template.Must(template.New("layout.html").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
 	}
 	static, err := fs.Sub(staticFiles, "static")
-	if err != nil { // the folder is part of the binary
+	if err != nil { // the folder is embedded
 		panic(err)
 	}
 	mux := http.NewServeMux()
@@ -53,7 +53,7 @@ func Handler() http.Handler {
 	return limitBody(mux)
 }
 
-// limitBody bounds what a visitor can send and tells browsers to take types as told.
+// limitBody limits the size of requests and sets X-Content-Type-Options.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
@@ -63,13 +63,13 @@ func limitBody(next http.Handler) http.Handler {
 	})
 }
 
-// page is what every template is given; Data is the page's own.
+// page is the data of every template; Data is that of the specific page.
 type page struct {
 	Title  string
-	Query  string // in the search box
-	Count  int    // of things in the basket
+	Query  string // for the search box
+	Count  int    // number of items in the basket
 	Notice bool   // the cookie notice has not been answered
-	Here   string // where the answer to the notice leads back to
+	Here   string // where to return after the notice
 	Data   any
 }
 
@@ -89,10 +89,10 @@ func (p pages) write(w http.ResponseWriter, r *http.Request, status int, name, t
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the visitor went away: nothing to do
+	_, _ = w.Write(b.Bytes()) // fails only if the client has gone
 }
 
-// formatPrice writes an amount of cents in euros: "€ 1,249.00".
+// formatPrice formats cents as euros: "€ 1,249.00".
 func formatPrice(cents int) string {
 	whole := strconv.Itoa(cents / 100)
 	for i := len(whole) - 3; i > 0; i -= 3 {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DisableCoreDumps keeps a crash from writing this program's memory, with the keys in it, to a file or to a program that
-// collects dumps. The limit goes on to programs started here. Other programs of the same user can no longer read this
+// DisableCoreDumps keeps a crash from writing this process's memory, which contains keys, to a file or to a program
+// that collects dumps. Child processes inherit the limit. Other processes of the same user can no longer read this
 // one's memory either (prctl(2), PR_SET_DUMPABLE).
 func DisableCoreDumps() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {

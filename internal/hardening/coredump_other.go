@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// DisableCoreDumps keeps a crash from writing this program's memory, with the keys in it, to a file. The limit goes on
-// to programs started here.
+// DisableCoreDumps keeps a crash from writing this process's memory, which contains keys, to a file. Child processes
+// inherit the limit.
 func DisableCoreDumps() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)

@@ -2,8 +2,8 @@ package hardening
 
 import "golang.org/x/sys/windows"
 
-// DisableCoreDumps keeps a crash from being reported, with this program's memory and the keys in it, and from opening a
-// box that somebody has to answer. That goes on to programs started here.
+// DisableCoreDumps keeps a crash from being reported with this process's memory, which contains keys, and from
+// opening a dialog. Child processes inherit this.
 func DisableCoreDumps() error {
 	windows.SetErrorMode(windows.SEM_FAILCRITICALERRORS | windows.SEM_NOGPFAULTERRORBOX | windows.SEM_NOOPENFILEERRORBOX)
 	return nil

@@ -1,3 +1,3 @@
-// Package hardening keeps secrets of this program out of other programs and out of files that a crash leaves: the
-// environment that programs started here get, and core dumps. Starting and ending them is their callers' task.
+// Package hardening keeps secrets of this process out of other processes and out of crash dumps: it provides the
+// environment for child processes, and disables core dumps. It does not start or end processes.
 package hardening

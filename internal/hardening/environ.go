@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// inherited are the variables that other programs need: who and where one is, language, the desktop, and where the
-// system's own parts lie. Keys, tokens and proxies, which may hold a password, are not among them, and neither is what
-// only developers set, such as SSLKEYLOGFILE.
+// inherited are the variables that other programs need: user and home, locale, the desktop, and system paths. They
+// include no keys, tokens or proxies, which may contain a password, and no variables for developers such as
+// SSLKEYLOGFILE.
 var inherited = []string{
 	"HOME", "USER", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
@@ -18,15 +18,15 @@ var inherited = []string{
 	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA", "ESPEAK_DATA_PATH", "LIBVA_DRIVER_NAME", "LIBGL_ALWAYS_SOFTWARE", "VK_ICD_FILENAMES",
 }
 
-// Environ returns the environment of a program that is started here: of this program's own, what such a program needs
-// to run.
+// Environ returns the environment for a program that clank starts: the parts of this process's environment that it
+// needs.
 func Environ() []string { return Inheritable(os.Environ()) }
 
-// Inheritable returns those of the variables that another program gets.
+// Inheritable returns the variables that are passed on to other programs.
 func Inheritable(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
-		if runtime.GOOS == "windows" { // where it is Path
+		if runtime.GOOS == "windows" { // variable names are not case-sensitive there
 			key = strings.ToUpper(key)
 		}
 		return !slices.Contains(inherited, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_")

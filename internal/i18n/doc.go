@@ -1,13 +1,13 @@
-// Package i18n says in six languages what people read in Discord and hear in calls.
+// Package i18n translates what people read in Discord and hear in calls into six languages.
 //
-// Code is written in English: loc.T("Step %d: %s", n, label). The English text is the key under which locales/*.json
-// hold the other languages, and what is said where a translation is missing. A text with several plural forms has one
-// for each that CLDR asks for; locales/en.json holds only those. Numbers are written as the language writes them: an
-// identifier or a timestamp is thus given as text, never with %d.
+// Code is written in English: loc.T("Step %d: %s", n, label). The English text is the key in locales/*.json, which
+// hold the other languages, and the fallback if a translation is missing. A text with plurals has one form for each
+// CLDR category; locales/en.json holds only those. Numbers are formatted for the language, so pass an identifier or a
+// timestamp as a string, never with %d.
 //
-// It is not for pages of the dashboard, command lines, logs, or anything that a model reads.
+// It is not for the dashboard, command lines, logs, or anything that a model reads.
 //
-// The words for things are the same throughout:
+// Terms are translated consistently:
 //
 //	en              de                fr              es               pt-BR           ja
 //	task            Aufgabe           tâche           tarea            tarefa          タスク

@@ -20,13 +20,13 @@ import (
 	"golang.org/x/text/message/catalog"
 )
 
-// Locale names a language as Discord and BCP 47 do ("de", "es-419"). One that is not spoken, or empty, is English.
+// Locale is a language tag as used by Discord and BCP 47 ("de", "es-419"). An unsupported or empty one means English.
 type Locale string
 
-// Languages are those that are spoken, English first.
+// Languages returns the supported languages, English first.
 func Languages() []Locale { return []Locale{"en", "de", "fr", "es", "pt-BR", "ja"} }
 
-// Spoken returns which of [Languages] is spoken to those of l.
+// Spoken returns the one of [Languages] to use for l.
 func (l Locale) Spoken() Locale {
 	if tag, err := language.Parse(string(l)); err == nil {
 		_, at, _ := matcher().Match(tag)
@@ -38,18 +38,18 @@ func (l Locale) Spoken() Locale {
 // T returns a text in the language of l. args are as for [fmt.Sprintf].
 func (l Locale) T(english string, args ...any) string {
 	if false {
-		_ = fmt.Sprintf(english, args...) // go vet compares the verbs with args
+		_ = fmt.Sprintf(english, args...) // lets go vet check the verbs and args
 	}
 	return l.dictionary().printer.Sprintf(english, args...)
 }
 
-// Text translates what was put together in English elsewhere, such as the text of an error: it is known as a whole, as
-// a list, or by the format it was made with. What is unknown stays as it is.
+// Text translates a text composed in English elsewhere, such as an error: as a whole, as a list, or by the format it
+// was made with. An unknown text is returned unchanged.
 func (l Locale) Text(english string) string {
 	if text, known := l.find(english); known {
 		return text
 	}
-	if r, n := utf8.DecodeRuneInString(english); unicode.IsUpper(r) { // in the middle of a sentence it begins small
+	if r, n := utf8.DecodeRuneInString(english); unicode.IsUpper(r) { // within a sentence it starts with a lower-case letter
 		if text, known := l.find(string(unicode.ToLower(r)) + english[n:]); known {
 			return capital(text)
 		}
@@ -62,7 +62,7 @@ func (l Locale) find(english string) (text string, known bool) {
 	if d.known[english] {
 		return d.printer.Sprintf(english), true
 	}
-	// An error often wraps what is known in words that are known: "stopped: the session was closed".
+	// An error often wraps a known text in known words: "stopped: the session was closed".
 	act, why, wraps := strings.Cut(english, ": ")
 	wraps = wraps && d.known[act]
 	if wraps {
@@ -86,7 +86,7 @@ func (l Locale) find(english string) (text string, known bool) {
 	return "", false
 }
 
-// findAll translates a list, if all in it is known, or has no words.
+// findAll translates a list if all its items are known or contain no words.
 func (l Locale) findAll(english, between string) (text string, known bool) {
 	parts := strings.Split(english, between)
 	if len(parts) == 1 {
@@ -108,8 +108,8 @@ func capital(s string) string {
 	return strings.ToUpper(string(r)) + s[n:]
 }
 
-// Sentence returns what Text does as a sentence: with a capital letter, unless it begins with a name such as
-// some_setting, and with a full stop of its script.
+// Sentence is like Text and returns a sentence: capitalized, unless it starts with an identifier such as
+// some_setting, and with a full stop in its script.
 func (l Locale) Sentence(english string) string {
 	s := strings.TrimSpace(l.Text(english))
 	if s == "" {
@@ -128,7 +128,7 @@ func (l Locale) Sentence(english string) string {
 	return s
 }
 
-// Translations returns a text without verbs in the languages other than English that have it.
+// Translations returns the translations of a text without verbs, by language other than English.
 func Translations(english string) map[Locale]string {
 	by := make(map[Locale]string)
 	for _, l := range Languages()[1:] {
@@ -139,7 +139,7 @@ func Translations(english string) map[Locale]string {
 	return by
 }
 
-// dictionary is one language.
+// dictionary is the dictionary of one language.
 type dictionary struct {
 	printer *message.Printer
 	known   map[string]bool // English texts without verbs
@@ -162,14 +162,14 @@ var matcher = sync.OnceValue(func() language.Matcher {
 	return language.NewMatcher(tags)
 })
 
-// dictionaries are read when they are needed first.
+// dictionaries are parsed on first use.
 var dictionaries = sync.OnceValue(func() map[Locale]func() *dictionary {
 	all := make(map[Locale]func() *dictionary)
 	for _, l := range Languages() {
 		all[l] = sync.OnceValue(func() *dictionary {
 			d, err := read(l)
 			if err != nil {
-				panic(err) // the files are part of the program, and the tests read all of them
+				panic(err) // the files are embedded, and tests parse all of them
 			}
 			return d
 		})
@@ -180,8 +180,8 @@ var dictionaries = sync.OnceValue(func() map[Locale]func() *dictionary {
 //go:embed locales
 var files embed.FS
 
-// read reads the file of a language: its texts by the English ones, each a string, or an object with the plural forms
-// by the first whole number in the text.
+// read parses the file of a language: translations by their English text, each a string, or an object with the plural
+// forms selected by the first whole number in the text.
 func read(l Locale) (*dictionary, error) {
 	data, err := files.ReadFile("locales/" + string(l) + ".json")
 	if err != nil {
@@ -212,7 +212,7 @@ func read(l Locale) (*dictionary, error) {
 	return d, nil
 }
 
-// readMessage reads the translation of the text key.
+// readMessage parses the translation of the text key.
 func readMessage(key string, raw json.RawMessage) (catalog.Message, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -227,7 +227,7 @@ func readMessage(key string, raw json.RawMessage) (catalog.Message, error) {
 		return nil, errors.New("it has plural forms, and no number")
 	}
 	var cases []any
-	for _, form := range []string{"=0", "=1", "zero", "one", "two", "few", "many", "other"} { // the first that fits is taken
+	for _, form := range []string{"=0", "=1", "zero", "one", "two", "few", "many", "other"} { // the first match is used
 		if forms[form] != "" {
 			cases = append(cases, form, forms[form])
 		}
@@ -235,19 +235,19 @@ func readMessage(key string, raw json.RawMessage) (catalog.Message, error) {
 	return plural.Selectf(at+1, "%d", cases...), nil
 }
 
-// verb matches a verb of a format; its letter is the first group.
+// verb matches a verb of a format string; its letter is the first group.
 var verb = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`%[-+# 0]*[0-9.]*(?:\[\d+\])?([a-z])`)
 })
 
-// format recognises texts that were made with the format key.
+// format recognizes texts that were made with the format key.
 type format struct {
-	key     string // with %v for %w
+	key     string // with %v instead of %w
 	pattern *regexp.Regexp
-	verbs   string // %w, whose argument is translated itself, is w
+	verbs   string // letters of the verbs; w for %w, whose argument is translated itself
 }
 
-// makeFormats returns the formats with the most text first: the most particular one wins.
+// makeFormats returns the formats with the most literal text first, so that the most specific one matches.
 func (d *dictionary) makeFormats() []format {
 	list := make([]format, 0, len(d.keys))
 	for _, english := range d.keys {
@@ -267,11 +267,11 @@ func (d *dictionary) makeFormats() []format {
 	slices.SortFunc(list, func(a, b format) int {
 		return cmp.Or(cmp.Compare(bare(b), bare(a)), cmp.Compare(a.key, b.key))
 	})
-	// What has hardly a word of its own would recognise anything, unless all else is numbers.
+	// A format with hardly any literal text would match anything, unless its verbs are all numbers.
 	return slices.DeleteFunc(list, func(f format) bool { return bare(f) < 6 && strings.Trim(f.verbs, "d") != "" })
 }
 
-// args returns what was found in a text as arguments for its format.
+// args converts the parts found in a text to arguments for the translated format.
 func (f format) args(l Locale, found []string) []any {
 	args := make([]any, len(found))
 	for i, s := range found {

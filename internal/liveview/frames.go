@@ -12,9 +12,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// showFrames sends what the page shows as fast as the viewer shows it.
+// showFrames sends frames as fast as the viewer acknowledges them.
 func (c *viewing) showFrames(ctx context.Context) error {
-	leaveLast := func() {} // called once there is the next, so that the capture goes on
+	leaveLast := func() {} // called when the next stream is open, so that the capture continues
 	defer func() { leaveLast() }()
 	for {
 		c.mu.Lock()
@@ -32,7 +32,7 @@ func (c *viewing) showFrames(ctx context.Context) error {
 	}
 }
 
-// showView sends frames until others are to be shown. Its error is that of the viewer.
+// showView sends frames until another stream is to be shown. Its error is that of the viewer.
 func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame) error {
 	unread := time.NewTimer(unreadTimeout)
 	defer unread.Stop()
@@ -64,8 +64,8 @@ func (c *viewing) showView(ctx context.Context, frames <-chan videosource.Frame)
 	}
 }
 
-// noteShown notes that the viewer has shown the frame that was sent first. Where pictures come late, video is sent from
-// then on: it has a hundredth of their bits, but needs a browser that encodes it.
+// noteShown notes that the viewer has acknowledged the oldest frame. If images arrive late, video is sent from then
+// on: it needs a hundredth of the bandwidth, but a browser that encodes it.
 func (c *viewing) noteShown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,16 +96,16 @@ func (c *viewing) setDecodes(decodes bool) {
 	}
 }
 
-// frameHeader says what a frame shows.
+// frameHeader describes a frame.
 type frameHeader struct {
 	N  int     `json:"n"`
-	W  int     `json:"w"` // of the picture
+	W  int     `json:"w"` // of the image
 	H  int     `json:"h"`
 	VW float64 `json:"vw"` // of the viewport, in CSS pixels
 	VH float64 `json:"vh"`
 }
 
-// The kinds of frames.
+// Kinds of frames.
 const (
 	kindJPEG byte = 1
 	kindVP8  byte = 2
@@ -121,7 +121,7 @@ func (c *viewing) sendFrame(ctx context.Context, f videosource.Frame) error {
 	if f.JPEG {
 		kind = kindJPEG
 	}
-	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // it is short
+	data := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(head))) //nolint:gosec // the header is short
 	c.mu.Lock()
 	c.sent = append(c.sent, time.Now())
 	c.size = Size{f.View.Width, f.View.Height}

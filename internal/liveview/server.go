@@ -15,28 +15,29 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Server serves viewers. Set its fields before its first use, and call Close when it is to end.
+// Server serves viewers. Set its fields before first use, and call Close at the end.
 type Server struct {
 	Sessions *sessions.Manager
-	Scopes   *cancel.Scopes // those of the Manager
-	// Window returns the window of a session. It is opened if open is set; otherwise it is nil where none is.
+	Scopes   *cancel.Scopes // the scopes of the Manager
+	// Window returns the window of a session. If there is none, it is opened if open is set; otherwise the result is
+	// nil.
 	Window func(ctx context.Context, s sessions.Session, open bool) (*browsermgr.Window, error)
-	// OpenEncoder opens what encodes pictures for narrow lines. May be nil.
+	// OpenEncoder opens a video encoder for slow connections. It may be nil.
 	OpenEncoder func(ctx context.Context) (videosource.Encoder, error)
 
 	mu      sync.Mutex
 	viewers map[string][]*viewing // by session
 	streams map[streamKey]*stream
-	changed chan struct{} // closed and replaced when viewers come and go
+	changed chan struct{} // closed and replaced when viewers connect or disconnect
 	closed  bool
 	wg      sync.WaitGroup
 	enders  map[*viewing]context.CancelCauseFunc
 }
 
-// maxViewers is how many may watch one session.
+// maxViewers is the maximum number of viewers of one session.
 const maxViewers = 50
 
-// Why a view ends, beside what contexts say.
+// Reasons why a view ends, in addition to those of contexts.
 var (
 	errClosing    = errors.New("clank is shutting down")
 	errTooMany    = errors.New("too many people watch this page already")
@@ -44,11 +45,11 @@ var (
 	errNoSession  = errors.New("this session is not there, or not any more")
 )
 
-// closeEnded is the code with which the WebSocket is closed when there is nothing to watch, or not any more (RFC 6455
-// §7.4.2, private use).
+// closeEnded is the status code with which the WebSocket is closed if there is nothing to watch (any more) (RFC 6455,
+// section 7.4.2, private use).
 const closeEnded websocket.StatusCode = 4404
 
-// Serve shows a session to a viewer until they go, ctx ends or the session is closed, and closes conn.
+// Serve shows a session to a viewer until they leave, ctx ends or the session is closed, and closes conn.
 func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string, v sessions.Viewer) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -64,7 +65,7 @@ func (s *Server) Serve(ctx context.Context, conn *websocket.Conn, session string
 	c.end(err)
 }
 
-// admit lets a viewer in.
+// admit registers a viewer, or returns why they may not watch.
 func (s *Server) admit(ctx context.Context, c *viewing, id string, cancel context.CancelCauseFunc) error {
 	session, err := s.Sessions.Session(ctx, id)
 	switch {
@@ -113,7 +114,7 @@ func (s *Server) leave(c *viewing) {
 	s.wg.Done()
 }
 
-// noteChange tells viewers that there are others. The lock is held.
+// noteChange tells viewers that the list of viewers has changed. The caller holds the lock.
 func (s *Server) noteChange() {
 	if s.changed != nil {
 		close(s.changed)
@@ -121,7 +122,7 @@ func (s *Server) noteChange() {
 	s.changed = make(chan struct{})
 }
 
-// names returns who watches a session, and what to wait for until it is others.
+// names returns the names of a session's viewers, and a channel that is closed when they change.
 func (s *Server) names(session string) (names []string, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,13 +133,13 @@ func (s *Server) names(session string) (names []string, changed <-chan struct{})
 	return names, s.changed
 }
 
-// Viewers returns who watches a session just now, as people read it.
+// Viewers returns the names of a session's current viewers.
 func (s *Server) Viewers(session string) []string {
 	names, _ := s.names(session)
 	return names
 }
 
-// Drop ends the views of a session for which which is true, as after a link was revoked.
+// Drop ends the views of a session for which which returns true, such as after a link was revoked.
 func (s *Server) Drop(session string, which func(sessions.Viewer) bool, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +150,7 @@ func (s *Server) Drop(session string, which func(sessions.Viewer) bool, why erro
 	}
 }
 
-// Close ends all views and waits for them, as long as ctx allows.
+// Close ends all views and waits for them until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -160,7 +161,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return cancel.WaitFor(ctx, &s.wg)
 }
 
-// end tells the viewer that it is over, and why.
+// end tells the viewer that the view has ended, and why.
 func (c *viewing) end(err error) {
 	if err == nil {
 		err = errors.New("the view has ended")
@@ -169,5 +170,5 @@ func (c *viewing) end(err error) {
 	defer cancel()
 	c.tell(ctx, map[string]string{"type": "ended", "reason": err.Error()})
 	reason := []rune(err.Error())
-	_ = c.conn.Close(closeEnded, string(reason[:min(len(reason), 40)])) // it is over either way
+	_ = c.conn.Close(closeEnded, string(reason[:min(len(reason), 40)])) // the view has ended in any case
 }

@@ -10,7 +10,7 @@ import (
 	"clank/sessions"
 )
 
-// State is what a viewer sees beside the picture; its type is "state".
+// State is what a viewer sees in addition to the image; its type is "state".
 type State struct {
 	Type    string               `json:"type"`
 	Session string               `json:"session"`
@@ -27,7 +27,7 @@ type State struct {
 	Size    Size                 `json:"size"` // of the viewport, in CSS pixels
 }
 
-// DialogState is a dialog of the page that waits for an answer.
+// DialogState is an open dialog of the page.
 type DialogState struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
@@ -41,7 +41,7 @@ type TaskState struct {
 	Label string             `json:"label"`
 }
 
-// ControlState is who works the page.
+// ControlState is who controls the page.
 type ControlState struct {
 	Holder  string   `json:"holder"`
 	Mine    bool     `json:"mine"`
@@ -50,13 +50,13 @@ type ControlState struct {
 	Wanted  []string `json:"wanted"`
 }
 
-// Size is one in CSS pixels.
+// Size is a size in CSS pixels.
 type Size struct {
 	W float64 `json:"w"`
 	H float64 `json:"h"`
 }
 
-// showStates tells what changes beside the picture.
+// showStates sends changes of the state.
 func (c *viewing) showStates(ctx context.Context) error {
 	events, end := c.server.Sessions.Subscribe()
 	defer func() { end() }()
@@ -100,7 +100,7 @@ func (c *viewing) showStates(ctx context.Context) error {
 	}
 }
 
-// readTask finds the session's last task.
+// readTask reads the session's last task.
 func (c *viewing) readTask(ctx context.Context) error {
 	tasks, err := c.server.Sessions.Tasks(ctx, sessions.TaskQuery{Session: c.session.ID, Limit: 1})
 	if err != nil || len(tasks) == 0 {
@@ -109,7 +109,7 @@ func (c *viewing) readTask(ctx context.Context) error {
 	return c.noteTask(ctx, sessions.Event{Record: tasks[0]})
 }
 
-// noteTask takes over how far a task is. It fails if the session has ended with it.
+// noteTask updates the task's progress. It fails if the session has ended with the task.
 func (c *viewing) noteTask(ctx context.Context, ev sessions.Event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *viewing) noteTask(ctx context.Context, ev sessions.Event) error {
 	return err
 }
 
-// state returns what the viewer sees, and what to wait for until that may be something else.
+// state returns the current state, and channels that are closed or signaled when it may have changed.
 func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{}, err error) {
 	window, err := c.server.Window(ctx, c.session, false)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *viewing) state(ctx context.Context) (s State, changed [2]<-chan struct{
 	return s, changed, nil
 }
 
-// conceal takes out what others do not see while somebody works the page.
+// conceal removes what other viewers must not see while a person controls the page.
 func (s *State) conceal() {
 	s.Title, s.URL = "", ""
 	for i := range s.Tabs {

@@ -10,23 +10,23 @@ import (
 	"clank/videosource"
 )
 
-// stream is what a session's page shows, captured and encoded once for all who watch it. Whoever works the page has one
-// of their own: others see a sign meanwhile.
+// stream captures and encodes a session's page once for all its viewers. The person who controls the page has a
+// separate one, because the others see a placeholder meanwhile.
 type stream struct {
 	source  *videosource.Source
 	stop    context.CancelFunc
 	ended   chan struct{}
-	viewers int // the Server's lock guards it
+	viewers int // guarded by the Server's lock
 }
 
-// streamKey tells streams from each other. Pictures are as large as they are shown, video is the same for all.
+// streamKey identifies a stream. Images are scaled to the size in which they are shown; video is the same for all.
 type streamKey struct {
 	session       string
-	hands         *browsermgr.Takeover // of who works the page; nil for who watches
-	width, height int               // that pictures have at most; zero for video
+	hands         *browsermgr.Takeover // of the person who controls the page; nil for viewers
+	width, height int                  // maximum size of images; zero for video
 }
 
-// subscribe begins to watch a session's page. The caller calls leave.
+// subscribe starts watching a session's page. The caller must call leave.
 func (s *Server) subscribe(key streamKey, session sessions.Session) (v *videosource.Viewer, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,14 +69,14 @@ func (s *Server) subscribe(key streamKey, session sessions.Session) (v *videosou
 	}
 }
 
-// screen is the page that a session has open at each moment.
+// screen captures whatever page the session currently shows.
 type screen struct {
 	server  *Server
 	session sessions.Session
 	key     streamKey
 }
 
-// maxFPS is how many pictures a second are sent at most.
+// maxFPS is the maximum number of images per second.
 const maxFPS = 20
 
 var (

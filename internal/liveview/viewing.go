@@ -17,55 +17,56 @@ import (
 
 const (
 	writeTimeout     = 10 * time.Second
-	lastWriteTimeout = time.Second // once the view has ended
-	// stateInterval is how often it is looked whether the page has changed beside its picture, while somebody watches.
+	lastWriteTimeout = time.Second // after the view has ended
+	// stateInterval is how often the state of the page other than its image is polled, while someone watches.
 	stateInterval = 150 * time.Millisecond
-	// takeTimeout bounds waiting for the step that runs.
+	// takeTimeout bounds waiting for the running step.
 	takeTimeout = 2 * time.Minute
 	doTimeout   = time.Minute
-	// maxInFlight is how many frames may be on their way to a viewer. More would be old when they come.
+	// maxInFlight is the number of unacknowledged frames to a viewer. With more, frames would be outdated when they
+	// arrive.
 	maxInFlight = 2
-	// unreadTimeout is how long a viewer may leave frames unread.
+	// unreadTimeout is how long frames may stay unacknowledged.
 	unreadTimeout = time.Minute
 	maxCommands   = 16
 	maxMessage    = 64 << 10
-	maxUpload     = 28 << 20 // of a message with files, in base64
-	// A line is narrow on which so many frames in a row were shown so late.
+	maxUpload     = 28 << 20 // size of a message with files, in base64
+	// A connection is slow if lateFrames consecutive frames were acknowledged later than lateAfter.
 	lateAfter  = 120 * time.Millisecond
 	lateFrames = 3
-	// Bounds of how large pictures may be.
+	// Limits of the image size.
 	minSize, maxSize = 64, 4096
 )
 
-// message is what a viewer says. Type is take, give (it back), offer (it to whoever wants it), input, do, stop, note,
-// ack (of a frame), size (that pictures are shown at), video (its browser decodes VP8), or pictures (it does not). Input
-// and do have the fields of [page.PersonInput] and [browsermgr.Command].
+// message is a message of a viewer. Type is take (control), give (it back), offer (it to anyone), input, do, stop,
+// note, ack (of a frame), size (in which images are displayed), video (its browser decodes VP8), or pictures (it does
+// not). Input and do have the fields of [page.PersonInput] and [browsermgr.Command].
 type message struct {
 	Type string `json:"type"`
-	Text string `json:"text"` // of a note
-	W    int    `json:"w"`    // of a size
+	Text string `json:"text"` // text of a note
+	W    int    `json:"w"`    // width of a size
 	H    int    `json:"h"`
 }
 
-// viewing is one viewer at work.
+// viewing is a connected viewer.
 type viewing struct {
 	server   *Server
 	conn     *websocket.Conn
 	viewer   sessions.Viewer
 	session  sessions.Session
 	acks     chan struct{}
-	turned   chan struct{} // frames of another stream, or others of it, are to be shown
+	turned   chan struct{} // signals that another stream is to be shown
 	commands chan func(context.Context)
-	open     bool // the session was when its state was last read; for showStates
-	number   int  // of frames that were sent; for showFrames
+	open     bool // the session was open when its state was last read; used by showStates
+	number   int  // number of sent frames; used by showFrames
 
 	mu      sync.Mutex
 	size    Size
-	sent    []time.Time // when the frames were sent that are on their way
-	late    int         // how many frames in a row were
-	decodes bool        // the viewer does VP8
-	video   bool        // is sent
-	width   int         // that pictures have at most
+	sent    []time.Time // times of the unacknowledged frames
+	late    int         // number of consecutive late frames
+	decodes bool        // the viewer decodes VP8
+	video   bool        // video is sent
+	width   int         // maximum size of images
 	height  int
 	control *sessions.Control
 	hands   *browsermgr.Takeover
@@ -73,14 +74,14 @@ type viewing struct {
 	task    *TaskState
 }
 
-// run serves the viewer and returns why that has ended.
+// run serves the viewer until the view ends, and returns the reason.
 func (c *viewing) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.width, c.height = maxSize, maxSize
 	c.conn.SetReadLimit(maxMessage)
 	var work sync.WaitGroup
-	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed
-	// with a word. It ends with the connection.
+	// Canceling the context of a read closes the connection without a close frame, so the reader has a context of its
+	// own. It ends with the connection.
 	reading := context.WithoutCancel(ctx)
 	go func() { cancel(c.read(reading)) }()
 	work.Go(func() { c.work(ctx) })
@@ -92,7 +93,7 @@ func (c *viewing) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// work does what takes time, one thing after the other.
+// work runs slow operations one after another.
 func (c *viewing) work(ctx context.Context) {
 	for {
 		select {
@@ -104,7 +105,7 @@ func (c *viewing) work(ctx context.Context) {
 	}
 }
 
-// later has something done that takes time.
+// later queues a slow operation.
 func (c *viewing) later(do func(context.Context)) error {
 	select {
 	case c.commands <- do:
@@ -114,7 +115,7 @@ func (c *viewing) later(do func(context.Context)) error {
 	}
 }
 
-// read takes what the viewer says until the connection ends.
+// read handles the viewer's messages until the connection ends.
 func (c *viewing) read(ctx context.Context) error {
 	for {
 		_, data, err := c.conn.Read(ctx)
@@ -133,7 +134,7 @@ func (c *viewing) read(ctx context.Context) error {
 			err = json.Unmarshal(data, &command)
 		}
 		if err != nil {
-			return errors.New("a message is not understood") // and is not repeated: it may be what somebody typed
+			return errors.New("a message is not understood") // the message is not quoted: it may contain what a person typed
 		}
 		switch m.Type {
 		case "input":
@@ -151,7 +152,7 @@ func (c *viewing) read(ctx context.Context) error {
 
 var errNotHeld = errors.New("take over first: you do not work this page")
 
-// take does what a message says. It does not wait, so that input follows upon input.
+// take handles a message. It does not block, so that inputs stay in order.
 func (c *viewing) take(ctx context.Context, m message) error {
 	switch m.Type {
 	case "ack":
@@ -192,7 +193,7 @@ func (c *viewing) take(ctx context.Context, m message) error {
 	return nil
 }
 
-// held returns the viewer's hands while they work the page.
+// held returns the viewer's control of the page, or an error if they do not have it.
 func (c *viewing) held() (*browsermgr.Takeover, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +211,7 @@ func (c *viewing) input(ev page.PersonInput) error {
 	return h.Input(ev)
 }
 
-// beginTaking begins to wait for the page.
+// beginTaking starts waiting for control of the page.
 func (c *viewing) beginTaking(ctx context.Context) error {
 	if !c.viewer.May.Control {
 		return errors.New("you may watch this page, not work it")
@@ -232,7 +233,7 @@ func (c *viewing) beginTaking(ctx context.Context) error {
 	})
 }
 
-// takeOver gets the page for the viewer.
+// takeOver takes control of the page for the viewer.
 func (c *viewing) takeOver(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
@@ -256,10 +257,10 @@ func (c *viewing) takeOver(ctx context.Context) error {
 	c.control, c.hands = control, hands
 	c.mu.Unlock()
 	signal(c.turned)
-	if ctx.Err() != nil { // the viewer has gone meanwhile
+	if ctx.Err() != nil { // the viewer has left meanwhile
 		c.giveBack()
 	}
-	go func() { // it ends with the hold, which ends with the viewer
+	go func() { // ends when the viewer gives up control or leaves
 		<-control.Ended()
 		c.mu.Lock()
 		mine := c.control == control
@@ -276,7 +277,7 @@ func (c *viewing) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// giveBack ends the viewer's hold, if they have one.
+// giveBack ends the viewer's control, if they have it.
 func (c *viewing) giveBack() {
 	c.mu.Lock()
 	control := c.control
@@ -289,7 +290,7 @@ func (c *viewing) giveBack() {
 	}
 }
 
-// do does a command of the person who works the page.
+// do runs a command of the person who controls the page.
 func (c *viewing) do(ctx context.Context, command browsermgr.Command) {
 	ctx, cancel := context.WithTimeout(ctx, doTimeout)
 	defer cancel()
@@ -317,7 +318,7 @@ func (c *viewing) stop(ctx context.Context) error {
 	return err
 }
 
-// writing returns the context of one message. It outlives ctx a little: a write that is cut off cuts the connection, and
+// writing returns the context of one message. It outlives ctx a little: canceling a write closes the connection, and
 // the viewer would not read why the view has ended.
 func writing(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -325,7 +326,7 @@ func writing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel() }
 }
 
-// tell sends a text message. Whoever cannot be told anything any more is about to be gone.
+// tell sends a text message. Errors are ignored, because the connection ends with them.
 func (c *viewing) tell(ctx context.Context, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -342,7 +343,7 @@ func (c *viewing) isClosed(ctx context.Context) bool {
 	return errors.Is(err, sessions.ErrNotFound) || err == nil && s.State == sessions.SessionClosed
 }
 
-// signal puts a token into a channel that holds one.
+// signal sends to a channel with a buffer of one, unless it is full.
 func signal(to chan struct{}) {
 	select {
 	case to <- struct{}{}:

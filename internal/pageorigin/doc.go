@@ -1,4 +1,4 @@
-// Package pageorigin tells requests of this machine's programs and of our own pages from those that web pages from elsewhere
-// have made, for every HTTP server here, and sets the headers that keep our pages apart from others. Who may do what is
-// sessions/access's task. It imports nothing of ours: the command line has it in every start.
+// Package pageorigin distinguishes requests of local programs and of our own pages from those of other web pages, for
+// every HTTP server of clank, and sets the headers that isolate our pages from others. Authorization is the task of
+// sessions/access. It imports no other package of clank, because every command line uses it.
 package pageorigin

@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// IsLoopback reports whether a host, without port and brackets, is this machine's name for itself: localhost,
-// 127.0.0.0/8, ::1, and IPv4 addresses of these written as IPv6. It asks no resolver.
+// IsLoopback reports whether a host, without port and brackets, names this machine: localhost, 127.0.0.0/8, ::1, and
+// IPv4-mapped IPv6 addresses of these. It does not resolve names.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.Zone() == "" && addr.IsLoopback()
 }
 
-// IsKnownHost reports whether a request is made under a loopback name, whatever the port: a tunnel may have another. A web page that points its own name here (DNS rebinding) is of the same origin then, and has only
-// its name against it.
+// IsKnownHost reports whether the Host of a request is a loopback name, with any port: a tunnel may use another.
+// Against DNS rebinding, where an attacker's page has the same origin as the server, the host name is the only
+// defense.
 func IsKnownHost(r *http.Request) bool {
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -27,14 +28,14 @@ func IsKnownHost(r *http.Request) bool {
 	return IsLoopback(name)
 }
 
-// IsCrossSite reports whether a web page that is not ours has made a request. Ours are pages of the origin that is
-// asked, and with local those of every other server on this machine. What a browser says in Sec-Fetch-Site (W3C Fetch
-// Metadata), Origin and Referer must not contradict that. A program that is no browser says nothing there; no page
-// can mislead it.
+// IsCrossSite reports whether a request comes from a web page that is not ours. Ours are pages of the requested
+// origin and, with local, those of every other server on this machine. The headers Sec-Fetch-Site (W3C Fetch
+// Metadata), Origin and Referer of a browser must not contradict that. Programs other than browsers do not send them;
+// no page can control such a program.
 //
-// It does not look at the method: requests that change nothing may come from anywhere. Nor does it replace
-// [IsKnownHost]. Unlike [http.CrossOriginProtection] it refuses what a person set off outside of any page ("none"):
-// no page of ours does that.
+// It ignores the method: requests that change nothing may come from anywhere. It does not replace [IsKnownHost].
+// Unlike [http.CrossOriginProtection] it rejects requests that a person made outside of any page ("none"), because
+// our pages do not need them.
 func IsCrossSite(r *http.Request, local bool) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
@@ -62,8 +63,8 @@ func IsCrossSite(r *http.Request, local bool) bool {
 	})
 }
 
-// SetPageHeaders sets what holds for every answer of our pages: what they may load, as policy says (Content Security
-// Policy), and that they leave nothing behind with browsers, search engines and the sites that they lead to.
+// SetPageHeaders sets the headers for all responses of our pages: policy (Content Security Policy) restricts what
+// they can load; the others keep them out of browser caches, search engines and referrers.
 func SetPageHeaders(h http.Header, policy string) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")

@@ -17,7 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// RunInfo tells about a run without reading all of it.
+// RunInfo describes a run without reading all of it.
 type RunInfo struct {
 	Task    string    `json:"task"`
 	Session string    `json:"session"`
@@ -26,12 +26,12 @@ type RunInfo struct {
 	Private bool      `json:"private,omitempty"`
 	Begun   time.Time `json:"begun"`
 
-	Place sessions.Place `json:"-"` // that the task was asked in
-	User  string         `json:"-"` // who asked
+	Place sessions.Place `json:"-"` // in which the task was asked for
+	User  string         `json:"-"` // the requester
 }
 
-// ListRuns tells about the runs in a directory, newest first. What cannot be read is
-// left out. A directory that is not there has none.
+// ListRuns returns the runs in a directory, newest first, without those that cannot be read. A missing directory has
+// none.
 func ListRuns(dir string) ([]RunInfo, error) {
 	names, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,8 @@ func readRunInfo(dir string) (RunInfo, bool) {
 	}, true
 }
 
-// FindRuns returns where the run of a task is kept, or those of a session, oldest first. None is [ErrRunNotFound].
+// FindRuns returns the directories of the runs of a task or a session, oldest first. If there are none the error is
+// [ErrRunNotFound].
 func FindRuns(dir, id string) ([]string, error) {
 	if !runIDPattern().MatchString(id) {
 		return nil, fmt.Errorf("find the run %q: %w", id, ErrRunNotFound)
@@ -98,8 +99,7 @@ func FindRuns(dir, id string) ([]string, error) {
 	return found, nil
 }
 
-// ExportRun writes the bundle in a directory as one zip file. A run that still goes
-// on is exported as far as it has come.
+// ExportRun writes the bundle in a directory as a zip file. The export of a running task contains the entries so far.
 func ExportRun(w io.Writer, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Recorder) Has(task string) bool {
 	return err == nil && runIDPattern().MatchString(task)
 }
 
-// Export writes the bundle of a task as one zip file.
+// Export writes the bundle of a task as a zip file.
 func (r *Recorder) Export(w io.Writer, task string) error {
 	if !r.Has(task) {
 		return fmt.Errorf("export the run %q: %w", task, ErrRunNotFound)
@@ -156,7 +156,7 @@ func addToZip(z *zip.Writer, files fs.FS, name string, method uint16, limit int6
 	return err
 }
 
-// PruningStore returns s wrapped so that what it prunes is also pruned from the bundles.
+// PruningStore returns s wrapped so that pruning it also deletes the bundles.
 func (r *Recorder) PruningStore(s sessions.Store) sessions.Store {
 	return &pruningStore{Store: s, recorder: r}
 }
@@ -178,7 +178,7 @@ func (s *pruningStore) Prune(ctx context.Context, before time.Time, keep, limit 
 	return n, nil
 }
 
-// prune deletes the bundles of tasks that the store does not know any more.
+// prune deletes the bundles of tasks that the store no longer contains.
 func (r *Recorder) prune(ctx context.Context, tasks sessions.TaskStore) error {
 	names, err := os.ReadDir(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,17 +10,17 @@ import (
 	"clank/sessions"
 )
 
-// imageExtensions are the endings of the files of pictures.
+// imageExtensions are the file extensions of images.
 var imageExtensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif"}
 
-// imageNamePattern matches the names of pictures in a bundle.
+// imageNamePattern matches the names of image files in a bundle.
 var imageNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`) })
 
-// imageType returns the media type under which a picture stands in an entry: its own, and
-// the name of the file that has its bytes.
+// imageType returns the media type that refers to an image file in an entry: the image's own type with the file name
+// as a parameter.
 func imageType(mediaType, file string) string { return mediaType + ";file=" + file }
 
-// picture keeps the bytes of a picture and returns the media type that names them. The run is locked.
+// picture stores an image and returns the media type that refers to it. The caller holds the lock.
 func (r *runWriter) picture(mediaType string, data []byte) string {
 	ext, known := imageExtensions[mediaType]
 	if len(data) == 0 || !known {
@@ -41,7 +41,7 @@ func (r *runWriter) image(im *llm.Image) *llm.Image {
 	return &llm.Image{MediaType: r.picture(im.MediaType, im.Data)}
 }
 
-// message returns m with its pictures by name, and without what only its vendor can read.
+// message returns m with references to its images, and without data that only its vendor can read.
 func (r *runWriter) message(m llm.Message) llm.Message {
 	out := llm.Message{Role: m.Role, Parts: make([]llm.Part, len(m.Parts))}
 	for i, p := range m.Parts {
@@ -67,7 +67,7 @@ func (r *runWriter) message(m llm.Message) llm.Message {
 	return out
 }
 
-// step returns s with its pictures by name.
+// step returns s with references to its images.
 func (r *runWriter) step(s sessions.Step) *sessions.Step {
 	if s.View != nil {
 		s.View = &llm.Image{MediaType: r.picture(s.View.MediaType, s.View.Data)}

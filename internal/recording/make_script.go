@@ -16,8 +16,9 @@ import (
 	"clank/sessions/agent"
 )
 
-// MakeScript makes a script of a run that ended with an answer. notes say what of the run is not in it and need not
-// be. If a step cannot be said in words that would find the same again, the error says which and why.
+// MakeScript converts a run that ended with an answer to a script. notes lists what the script leaves out because it
+// is not needed. If a step cannot be expressed in words that would find the same element again, the error names the
+// step and the reason.
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
 	m := scriptMaker{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxTold)}}}
@@ -41,7 +42,7 @@ func MakeScript(b *Recording, name string) (s Script, notes []string, err error)
 	return m.script, m.notes, nil
 }
 
-// checkAnswered says why a run is no example to follow.
+// checkAnswered returns an error if a run is not suitable as a script.
 func checkAnswered(b *Recording) error {
 	steps := b.Steps()
 	i := len(steps) - 1
@@ -58,18 +59,18 @@ func checkAnswered(b *Recording) error {
 	return nil
 }
 
-// maxTold is how many characters of a request, a label or an answer are told.
+// maxTold is the maximum number of characters quoted of a request, a label or an answer.
 const maxTold = 200
 
-// scriptMaker goes through a run.
+// scriptMaker processes a run.
 type scriptMaker struct {
 	script Script
 	notes  []string
-	state  string // of the page, as it was last seen
-	after  string // as it was right after the last act
-	acted  bool   // no state has been seen since the last act
+	state  string // last seen state of the page
+	after  string // state right after the last action
+	acted  bool   // no state has been seen since the last action
 	lines  []string
-	wrong  error // of the act that has begun; it does not count if the act failed
+	wrong  error // error of the action that has begun; ignored if the action failed
 	reads  bool
 }
 
@@ -96,7 +97,7 @@ func (m *scriptMaker) addEntry(e Entry) error {
 	return nil
 }
 
-// stepInput is what a step was told: by a model that uses tools, or one that works a screen.
+// stepInput is the input of a step: of a tool call, or of a computer-use action.
 type stepInput struct {
 	URL         string   `json:"url"`
 	Ref         string   `json:"ref"`
@@ -122,7 +123,7 @@ type stepInput struct {
 
 	On struct {
 		Name string `json:"name"`
-	} `json:"on"` // of a screen: what was there
+	} `json:"on"` // the element at a point on the screen
 	Enter  bool     `json:"enter"`
 	Clicks int      `json:"clicks"`
 	Held   []string `json:"held"`
@@ -130,7 +131,7 @@ type stepInput struct {
 	Repeat int      `json:"repeat"`
 }
 
-// stepsOf returns the steps that do what an act did.
+// stepsOf returns the script steps for an action.
 func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
 	var in stepInput
 	unread := len(s.Input) > 0 && json.Unmarshal(s.Input, &in) != nil
@@ -188,7 +189,7 @@ var errUnread = errors.New("what it was told cannot be read")
 
 func singleStep(step string) ([]string, error) { return []string{step}, nil }
 
-// targetStep says a step that points at an element, and waits for it first if it came by itself.
+// targetStep returns a step for an element, preceded by a wait if the element appeared by itself.
 func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
 	ref = agent.NormalizeRef(ref)
 	words, err := plain.DescribeTarget(m.state, ref, step)
@@ -198,8 +199,8 @@ func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
 	return append(m.waitStep(ref), fmt.Sprintf(step, words)), nil
 }
 
-// waitStep returns the step that waits for what was not there yet right after the act
-// before. The names of buttons, links and headings are what pages show of them.
+// waitStep returns the step that waits for something that did not exist right after the previous action. Buttons,
+// links and headings are named as pages show them.
 func (m *scriptMaker) waitStep(ref string) []string {
 	all := outline.ListRefs(m.state)
 	i := slices.IndexFunc(all, func(r outline.Ref) bool { return r.Ref == ref })
@@ -251,7 +252,7 @@ func (m *scriptMaker) typing(in stepInput, label string) ([]string, error) {
 
 var slugPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z0-9]+`) })
 
-// addValue gives a typed text a name after its field, and returns the place for it.
+// addValue adds a typed text as a parameter named after its field, and returns the parameter's placeholder.
 func (m *scriptMaker) addValue(ref, text string) (string, error) {
 	field := ""
 	for _, r := range outline.ListRefs(m.state) {
@@ -262,7 +263,7 @@ func (m *scriptMaker) addValue(ref, text string) (string, error) {
 	return m.addNamedValue(field, text)
 }
 
-// addNamedValue is like addValue for a field with this name.
+// addNamedValue is like addValue for a field with a known name.
 func (m *scriptMaker) addNamedValue(field, text string) (string, error) {
 	switch {
 	case text == "":

@@ -14,27 +14,27 @@ import (
 	"clank/sessions"
 )
 
-// What a bundle may be at most, so that a file from somewhere does no harm.
+// Limits of a bundle, which protect against malicious files.
 const (
 	maxRun      = 48 << 20 // bytes of run.jsonl
-	maxPicture  = 32 << 20 // bytes of one picture
+	maxPicture  = 32 << 20 // bytes of one image
 	maxPictures = 20_000
 	maxAsked    = 20_000 // messages of one call
 )
 
-// ErrRunNotFound says that there is no such run.
+// ErrRunNotFound means that there is no such run.
 var ErrRunNotFound = errors.New("there is no such run")
 
-// Recording is a run that was recorded. It is for one goroutine at a time.
+// Recording is a recorded run. It is not safe for concurrent use.
 type Recording struct {
 	Entries []Entry
-	// Cut says that the record ends in the middle: the run still goes on, or its program has crashed.
+	// Cut means that the record is incomplete: the task is still running, or the program crashed.
 	Cut bool
 
-	messages int // among the entries
+	messages int // number of message entries
 }
 
-// OpenRecording reads the record of a run in a directory or in a zip file.
+// OpenRecording reads the record of a run from a directory or a zip file.
 func OpenRecording(name string) (*Recording, error) {
 	b, err := readRecording(name)
 	if err != nil {
@@ -69,7 +69,7 @@ func readRecording(name string) (*Recording, error) {
 	return readEntries(z)
 }
 
-// checkZip refuses what no export of ours contains.
+// checkZip rejects zip files that cannot be our exports.
 func checkZip(z *zip.Reader) error {
 	if len(z.File) > maxPictures+1 {
 		return fmt.Errorf("it has %d files, more than any run", len(z.File))
@@ -97,14 +97,14 @@ func readEntries(files fs.FS) (*Recording, error) {
 	return ParseRecording(raw)
 }
 
-// ParseRecording reads the lines of a run.jsonl.
+// ParseRecording parses the lines of a run.jsonl.
 func ParseRecording(raw []byte) (*Recording, error) {
 	b := &Recording{Cut: true}
 	for n := 1; len(raw) > 0; n++ {
 		line, rest, whole := bytes.Cut(raw, []byte("\n"))
 		raw = rest
 		if !whole {
-			break // it was being written
+			break // incomplete last line
 		}
 		var e Entry
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -121,7 +121,7 @@ func ParseRecording(raw []byte) (*Recording, error) {
 	return b, nil
 }
 
-// addEntry checks an entry against those before it.
+// addEntry checks an entry against the earlier ones and adds it.
 func (b *Recording) addEntry(e Entry) error {
 	if len(b.Entries) == 0 && (e.Kind != KindBegin || e.Begin == nil) {
 		return errors.New("it does not begin as a run does")
@@ -133,7 +133,7 @@ func (b *Recording) addEntry(e Entry) error {
 	if filled, known := set[e.Kind]; known && !filled {
 		return fmt.Errorf("a %s that says nothing", e.Kind)
 	}
-	switch e.Kind { //nolint:exhaustive // the others stand for themselves
+	switch e.Kind { //nolint:exhaustive // other kinds need no checks
 	case KindBegin:
 		if e.Begin.Format != FormatVersion {
 			return fmt.Errorf("its format is %d, and this program reads %d", e.Begin.Format, FormatVersion)
@@ -154,10 +154,10 @@ func (b *Recording) addEntry(e Entry) error {
 	return nil
 }
 
-// Start returns how the run began.
+// Start returns the start of the run.
 func (b *Recording) Start() RunStart { return *b.Entries[0].Begin }
 
-// Steps returns the steps as they ended, in order.
+// Steps returns the completed steps, in order.
 func (b *Recording) Steps() []sessions.Step {
 	var steps []sessions.Step
 	for _, e := range b.Entries {
@@ -168,12 +168,12 @@ func (b *Recording) Steps() []sessions.Step {
 	return steps
 }
 
-// readFile reads a file of at most limit bytes, whatever it says about its size.
+// readFile reads a file of at most limit bytes, whatever size it claims.
 func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
 	if info, err := fs.Stat(files, name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name) // a pipe would be waited for
+		return nil, fmt.Errorf("%s is no file", name) // reading a pipe would block
 	}
 	f, err := files.Open(name)
 	if err != nil {

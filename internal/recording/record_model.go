@@ -15,7 +15,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// Model returns m wrapped so that it is recorded.
+// Model returns m wrapped so that its calls are recorded.
 func (r *Recorder) Model(m llm.Model) llm.Model { return &recordedModel{Model: m, recorder: r} }
 
 type recordedModel struct {
@@ -37,7 +37,7 @@ func (m *recordedModel) Generate(ctx context.Context, req llm.Request, onDelta f
 	return reply, err
 }
 
-// recordRequest writes what of a request is new, and returns it as an entry names it.
+// recordRequest writes the new parts of a request, and returns the request with references to entries.
 func (r *runWriter) recordRequest(req llm.Request) *ModelCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *runWriter) recordRequest(req llm.Request) *ModelCall {
 	return call
 }
 
-// recordTools writes a set of tools, once, and returns its hash. The run is locked.
+// recordTools writes a set of tools once and returns its hash. The caller holds the lock.
 func (r *runWriter) recordTools(tools []llm.Tool) string {
 	if len(tools) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (r *runWriter) recordTools(tools []llm.Tool) string {
 	return hash
 }
 
-// recordMessage writes a message, once, and returns its number. The run is locked.
+// recordMessage writes a message once and returns its number. The caller holds the lock.
 func (r *runWriter) recordMessage(m llm.Message) int {
 	key := r.hash(m)
 	if n, known := r.messages[key]; known {
@@ -87,7 +87,7 @@ func (r *runWriter) recordMessage(m llm.Message) int {
 	return n
 }
 
-// hash tells messages of one run apart.
+// hash identifies a message within a run.
 func (r *runWriter) hash(m llm.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
@@ -121,7 +121,7 @@ func (r *runWriter) hash(m llm.Message) uint64 {
 	return h.Sum64()
 }
 
-// recordReply writes the call. What it types into password fields is learned first.
+// recordReply writes the call. It first learns what the call types into password fields.
 func (r *runWriter) recordReply(call *ModelCall, reply llm.Reply, err error, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +138,7 @@ func (r *runWriter) recordReply(call *ModelCall, reply llm.Reply, err error, too
 	r.add(Entry{Kind: KindCall, Millis: milliseconds(took), Call: call})
 }
 
-// learnTyped remembers what a call types. The run is locked.
+// learnTyped remembers the texts that a call types. The caller holds the lock.
 func (r *runWriter) learnTyped(c llm.ToolCall) {
 	var input struct {
 		Ref  string `json:"ref"`
@@ -153,7 +153,7 @@ func (r *runWriter) learnTyped(c llm.ToolCall) {
 	}
 }
 
-// canonicalJSON returns raw in a canonical form, in which secrets are found.
+// canonicalJSON returns raw in a canonical form, in which secrets can be found.
 func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -168,7 +168,7 @@ func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	return bytes.TrimSuffix(out, []byte("\n"))
 }
 
-// marshalPlain returns v as a line of JSON that is not made safe for HTML.
+// marshalPlain returns v as a line of JSON without HTML escaping.
 func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -185,7 +185,7 @@ func modelFailure(err error) *ModelFailure {
 	return f
 }
 
-// ComputerUseModel returns m wrapped so that it is recorded.
+// ComputerUseModel returns m wrapped so that its turns are recorded.
 func (r *Recorder) ComputerUseModel(m computeruse.Model) computeruse.Model {
 	return &recordedScreenModel{Model: m, recorder: r}
 }
@@ -250,7 +250,7 @@ func (r *runWriter) recordTurn(name string, b computeruse.ConversationOptions, i
 	r.add(Entry{Kind: KindTurn, Millis: took, Turn: turn})
 }
 
-// input returns in with its pictures by name. The run is locked.
+// input returns in with references to its images. The caller holds the lock.
 func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 	if in.Shot != nil {
 		shot := *in.Shot

@@ -11,7 +11,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// Browser returns b wrapped so that what its pages showed and how long they took is recorded.
+// Browser returns b wrapped so that the contents and timing of its pages are recorded.
 func (r *Recorder) Browser(b sessions.Browser) sessions.Browser {
 	return &recordedBrowser{Browser: b, recorder: r}
 }
@@ -34,7 +34,7 @@ func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (ses
 	return &recordedPage{Page: p, recorder: b.recorder}, restored, nil
 }
 
-// recordedPage records what is done with a page.
+// recordedPage records the actions on a page.
 type recordedPage struct {
 	sessions.Page
 
@@ -78,14 +78,14 @@ func (p *recordedPage) Screenshot(ctx context.Context, ref string) (sessions.Scr
 	return shot, err
 }
 
-// recordAction writes what the browser did.
+// recordAction writes an action of the browser.
 func (r *Recorder) recordAction(ctx context.Context, what string, notes []string, err error, begun time.Time) {
 	run := r.runOf(ctx)
 	if run == nil {
 		return
 	}
 	a := &BrowserAction{What: what}
-	if what != "links" { // they are part of what the model is told
+	if what != "links" { // notes about links are part of the model's input
 		a.Notes = notes
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *runWriter) recordSnapshot(interactive bool, text string, err error, beg
 	r.add(Entry{Kind: KindSnapshot, Millis: r.recorder.millisSince(begun), Snapshot: s})
 }
 
-// notePasswordRefs remembers which refs of a page state are password fields. The run is locked.
+// notePasswordRefs remembers the refs of password fields in a page state. The caller holds the lock.
 func (r *runWriter) notePasswordRefs(text string) {
 	for line := range strings.Lines(text) {
 		marked := strings.Contains(line, "[password]") || strings.Contains(line, "[type=password]")

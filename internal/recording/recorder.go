@@ -13,33 +13,33 @@ import (
 	"clank/sessions"
 )
 
-// Recorder writes the bundles of running tasks. Its exported fields are set before its first use and not changed
-// after; its methods are safe for concurrent use. It stands around a backend ([Recorder.Backend]), which begins and
-// ends a run, and around what the backend uses ([Recorder.Model], [Recorder.ComputerUseModel], [Recorder.Browser]);
-// whose call it is the context says ([llm.AccountOf]). What no run belongs to passes unrecorded.
+// Recorder writes the bundles of running tasks. Set its exported fields before first use; its methods are safe for
+// concurrent use. It wraps a backend ([Recorder.Backend]), which starts and ends a run, and what the backend uses
+// ([Recorder.Model], [Recorder.ComputerUseModel], [Recorder.Browser]); the context identifies the run
+// ([llm.AccountOf]). Calls that belong to no run are not recorded.
 //
-// Lines are written where things happen, in order and without a queue; the files of pictures by a goroutine that the
-// end of a run waits for. A bundle that cannot be written is told to the log once, and the task goes on.
+// Entries are written synchronously and in order; image files by a goroutine that the end of a run waits for. If a
+// bundle cannot be written, this is logged once and the task continues.
 type Recorder struct {
-	Dir      string                   // holds a directory for each run, named by the task
-	Versions map[string]string        // of the program and of what it uses
-	Settings func() map[string]any    // those that matter for a run; nil = none
-	Places   map[string]string        // names people use for addresses, and the addresses
-	Clean    func(line []byte) []byte // takes what is kept secret out of a line of JSON; nil = nothing
-	MaxBytes int64                    // of one bundle; 0 = 32 MB
-	DiskFull func() bool              // says that no pictures may be kept now; nil = never
-	Logger   *slog.Logger             // nil = none
-	Now      func() time.Time         // nil = time.Now
+	Dir      string                   // contains a directory for each run, named after the task
+	Versions map[string]string        // of the program and its dependencies
+	Settings func() map[string]any    // the settings that matter for a run; nil means none
+	Places   map[string]string        // named pages and their addresses
+	Clean    func(line []byte) []byte // removes secrets from a line of JSON; nil removes nothing
+	MaxBytes int64                    // of one bundle; 0 means 32 MB
+	DiskFull func() bool              // reports that images must not be stored now; nil means never
+	Logger   *slog.Logger             // nil discards
+	Now      func() time.Time         // nil means time.Now
 
 	mu   sync.Mutex
 	runs map[string]*runWriter // by task
-	// carriedPasswords are the passwords that tasks have typed whose work is handed over to another backend.
+	// carriedPasswords are the passwords typed by tasks that were handed over to another backend.
 	carriedPasswords map[string][]string
 }
 
 const maxBytes = 32 << 20
 
-// Backend returns b wrapped so that it is recorded under the name of its runtime.
+// Backend returns b wrapped so that its tasks are recorded under the name of its runtime.
 func (r *Recorder) Backend(runtime string, b sessions.Backend) sessions.Backend {
 	return &recordedBackend{recorder: r, runtime: runtime, Backend: b}
 }
@@ -148,7 +148,7 @@ func (r *Recorder) now() time.Time {
 	return r.Now()
 }
 
-// millisSince returns for how long something takes that has begun.
+// millisSince returns the time since begun in milliseconds.
 func (r *Recorder) millisSince(begun time.Time) float64 { return milliseconds(r.now().Sub(begun)) }
 
 func (r *Recorder) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }

@@ -11,44 +11,44 @@ import (
 	"clank/sessions"
 )
 
-// DifferenceKind says in what a step differs.
+// DifferenceKind is the aspect in which a step differs.
 type DifferenceKind string
 
-// The kinds of difference.
+// Kinds of difference.
 const (
 	DifferenceMissing DifferenceKind = "missing" // an element is not on the page
-	DifferenceLabel   DifferenceKind = "label"   // the step does something else, or with something that is called otherwise
-	DifferenceOutcome DifferenceKind = "outcome" // it worked then and fails now, or the other way round
-	DifferenceText    DifferenceKind = "text"    // what was read
-	DifferencePage    DifferenceKind = "page"    // what the page shows
-	DifferenceAddress DifferenceKind = "address" // where the page is
+	DifferenceLabel   DifferenceKind = "label"   // the action, or the name of its element, differs
+	DifferenceOutcome DifferenceKind = "outcome" // it succeeded then and fails now, or vice versa
+	DifferenceText    DifferenceKind = "text"    // the text that was read
+	DifferencePage    DifferenceKind = "page"    // the content of the page
+	DifferenceAddress DifferenceKind = "address" // the address of the page
 	DifferenceTitle   DifferenceKind = "title"
 )
 
-// Difference is one way in which a step differs from the record. Both texts may be a page's.
+// Difference is one way in which a step differs from the record. Both texts may come from a page.
 type Difference struct {
 	Kind DifferenceKind `json:"kind"`
 	Was  string         `json:"was"`
 	Is   string         `json:"is"`
 }
 
-// StepComparison is a step that was played.
+// StepComparison is a replayed step.
 type StepComparison struct {
-	Step        int          `json:"step"`  // its number in the record; 0 = it is not in the record
-	Label       string       `json:"label"` // as it is now
+	Step        int          `json:"step"`  // its number in the record; 0 if it is not in the record
+	Label       string       `json:"label"` // of the replayed step
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// ReplaySummary sums up a replay.
+// ReplaySummary summarizes a replay.
 type ReplaySummary struct {
-	Steps      int    `json:"steps"` // that were played
+	Steps      int    `json:"steps"` // number of replayed steps
 	Same       int    `json:"same"`
 	Different  int    `json:"different"`
 	NotReached int    `json:"not_reached,omitempty"`
 	Ended      string `json:"ended,omitempty"` // why it ended early
 }
 
-// Matches reports whether all went as recorded.
+// Matches reports whether everything went as recorded.
 func (s ReplaySummary) Matches() bool { return s.Different == 0 && s.NotReached == 0 && s.Ended == "" }
 
 // String returns the summary for people.
@@ -70,8 +70,8 @@ func countOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Replay plays the record with backend in a new session of that id, and tells each step as it has been played. What
-// ends the replay early is part of the summary; the error is only the end of ctx.
+// Replay replays the record with backend in a new session with the given id, and calls tell after each step. What
+// ends the replay early is part of the summary; an error is returned only if ctx ends.
 func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session string, tell func(StepComparison)) (ReplaySummary, error) {
 	var s ReplaySummary
 	t := p.Task()
@@ -100,7 +100,7 @@ func (p *Player) Replay(ctx context.Context, backend sessions.Backend, session s
 	return s, nil
 }
 
-// compareAct compares act i with the record.
+// compareAct compares action i with the record.
 func (p *Player) compareAct(i int, now sessions.Step) StepComparison {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *Player) compareAct(i int, now sessions.Step) StepComparison {
 	return f
 }
 
-// takeMissing returns what find has said about the element of this act.
+// takeMissing returns the difference that findRef found for the element of this action.
 func (p *Player) takeMissing(now sessions.Step) *Difference {
 	d, found := p.missing[string(now.Input)]
 	if !found {
@@ -140,7 +140,7 @@ func (p *Player) takeMissing(now sessions.Step) *Difference {
 	return &d
 }
 
-// hasTitle reports whether the title of the page was known: until it is, its address stands for it.
+// hasTitle reports whether the step has the title of the page; until the title is known, the address takes its place.
 func hasTitle(s sessions.Step) bool {
 	return s.Title != "" && strings.TrimSuffix(s.Title, "/") != strings.TrimSuffix(withoutScheme(s.URL), "/")
 }
@@ -162,12 +162,12 @@ func (f *StepComparison) add(k DifferenceKind, was, is string) {
 	}
 }
 
-// maxDiffLines is how many lines of a page are shown that differ.
+// maxDiffLines is the number of differing lines shown.
 const maxDiffLines = 5
 
 var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \[(?:ref=[a-z0-9]+|active)\]`) })
 
-// comparePages compares what pages show, but for refs.
+// comparePages compares page states, ignoring refs.
 func (f *StepComparison) comparePages(was, is string) {
 	a, b := strings.Split(refPattern().ReplaceAllString(was, ""), "\n"), strings.Split(refPattern().ReplaceAllString(is, ""), "\n")
 	gone, came := linesMissingFrom(a, b), linesMissingFrom(b, a)
@@ -176,7 +176,7 @@ func (f *StepComparison) comparePages(was, is string) {
 	}
 }
 
-// linesMissingFrom returns the lines of a that b has not, as often as a has them.
+// linesMissingFrom returns the lines of a that b lacks, counting duplicates.
 func linesMissingFrom(a, b []string) []string {
 	have := make(map[string]int, len(b))
 	for _, l := range b {
@@ -192,7 +192,7 @@ func linesMissingFrom(a, b []string) []string {
 	return rest
 }
 
-// firstLines shows a few lines.
+// firstLines returns the first few lines for display.
 func firstLines(lines []string) string {
 	if len(lines) == 0 {
 		return "nothing more"

@@ -11,10 +11,10 @@ import (
 	"clank/sessions"
 )
 
-// endOfRecord is what the player says when the record has no more answers.
+// endOfRecord is the player's answer when the record has no more answers.
 const endOfRecord = "The record ends here."
 
-// Model returns the model of the run, as the record has it.
+// Model returns a model that gives the recorded answers.
 func (p *Player) Model() llm.Model { return replayModel{p} }
 
 type replayModel struct{ player *Player }
@@ -68,15 +68,14 @@ func (p *Player) name() string {
 	}
 }
 
-// ComputerUseModel returns the model of a run that worked the screen, as the record has it. It
-// acts at the recorded points.
+// ComputerUseModel returns a computer-use model that gives the recorded answers, which act at the recorded points.
 func (p *Player) ComputerUseModel() computeruse.Model { return replayScreenModel{p} }
 
 type replayScreenModel struct{ player *Player }
 
 func (m replayScreenModel) Name() string { return m.player.name() }
 
-// Fit implements [computeruse.Model]: the size of the recorded pictures, in which the points are counted.
+// Fit implements [computeruse.Model]: it returns the size of the recorded images, to which the points refer.
 func (m replayScreenModel) Fit(screen image.Point) image.Point {
 	for _, t := range m.player.turns {
 		if t.shot != nil && t.shot.Size.X > 0 && t.shot.Size.Y > 0 && t.shot.Size.X <= screen.X && t.shot.Size.Y <= screen.Y {
@@ -127,7 +126,7 @@ func (t replayConversation) Next(ctx context.Context, _ computeruse.Input) (comp
 	return turn, nil
 }
 
-// Browser returns b wrapped so that the player sees what its pages show.
+// Browser returns b wrapped so that the player sees the state of its pages.
 func (p *Player) Browser(b sessions.Browser) sessions.Browser { return replayBrowser{b, p} }
 
 type replayBrowser struct {

@@ -16,10 +16,10 @@ import (
 	"clank/sessions/agent"
 )
 
-// AddressMapping says that what was at addresses which begin with From is now at To.
+// AddressMapping maps addresses that begin with From to addresses that begin with To.
 type AddressMapping struct{ From, To string }
 
-// ParseMappings reads "http://old.example=http://localhost:8080", several with commas between them.
+// ParseMappings parses "http://old.example=http://localhost:8080"; several mappings are separated by commas.
 func ParseMappings(s string) ([]AddressMapping, error) {
 	var list []AddressMapping
 	for part := range strings.SplitSeq(s, ",") {
@@ -41,22 +41,22 @@ func isAddress(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// Player gives the answers of a run. It is used for one replay.
+// Player replays the answers of a run. It is used for one replay.
 type Player struct {
 	mappings []AddressMapping
 	begin    RunStart
-	calls    []replayCall // with an answer
+	calls    []replayCall // calls with an answer
 	turns    []replayTurn
-	acts     []replayStep // that were done, in order
+	acts     []replayStep // recorded actions, in order
 
 	mu        sync.Mutex
-	next      int                   // call or turn
-	liveState string                // state of the page, as it was last seen
-	missing   map[string]Difference // what find has said, by the input of the call
+	next      int                   // next call or turn
+	liveState string                // last seen state of the live page
+	missing   map[string]Difference // elements that findRef did not find, by the input of the call
 }
 
-// Places says where the places are now that people have names for: those of the
-// record are mapped to them. It is called before [Player.Replay].
+// Places sets the current addresses of named pages, to which those of the record are mapped. Call it before
+// [Player.Replay].
 func (p *Player) Places(now map[string]string) {
 	for name, was := range p.begin.Places {
 		if is := now[name]; is != "" && is != was {
@@ -65,7 +65,7 @@ func (p *Player) Places(now map[string]string) {
 	}
 }
 
-// replayCall is an answer of the model, and what it knew of the elements of the page.
+// replayCall is an answer of the model, and the page elements it knew.
 type replayCall struct {
 	ModelCall
 
@@ -78,14 +78,14 @@ type replayTurn struct {
 	shot   *computeruse.Screenshot
 }
 
-// replayStep is an act as it ended, and the state of the page then.
+// replayStep is an action with its result, and the state of the page after it.
 type replayStep struct {
 	sessions.Step
 
 	state string
 }
 
-// ErrNothingToReplay says that a record has no answers that could be given again.
+// ErrNothingToReplay means that a record contains no answers to replay.
 var ErrNothingToReplay = errors.New("no answer of a model was recorded, so there is nothing to replay")
 
 // NewPlayer returns a player of the run.
@@ -94,7 +94,7 @@ func NewPlayer(b *Recording, mappings []AddressMapping) (*Player, error) {
 	elements := make(map[string]outline.Ref)
 	state, purpose := "", ""
 	for _, e := range b.Entries {
-		switch e.Kind { //nolint:exhaustive // the others are not needed
+		switch e.Kind { //nolint:exhaustive // other kinds are not needed
 		case KindSnapshot:
 			if e.Snapshot.Same || e.Snapshot.Error != "" {
 				continue
@@ -126,7 +126,7 @@ func NewPlayer(b *Recording, mappings []AddressMapping) (*Player, error) {
 	return p, nil
 }
 
-// mergeElements returns a copy of the elements, with those of a newer state.
+// mergeElements returns a copy of elements with those of a newer state added.
 func mergeElements(elements map[string]outline.Ref, text string) map[string]outline.Ref {
 	all := maps.Clone(elements)
 	for _, r := range outline.ListRefs(text) {
@@ -149,11 +149,11 @@ func (p *Player) addTurn(t ScreenTurn) error {
 	return nil
 }
 
-// UsesScreen reports whether the run was worked by a model that sees the screen: then
-// the backend takes [Player.ComputerUseModel], and else [Player.Model].
+// UsesScreen reports whether a computer-use model worked on the run; then the backend gets [Player.ComputerUseModel],
+// otherwise [Player.Model].
 func (p *Player) UsesScreen() bool { return len(p.calls) == 0 }
 
-// Task returns the task to give to the backend.
+// Task returns the task to pass to the backend.
 func (p *Player) Task() sessions.Task {
 	t := p.begin.Task
 	t.MaxSteps = len(p.calls) + len(p.turns) + 1
@@ -161,7 +161,7 @@ func (p *Player) Task() sessions.Task {
 	return t
 }
 
-// mapAddresses returns an address or a text of the record with the addresses of today.
+// mapAddresses applies the address mappings to a recorded text.
 func (p *Player) mapAddresses(s string) string {
 	for _, m := range p.mappings {
 		s = strings.ReplaceAll(s, m.From, m.To)
@@ -183,7 +183,7 @@ func withoutScheme(address string) string {
 	return rest
 }
 
-// setLiveState takes in the state of the live page.
+// setLiveState records the state of the live page.
 func (p *Player) setLiveState(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,10 +193,10 @@ func (p *Player) setLiveState(text string) {
 // errEffectWithheld ends a replay.
 var errEffectWithheld = errors.New("the run typed a password here, which no record holds: the replay ends (keep the login in the vault, and let it be filled in from there)")
 
-// missingRef stands for the ref of an element that is not on the live page.
+// missingRef replaces the ref of an element that is not on the live page.
 const missingRef = "missing"
 
-// adaptCall returns a recorded call with the refs and addresses of today. The player is locked.
+// adaptCall returns a recorded call with current refs and addresses. The caller holds the lock.
 func (p *Player) adaptCall(c llm.ToolCall, elements map[string]outline.Ref) (llm.ToolCall, error) {
 	var input map[string]any
 	if len(c.Input) == 0 || c.Malformed != "" {
@@ -228,8 +228,8 @@ func (p *Player) adaptCall(c llm.ToolCall, elements map[string]outline.Ref) (llm
 	return c, nil
 }
 
-// findRef returns the ref of today for an element of the record: the one with the
-// same role and name, and of several the one at the same place among them.
+// findRef returns the current ref of a recorded element: the one with the same role and name and, if there are
+// several, the same index among them.
 func (p *Player) findRef(ref string, elements map[string]outline.Ref) (string, *Difference) {
 	was, ok := elements[ref]
 	if !ok {

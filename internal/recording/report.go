@@ -8,7 +8,7 @@ import (
 	"clank/sessions"
 )
 
-// Report tells a run from its beginning to its end, for people.
+// Report is an account of a run for people.
 type Report struct {
 	Task    sessions.Task `json:"task"`
 	Session string        `json:"session"`
@@ -19,25 +19,25 @@ type Report struct {
 	Usage   llm.Usage     `json:"usage"`
 	Millis  float64       `json:"ms,omitempty"`
 	Ended   string        `json:"ended,omitempty"` // why there is no answer
-	Cut     bool          `json:"cut,omitempty"`   // the record ends in the middle
+	Cut     bool          `json:"cut,omitempty"`   // the record is incomplete
 	Dropped int           `json:"dropped_pictures,omitempty"`
-	// Bare says that only the steps are known: the run was not recorded.
+	// Bare means that only the steps are known: the run was not recorded.
 	Bare bool `json:"bare,omitempty"`
 }
 
-// ReportStep is a step and how long it took.
+// ReportStep is a step and its duration.
 type ReportStep struct {
 	sessions.Step
 
 	Millis float64 `json:"ms,omitempty"`
 }
 
-// Report returns the account of the run. A step that began and did not end is part of it, as begun.
+// Report returns an account of the run. A step without an end is included as begun.
 func (b *Recording) Report() Report {
 	begin := b.Start()
 	t := reportBuilder{Report: Report{Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime, Begun: b.Entries[0].At, Cut: b.Cut}}
 	for _, e := range b.Entries {
-		switch e.Kind { //nolint:exhaustive // the others are details
+		switch e.Kind { //nolint:exhaustive // other kinds are details
 		case KindBegin:
 			t.Runtime, t.Ended, t.backendStart = e.Begin.Runtime, "", len(t.Steps)
 		case KindCall:
@@ -54,16 +54,16 @@ func (b *Recording) Report() Report {
 	return t.Report
 }
 
-// reportBuilder makes an account.
+// reportBuilder builds a report.
 type reportBuilder struct {
 	Report
 
-	began        []time.Time // when each of its steps was told
-	backendStart int         // the first step of the backend that works now: each counts from 1
+	began        []time.Time // start time of each step
+	backendStart int         // index of the current backend's first step: each backend numbers its steps from 1
 }
 
-// addStep takes in a phase of a step. A notice may stand between the beginning of a
-// step and its end; the step stands where it ended.
+// addStep adds a phase of a step. A notice may come between the beginning and the end of a step; the step is placed
+// where it ended.
 func (t *reportBuilder) addStep(s sessions.Step, at time.Time) {
 	took := ReportStep{Step: s}
 	for i := len(t.Steps) - 1; i >= t.backendStart && s.Phase == sessions.PhaseDone; i-- {

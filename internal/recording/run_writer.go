@@ -19,7 +19,7 @@ import (
 	"clank/sessions"
 )
 
-// runWriter is a bundle being written.
+// runWriter writes a bundle.
 type runWriter struct {
 	recorder *Recorder
 	limit    int64
@@ -27,48 +27,47 @@ type runWriter struct {
 
 	mu          sync.Mutex
 	dir         string
-	file        *os.File      // nil once closed
-	size        int64         // of all that is kept
+	file        *os.File      // nil after closing
+	size        int64         // of all files of the bundle
 	pictures    []keptImage   // oldest first
-	jobs        chan imageJob // files of pictures to write and to remove, in order; a full one is waited for
+	jobs        chan imageJob // image files to write or remove, in order; adding blocks when it is full
 	writerDone  chan struct{}
 	knownImages map[string]bool
-	broken      bool // it could not be written, which has been told
+	broken      bool // writing failed, which has been logged
 	full        bool
-	dropped     int // pictures
+	dropped     int // images
 
 	secrets       secretSet
 	hidden        map[string]bool // refs of password fields
-	typed         []typedText     // what the newest answer of a model types
-	messages      map[uint64]int  // numbers of messages by their hash
-	count         int             // of messages
-	tools         map[string]bool // hashes of sets that were written
+	typed         []typedText     // texts typed by the model's last answer
+	messages      map[uint64]int  // numbers of messages by hash
+	count         int             // number of messages
+	tools         map[string]bool // hashes of written tool sets
 	system        string
-	systemWritten bool // whether system was
+	systemWritten bool // whether system has been written
 	state         uint64
 	seed          maphash.Seed
 }
 
-// keptImage is a picture in the bundle.
+// keptImage is an image in the bundle.
 type keptImage struct {
 	name string
 	size int64
 }
 
-// imageJob writes the file of a picture, or removes it if there is nothing in it.
+// imageJob writes an image file, or removes it if data is empty.
 type imageJob struct {
 	name string
 	data []byte
 }
 
-// maxImageJobs is how many pictures may wait for the disk.
+// maxImageJobs is the number of images that may wait for the disk.
 const maxImageJobs = 8
 
-// typedText is a text that a model types with a tool into what a ref names, or with
-// a keyboard: then there is neither.
+// typedText is a text that a model types with a tool into the element ref. For the keyboard, tool and ref are empty.
 type typedText struct{ tool, ref, text string }
 
-// open makes the directory, or goes on in it: then what was told before a crash or a change of runtime stays.
+// open creates the directory, or continues an existing bundle after a crash or a change of runtime.
 func (r *runWriter) open(dir, task string) error {
 	r.seed = maphash.MakeSeed()
 	r.knownImages, r.hidden = make(map[string]bool), make(map[string]bool)
@@ -93,8 +92,8 @@ func (r *runWriter) open(dir, task string) error {
 	return nil
 }
 
-// writeImages writes pictures until the run is closed: making a file may take longer
-// than all else that is recorded of a step.
+// writeImages writes images until the run is closed. It runs separately because creating a file may take longer than
+// recording the rest of a step.
 func (r *runWriter) writeImages(jobs <-chan imageJob, idle chan<- struct{}) {
 	defer close(idle)
 	var failed error
@@ -113,7 +112,7 @@ func (r *runWriter) writeImages(jobs <-chan imageJob, idle chan<- struct{}) {
 	}
 }
 
-// resume counts what is there and cuts off a line that was not finished.
+// resume counts the existing entries and removes an incomplete last line.
 func (r *runWriter) resume(f *os.File) error {
 	raw, err := io.ReadAll(f)
 	if err != nil || len(raw) == 0 {
@@ -143,7 +142,7 @@ func (r *runWriter) write(e Entry) {
 	r.add(e)
 }
 
-// add adds an entry. The run is locked.
+// add adds an entry. The caller holds the lock.
 func (r *runWriter) add(e Entry) {
 	if r.file == nil || r.broken || (r.full && e.Kind != KindStep && e.Kind != KindEnd) {
 		return
@@ -169,13 +168,13 @@ func (r *runWriter) add(e Entry) {
 	r.size += int64(len(line))
 }
 
-// fail gives the recording up. The run is locked.
+// fail stops the recording. The caller holds the lock.
 func (r *runWriter) fail(err error) {
 	r.broken = true
 	r.recorder.logger().Warn("run is not recorded any further", "dir", r.dir, "err", err)
 }
 
-// keepImage writes a picture and reports whether the bundle has it. The run is locked.
+// keepImage writes an image and reports whether it is in the bundle. The caller holds the lock.
 func (r *runWriter) keepImage(name string, data []byte) bool {
 	switch {
 	case r.file == nil || r.broken || r.full:
@@ -197,7 +196,7 @@ func (r *runWriter) keepImage(name string, data []byte) bool {
 	return true
 }
 
-// dropOldImages drops the oldest pictures until so many bytes more fit. The run is locked.
+// dropOldImages drops the oldest images until more bytes fit. The caller holds the lock.
 func (r *runWriter) dropOldImages(more int64) {
 	for r.size+more > r.limit && len(r.pictures) > 0 {
 		old := r.pictures[0]
@@ -233,7 +232,7 @@ func (r *runWriter) passwords() []string {
 	return r.secrets.words
 }
 
-// observeStep takes in a step. One that shows a mask tells which of the texts that the model typed are passwords.
+// observeStep examines a step. A masked one reveals which of the typed texts are passwords.
 func (r *runWriter) observeStep(s sessions.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,7 +244,7 @@ func (r *runWriter) observeStep(s sessions.Step) {
 		var input struct {
 			Ref string `json:"ref"`
 		}
-		_ = json.Unmarshal(s.Input, &input) // without one, every text of that tool counts
+		_ = json.Unmarshal(s.Input, &input) // without input, every text of that tool counts
 		for _, t := range r.typed {
 			if t.tool != "" && t.tool == s.Tool && (input.Ref == "" || input.Ref == t.ref) {
 				r.learnPassword(t.text)
@@ -258,8 +257,8 @@ func (r *runWriter) observeStep(s sessions.Step) {
 	r.add(Entry{Kind: KindStep, Step: r.step(s)})
 }
 
-// observeTyping takes in that the next of the texts is typed that a model has for the
-// keyboard: they come in the order of its answer. The run is locked.
+// observeTyping notes that the next of the keyboard texts was typed: they are typed in the order of the answer. The
+// caller holds the lock.
 func (r *runWriter) observeTyping(masked bool) {
 	i := slices.IndexFunc(r.typed, func(t typedText) bool { return t.tool == "" })
 	if i < 0 {
@@ -272,23 +271,23 @@ func (r *runWriter) observeTyping(masked bool) {
 	}
 	r.learnPassword(text)
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\t\r\n", c) }) {
-		r.learnPassword(part) // of several fields
+		r.learnPassword(part) // for several fields
 	}
 }
 
-// learnPassword takes a password out of what was written, also if nothing more will be,
-// and out of what will be. The run is locked.
+// learnPassword removes a password from what has been written, and from everything written later. The caller holds
+// the lock.
 func (r *runWriter) learnPassword(word string) {
 	if !r.secrets.learn(word) || r.file == nil {
 		return
 	}
 	if err := r.rewrite(); err != nil {
-		// A record that cannot be freed of a secret is none: a full disk still lets go of what is there.
+		// If the secret cannot be removed from the record, delete the record, which works even on a full disk.
 		r.fail(errors.Join(err, r.file.Truncate(0), os.Remove(filepath.Join(r.dir, entriesFile))))
 	}
 }
 
-// rewrite replaces the file by one without the secrets. It is there whole or not at all.
+// rewrite replaces the file with a redacted copy, completely or not at all.
 func (r *runWriter) rewrite() error {
 	name := filepath.Join(r.dir, entriesFile)
 	raw, err := os.ReadFile(name)

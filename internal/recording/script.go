@@ -13,18 +13,18 @@ import (
 // Script is a saved script.
 type Script struct {
 	Name   string        `json:"name"`
-	About  []string      `json:"about,omitempty"` // what it is and where it is from, a line each
+	About  []string      `json:"about,omitempty"` // comment lines: description and source
 	Values []ScriptValue `json:"values,omitempty"`
-	Steps  []string      `json:"steps"` // as llm/plain reads them, with {name} where a value goes
+	Steps  []string      `json:"steps"` // in the syntax of llm/plain, with {name} as placeholder of a value
 }
 
-// ScriptValue is a text that may be another one at the next run.
+// ScriptValue is a parameter of a script.
 type ScriptValue struct {
 	Name string `json:"name"`
-	Text string `json:"text"` // as it was in the run
+	Text string `json:"text"` // the value in the recorded run
 }
 
-// What a script may be at most.
+// Limits of scripts.
 const (
 	maxScript = 256 << 10 // bytes
 	maxSteps  = 500
@@ -37,7 +37,7 @@ var (
 	valuePlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z][a-z0-9_]{0,31}\}`) })
 )
 
-// CheckScriptName says what is wrong with the name of a script.
+// CheckScriptName returns an error if name is not a valid script name.
 func CheckScriptName(name string) error {
 	if !scriptName().MatchString(name) {
 		return fmt.Errorf("script %q: a name has small letters, digits, - and _, such as find-lamps", name)
@@ -45,7 +45,7 @@ func CheckScriptName(name string) error {
 	return nil
 }
 
-// String returns the script as it is written into its file; [ParseScript] reads it.
+// String returns the text of the script, which [ParseScript] parses.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, l := range s.About {
@@ -60,8 +60,7 @@ func (s Script) String() string {
 	return b.String()
 }
 
-// ParseScript reads a script: lines that begin with #, lines such as `set search =
-// "lamp"`, and steps, one in each line.
+// ParseScript parses a script: comment lines with #, lines such as `set search = "lamp"`, and one step per line.
 func ParseScript(name, text string) (Script, error) {
 	s := Script{Name: name}
 	if len(text) > maxScript {
@@ -87,7 +86,7 @@ func ParseScript(name, text string) (Script, error) {
 	return s, s.check()
 }
 
-// check says why the script cannot be run.
+// check returns an error if the script cannot be run.
 func (s Script) check() error {
 	if len(s.Steps) == 0 || len(s.Steps) > maxSteps {
 		return fmt.Errorf("script %s: it has %d steps, and needs 1 to %d", s.Name, len(s.Steps), maxSteps)
@@ -111,8 +110,8 @@ func (s Script) check() error {
 	return nil
 }
 
-// Fill returns the steps with values in their places: those of given ("search =
-// desk, city = "Rome, Italy""), and for the others those of the script.
+// Fill returns the steps with their placeholders replaced: by the values in given (`search = desk, city = "Rome,
+// Italy"`), otherwise by those of the script.
 func (s Script) Fill(given string) (string, error) {
 	list, err := readValues(given)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s Script) Fill(given string) (string, error) {
 	return s.FillWith(list)
 }
 
-// FillWith returns the steps with those values in their places, and for the others those of the script.
+// FillWith returns the steps with the values in list, and for the others those of the script.
 func (s Script) FillWith(list []ScriptValue) (string, error) {
 	values := make(map[string]string, len(s.Values))
 	for _, v := range s.Values {
@@ -161,7 +160,7 @@ func (s Script) names() string {
 	return strings.Join(names, ", ")
 }
 
-// readValues reads `search = desk, city = "Rome, Italy"`.
+// readValues parses `search = desk, city = "Rome, Italy"`.
 func readValues(given string) ([]ScriptValue, error) {
 	var list []ScriptValue
 	for rest := strings.TrimSpace(given); rest != ""; {
@@ -191,12 +190,12 @@ func readValues(given string) ([]ScriptValue, error) {
 	return list, nil
 }
 
-// quoteValue puts text in quotation marks on one line.
+// quoteValue returns text quoted on one line.
 func quoteValue(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(text) + `"`
 }
 
-// unquoteValue reads a text that quote has written, and returns what follows it.
+// unquoteValue parses a text written by quoteValue and returns the rest after it.
 func unquoteValue(s string) (text, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

@@ -125,7 +125,8 @@ func (m *scriptMaker) reading(tool string, in stepInput) ([]string, error) {
 
 var errPointOnly = errors.New("it was done at a point of the screen, and the record does not say what was there")
 
-// screenSteps says an act of a model that works a screen. A point can be said only if the step names what was there.
+// screenSteps returns the steps for an action of a computer-use model. A point can be expressed only if the step
+// names the element there.
 func (m *scriptMaker) screenSteps(s sessions.Step, in stepInput) ([]string, error) {
 	switch s.Tool {
 	case "click":
@@ -161,7 +162,7 @@ func (in stepInput) click() ([]string, error) {
 	return singleStep(verb + " " + plain.QuoteText(in.On.Name))
 }
 
-// typeSteps says a text that was typed into a field with a name.
+// typeSteps returns the steps for a text typed into a named field.
 func (m *scriptMaker) typeSteps(in stepInput) ([]string, error) {
 	var lines []string
 	switch {

@@ -12,16 +12,16 @@ import (
 	"clank/llm/plain"
 )
 
-// ScriptStore is a directory of scripts, a text file each. Its methods are safe for
-// concurrent use, by several programs too.
+// ScriptStore is a directory of scripts, one text file each. Its methods are safe for concurrent use, by several
+// processes as well.
 type ScriptStore struct{ Dir string }
 
-// ErrScriptNotFound says that there is no such script.
+// ErrScriptNotFound means that there is no such script.
 var ErrScriptNotFound = errors.New("there is no such script")
 
 const scriptExtension = ".txt"
 
-// Save writes a script. One of that name is only replaced if replace says so.
+// Save writes a script. It replaces an existing one of that name only if replace is set.
 func (s ScriptStore) Save(sc Script, replace bool) error {
 	if err := CheckScriptName(sc.Name); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s ScriptStore) Save(sc Script, replace bool) error {
 		if replace {
 			err = tmp.CloseAtomicallyReplace()
 		} else if err = tmp.Sync(); err == nil {
-			err = os.Link(tmp.Name(), name) // fails if it is there
+			err = os.Link(tmp.Name(), name) // fails if the file exists
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -69,7 +69,7 @@ func (s ScriptStore) Load(name string) (Script, error) {
 	return ParseScript(name, string(raw))
 }
 
-// known says which scripts there are.
+// known lists the existing scripts, for error messages.
 func (s ScriptStore) known() string {
 	names, err := s.Names()
 	if err != nil || len(names) == 0 {
@@ -78,7 +78,7 @@ func (s ScriptStore) known() string {
 	return " (there are: " + strings.Join(names, ", ") + ")"
 }
 
-// Names lists the scripts.
+// Names returns the names of the scripts.
 func (s ScriptStore) Names() ([]string, error) {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,13 +111,13 @@ func (s ScriptStore) Delete(name string) error {
 	return nil
 }
 
-// Rename gives a script another name, which none has.
+// Rename renames a script; the new name must not exist.
 func (s ScriptStore) Rename(name, to string) error {
 	if err := errors.Join(CheckScriptName(name), CheckScriptName(to)); err != nil {
 		return err
 	}
 	from := filepath.Join(s.Dir, name+scriptExtension)
-	err := os.Link(from, filepath.Join(s.Dir, to+scriptExtension)) // fails if it is there
+	err := os.Link(from, filepath.Join(s.Dir, to+scriptExtension)) // fails if the file exists
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %s%s", ErrScriptNotFound, name, s.known())
@@ -132,8 +132,8 @@ func (s ScriptStore) Rename(name, to string) error {
 	return nil
 }
 
-// StepLimit returns how many steps the model may take for an instruction: one for each, a look before each, and the
-// answer. The most that a task may have bounds it.
+// StepLimit returns the number of steps that a model needs for an instruction: two for each of its steps, one to look
+// and one to act, and one for the answer, but at most most.
 func StepLimit(instruction string, most int) (int, error) {
 	n, err := plain.CheckInstruction(instruction)
 	if err != nil {
@@ -145,7 +145,7 @@ func StepLimit(instruction string, most int) (int, error) {
 	return min(2*n+1, most), nil
 }
 
-// Steps returns the steps of a script with values in their places, as llm/plain.Options.Scripts wants it.
+// Steps returns the steps of a script with its placeholders replaced, as llm/plain.Options.Scripts requires.
 func (s ScriptStore) Steps(name, values string) (string, error) {
 	sc, err := s.Load(name)
 	if err != nil {

@@ -10,36 +10,36 @@ import (
 	"sync"
 )
 
-// RedactedText stands in a bundle for what it must not hold. It is what steps show for a password.
+// RedactedText replaces secrets in a bundle. Steps show it for passwords.
 const RedactedText = "••••"
 
-// minRedactAnywhere is how long a secret must be to be taken out wherever it stands. A
-// shorter one is taken out where it stands alone: it is a part of many words.
+// minRedactAnywhere is the minimum length of a secret that is removed everywhere. A shorter one is removed only as a
+// whole word, because many words contain it.
 const minRedactAnywhere = 4
 
-// secretSet are the passwords that a run has typed.
+// secretSet is the set of passwords that a run has typed.
 type secretSet struct {
 	words []string
 	forms []secretForm
 }
 
-// secretForm is a spelling of a secret in a line of JSON, and what takes its place.
+// secretForm is a spelling of a secret in a line of JSON, and its replacement.
 type secretForm struct{ from, to []byte }
 
-// learn adds a password. It reports whether it was not known.
+// learn adds a password and reports whether it was new.
 func (s *secretSet) learn(word string) bool {
 	if word == "" || word == RedactedText || slices.Contains(s.words, word) {
 		return false
 	}
 	s.words = append(s.words, word)
 	s.forms = append(s.forms, secretForms(word)...)
-	// A longer one first: it may contain another.
+	// Longest first: a long form may contain a shorter one.
 	slices.SortStableFunc(s.forms, func(a, b secretForm) int { return len(b.from) - len(a.from) })
 	return true
 }
 
-// secretForms returns the ways in which word may stand in a line of JSON: as it is,
-// within JSON, within JSON that is quoted in JSON, and in an address.
+// secretForms returns the forms of word in a line of JSON: plain, escaped in JSON, in JSON quoted within JSON, and
+// URL-encoded.
 func secretForms(word string) []secretForm {
 	once := jsonForm(word)
 	set := []string{word, once, jsonForm(once), htmlForm(word), jsonForm(htmlForm(word)), url.QueryEscape(word), url.PathEscape(word)}
@@ -59,16 +59,16 @@ func secretForms(word string) []secretForm {
 	return forms
 }
 
-// jsonForm returns s as it stands between the quotation marks in JSON.
+// jsonForm returns s as it appears inside the quotation marks of JSON.
 func jsonForm(s string) string {
 	raw, err := marshalPlain(s)
 	if err != nil {
 		return s
 	}
-	return string(raw[1 : len(raw)-2]) // a line break ends it
+	return string(raw[1 : len(raw)-2]) // without the quotation marks and the final line break
 }
 
-// htmlForm is like jsonForm for encoders that keep JSON safe for HTML.
+// htmlForm is like jsonForm for encoders that escape HTML.
 func htmlForm(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -77,7 +77,7 @@ func htmlForm(s string) string {
 	return string(raw[1 : len(raw)-1])
 }
 
-// redact takes the secrets out of a line.
+// redact removes the secrets from a line.
 func (s *secretSet) redact(line []byte) []byte {
 	for _, f := range s.forms {
 		if bytes.Contains(line, f.from) {
@@ -87,11 +87,11 @@ func (s *secretSet) redact(line []byte) []byte {
 	return redactCredentials(line)
 }
 
-// userInfo matches what stands before the host in an address that logs in.
+// userInfo matches the user name and password in a URL.
 var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://([^/\s"\\@:]+:([^/\s"\\@]+))@`) })
 
-// addressPasswords returns the passwords in the addresses of a line, with the user's name
-// and without: a label may show the address in part.
+// addressPasswords returns the passwords in the URLs of a line, with and without the user name: a label may show a
+// part of a URL.
 func addressPasswords(line []byte) []string {
 	if !bytes.Contains(line, []byte("@")) {
 		return nil
@@ -105,15 +105,15 @@ func addressPasswords(line []byte) []string {
 	return words
 }
 
-// credentialPattern is something that gives access by its mere shape, or by the words
-// before it. hint is in each of them, so that most lines are not searched.
+// credentialPattern matches credentials by their format, or by the words before them. Every match contains hint, so
+// that most lines need no regexp search.
 type credentialPattern struct {
 	hint []byte
 	re   *regexp.Regexp
 	to   []byte
 }
 
-// credentialPatterns are compiled when they are first needed: every command of the program would wait for it.
+// credentialPatterns are compiled on first use, to keep the start of every command fast.
 var credentialPatterns = sync.OnceValue(func() []credentialPattern {
 	return []credentialPattern{
 		{[]byte("earer "), regexp.MustCompile(`([Bb]earer )[A-Za-z0-9._~+/=-]{20,}`), []byte("${1}" + RedactedText)},
@@ -132,7 +132,7 @@ var credentialPatterns = sync.OnceValue(func() []credentialPattern {
 	}
 })
 
-// redactCredentials takes out what gives access by its shape.
+// redactCredentials removes credentials that have a known format.
 func redactCredentials(line []byte) []byte {
 	for _, c := range credentialPatterns() {
 		if bytes.Contains(line, c.hint) {
@@ -142,17 +142,16 @@ func redactCredentials(line []byte) []byte {
 	return redactParameters(line)
 }
 
-// Parameters of addresses whose values give access: by their whole name, or by
-// what is part of it, in small letters without what separates words.
+// Names of URL parameters with secret values: complete names, and parts of names, in lower case without separators.
 var (
 	secretNames = []string{"auth", "code", "key", "pass", "pin", "pwd", "session", "sid", "sig"}
 	secretParts = []string{"accesskey", "apikey", "assertion", "credential", "jwt", "otp", "passw", "secret", "sessionid", "signature", "token"}
 )
 
-// minSecretValue is how long the value of a parameter is that may give access.
+// minSecretValue is the minimum length of a parameter value that may be a secret.
 const minSecretValue = 4
 
-// redactParameters takes the values of such parameters out of the addresses in a line of JSON.
+// redactParameters removes the values of such parameters from the URLs in a line of JSON.
 func redactParameters(line []byte) []byte {
 	var out []byte
 	done := 0
@@ -176,7 +175,7 @@ func redactParameters(line []byte) []byte {
 	return append(out, line[done:]...)
 }
 
-// valueLength returns how much of text is the value of a parameter.
+// valueLength returns the length of the parameter value at the start of text.
 func valueLength(text []byte) int {
 	if i := bytes.IndexAny(text, "&#;\"'\\<>(){}[]`, \t\r\n"); i >= 0 {
 		return i

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Approval says before what people are asked: a rule for each class of action, see the Ask constants.
+// Approval configures which actions people are asked about: a rule for each class of action, see the Ask constants.
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety, Unclear string
 
-	UnclearModel string // asked about unclear acts, where their rule is AskAdvised; "" asks none
+	UnclearModel string // classifies unclear actions if their rule is AskAdvised; "" means none
 
-	Sites string        // hosts that may be opened without asking, see [Approval.IsOutsideSites]
-	Wait  time.Duration // after which silence is a no
+	Sites string        // hosts that may be opened without a question, see [Approval.IsOutsideSites]
+	Wait  time.Duration // time after which an unanswered question is refused
 }
 
 // Values of the fields of [Approval].
@@ -22,12 +22,12 @@ const (
 	AskAllow  = "allow"
 	AskFirst  = "ask"
 	AskRefuse = "refuse"
-	// AskAdvised is AskFirst, unless a model takes an unclear act for harmless.
+	// AskAdvised is like AskFirst, unless a model considers an unclear action harmless.
 	AskAdvised = "advise"
 )
 
-// Rule returns the rule for a class of actions by its name, as in the keys of the
-// settings; a class that is not known is asked about.
+// Rule returns the rule for a class of actions, named as in the keys of the settings; people are asked about unknown
+// classes.
 func (a Approval) Rule(class string) string {
 	if f, ok := FindField(approvalKeys + class); ok && f.Kind == KindChoice {
 		return f.Get(Settings{Approval: a}).(string)
@@ -35,8 +35,8 @@ func (a Approval) Rule(class string) string {
 	return AskFirst
 }
 
-// IsOutsideSites reports whether a host (with its port, if it has one) is outside the sites
-// that are listed. Where none is listed, none is outside.
+// IsOutsideSites reports whether a host (with its port, if it has one) is not among the listed sites. If none is
+// listed it returns false.
 func (a Approval) IsOutsideSites(host string) bool {
 	sites := strings.Fields(strings.ToLower(a.Sites))
 	if len(sites) == 0 {

@@ -11,12 +11,12 @@ import (
 	"clank/llm"
 )
 
-// Budget is how much may be spent; see [ParseLimit].
+// Budget configures spending limits; see [ParseLimit].
 type Budget struct {
 	Task, Session, User, Guild, Day string
 
-	Zone   string // in which a day begins at midnight; empty = that of the machine
-	Prices string // one "model input cached output" a line, see [Budget.PriceList]
+	Zone   string // time zone in which days begin; empty means that of the machine
+	Prices string // one "model input cached output" per line, see [Budget.PriceList]
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 	limitMaxLen = 200
 )
 
-// budgetFields are the part of the table that is about what may be spent.
+// budgetFields are the settings of spending limits.
 var budgetFields = inGroup(groupBudget,
 	text(budgetKeys+"task", "One task", `The most one task may use, such as "1 USD, 100 calls, 50 steps, 1000000 `+
 		`tokens, 20 minutes". Anything omitted or 0 is unlimited.`, "1 USD, 100 calls, 1000000 tokens", limitMaxLen,
@@ -53,7 +53,7 @@ func checkZone(name string) error {
 	return nil
 }
 
-// Location returns where a day begins at midnight.
+// Location returns the time zone in which days begin.
 func (b Budget) Location() *time.Location {
 	if at, err := time.LoadLocation(b.Zone); b.Zone != "" && err == nil {
 		return at
@@ -61,27 +61,27 @@ func (b Budget) Location() *time.Location {
 	return time.Local
 }
 
-// PriceList reads Prices. Lines that are no price are left out: they were refused when they were set.
+// PriceList parses Prices. Invalid lines, which were refused when they were set, are skipped.
 func (b Budget) PriceList() map[string]llm.Price {
 	prices, _ := ParsePrices(b.Prices)
 	return prices
 }
 
-// SpendingLimit is how much may be spent; a field that is zero does not limit.
+// SpendingLimit is a limit on spending; a zero field does not limit.
 type SpendingLimit struct {
 	USD                  float64
 	Calls, Steps, Tokens int64
 	Time, Talk           time.Duration
 }
 
-// The most that a number can be.
+// Upper bounds of the numbers.
 const (
 	maxUSD   = 1e6
 	maxCount = 1e12
 )
 
-// ParseLimit reads how much may be spent: numbers with what they count (USD,
-// calls, steps, tokens, minutes, talk-minutes), divided by commas or spaces, each at most once.
+// ParseLimit parses a spending limit: numbers with units (USD, calls, steps, tokens, minutes, talk-minutes),
+// separated by commas or spaces, each unit at most once.
 func ParseLimit(text string) (SpendingLimit, error) {
 	var l SpendingLimit
 	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
@@ -102,7 +102,7 @@ func ParseLimit(text string) (SpendingLimit, error) {
 	return l, nil
 }
 
-// addPair takes in one pair.
+// addPair adds one number with its unit.
 func (l *SpendingLimit) addPair(unit, number, as string) error {
 	switch unit {
 	case "usd":
@@ -125,7 +125,7 @@ func (l *SpendingLimit) addPair(unit, number, as string) error {
 	}
 }
 
-// parseCount reads a number that may have decimals.
+// parseCount parses a number that may have decimals.
 func parseCount(text string, most float64) (float64, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || n < 0 || n > most {

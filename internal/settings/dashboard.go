@@ -16,21 +16,21 @@ const (
 	dashboardKeys  = "interaction.dashboard."
 )
 
-// Dashboard is who else than the operator at this machine uses the dashboard, and from where.
+// Dashboard configures who may use the dashboard, other than the operator at this machine, and from where.
 type Dashboard struct {
 	SignIn    string // see the SignIn constants
 	Operators string // ids, see [Dashboard.IsOperator]
-	Hosts     string // names under which it answers, besides those of this machine
-	Proxies   string // addresses and networks, as [Dashboard.ProxyList] reads them
+	Hosts     string // host names of the dashboard, besides those of this machine
+	Proxies   string // addresses and networks, parsed by [Dashboard.ProxyList]
 }
 
-// Values of [Dashboard.SignIn]: who may sign in with Discord. Each lets in those before it, too.
+// Values of [Dashboard.SignIn]: who may sign in with Discord. Each includes those before it.
 const (
 	SignInOff        = ""
 	SignInOperators  = "operators"
 	SignInModerators = "moderators" // and managers of a server
-	SignInMembers    = "members"    // who may ask for tasks
-	SignInViewers    = "viewers"    // who only watch
+	SignInMembers    = "members"    // people who may ask for tasks
+	SignInViewers    = "viewers"    // people who may only watch
 )
 
 // IsOperator reports whether a Discord account is an operator's.
@@ -41,7 +41,7 @@ func (d Dashboard) IsOperator(user string) bool {
 // HostList returns the names in Hosts.
 func (d Dashboard) HostList() []string { return strings.Fields(strings.ToLower(d.Hosts)) }
 
-// ProxyList returns the networks in Proxies. What cannot be read was refused when it was set.
+// ProxyList parses Proxies. Invalid entries were refused when they were set.
 func (d Dashboard) ProxyList() []netip.Prefix {
 	list, _ := parseNetworks(d.Proxies)
 	return list

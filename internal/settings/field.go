@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// FieldKind says what values a field takes, and so how it is asked for.
+// FieldKind is the type of a field's values, and thus of its form control.
 type FieldKind string
 
-// The kinds of field. The JSON form of each is given.
+// Kinds of fields, with the JSON form of their values.
 const (
 	KindToggle   FieldKind = "toggle"   // true or false
 	KindNumber   FieldKind = "number"   // a whole number
@@ -24,35 +24,35 @@ const (
 	KindRoles    FieldKind = "roles"    // ids of roles of a server, separated by spaces
 )
 
-// Option is one value of a [KindChoice].
+// Option is a choice of a [KindChoice].
 type Option struct {
 	Value string
 	Label string
 }
 
-// Field describes one setting to people and to the program.
+// Field describes a setting, for people and for the program.
 type Field struct {
 	Key      string
 	Group    string
 	Label    string
-	Effect   string // one sentence: what changes
+	Effect   string // one sentence: the effect of the setting
 	Kind     FieldKind
-	Default  any // bool, int, string or time.Duration, by Kind; nil for a Secret
-	Min, Max int // limits of a Number; of a Duration, in milliseconds
+	Default  any // bool, int, string or time.Duration, according to Kind; nil for a secret
+	Min, Max int // limits of a number; of a duration, in milliseconds
 	MaxLen   int // limit of a text, in characters
 	Options  []Option
-	Optional bool // a Model may be empty
+	Optional bool // a model may be empty
 
-	check   func(string) error // what else a Text or Model must be; nil: anything
-	renamed map[string]string  // values of a Choice that earlier versions had, and what they are called now
+	check   func(string) error // additional check of a text or model; nil accepts anything
+	renamed map[string]string  // former values of a choice and their current names
 
-	path []int // where the value lives in Settings; nil for a Secret
+	path []int // index path of the value in Settings; nil for a secret
 }
 
-// at stands for any Settings: a pointer into it says which value of theirs a row of the table is about.
+// at is a template: a pointer to one of its fields tells which value in Settings a row of the table refers to.
 var at Settings
 
-// settingPaths are the places of the values within Settings, by pointers into [at].
+// settingPaths maps pointers into [at] to index paths in Settings.
 var settingPaths = findPaths(reflect.ValueOf(&at).Elem(), nil, make(map[any][]int))
 
 func findPaths(v reflect.Value, path []int, paths map[any][]int) map[any][]int {
@@ -67,7 +67,7 @@ func findPaths(v reflect.Value, path []int, paths map[any][]int) map[any][]int {
 	return paths
 }
 
-// inGroup returns fields that stand together under a heading.
+// inGroup returns fields that appear together under a heading.
 func inGroup(name string, fields ...Field) []Field {
 	for i := range fields {
 		fields[i].Group = name
@@ -109,7 +109,7 @@ func longText(key, label, effect string, at *string) Field {
 	return f
 }
 
-// model is a field that may be empty, unless it is required.
+// model returns a field for a model name, which may be empty unless it is required.
 func model(key, label, effect, value string, at *string) Field {
 	f := newField(KindModel, key, label, effect, value, at)
 	f.Optional, f.MaxLen = true, modelMaxLen
@@ -132,13 +132,13 @@ func newField[T any](kind FieldKind, key, label, effect string, value T, at *T) 
 	}
 }
 
-// checked returns the field with a check of its values.
+// checked returns the field with a check for its values.
 func (f Field) checked(check func(string) error) Field {
 	f.check = check
 	return f
 }
 
-// alsoKnownAs returns the field with earlier names of its values, which are read as the present ones.
+// alsoKnownAs returns the field with former names of its values, which are converted to the current ones.
 func (f Field) alsoKnownAs(renamed map[string]string) Field {
 	f.renamed = renamed
 	return f
@@ -149,11 +149,10 @@ func (f Field) required() Field {
 	return f
 }
 
-// Fields returns the table of every setting, in the order of the settings page.
-// Fields of one group stand together. The slice is the caller's.
+// Fields returns all settings in the order of the settings page, grouped. The caller owns the slice.
 func Fields() []Field { return append([]Field(nil), settingsTable...) }
 
-// FindField returns the field with the given key, or with the key that it is another name of.
+// FindField returns the field with the given key or alias.
 func FindField(key string) (Field, bool) {
 	if other, ok := keyAliases[key]; ok {
 		key = other
@@ -166,7 +165,7 @@ func FindField(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// commonKeys are the settings that matter first.
+// commonKeys are the most important settings.
 var commonKeys = []string{
 	presetKey, agentKeys + "execution.model", assistantKeys + "model", "agentStack.runtimeConfig.models.compatibleBaseUrl",
 	runtimeKeys + "enabled", runtimeKeys + "headed",
@@ -177,7 +176,7 @@ var commonKeys = []string{
 	"interaction.voice.enabled", "interaction.share.publicUrl",
 }
 
-// IsCommon reports whether f is one of the few settings that matter first.
+// IsCommon reports whether f is one of the most important settings.
 func (f Field) IsCommon() bool { return slices.Contains(commonKeys, f.Key) }
 
 // Get returns f's value in s: a bool, int, string or time.Duration by f's Kind, and nil for a [KindSecret].
@@ -188,7 +187,7 @@ func (f Field) Get(s Settings) any {
 	return reflect.ValueOf(s).FieldByIndex(f.path).Interface()
 }
 
-// assign puts v, which has f's type, into s.
+// assign sets f's value in s to v, which has f's type.
 func (f Field) assign(s *Settings, v any) {
 	reflect.ValueOf(s).Elem().FieldByIndex(f.path).Set(reflect.ValueOf(v))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// WriteJSONC returns what was set by hand as JSON with comments that say what each setting does.
+// WriteJSONC returns the settings set by hand as JSON with comments that explain each.
 func WriteJSONC(st State) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Settings of clank. What is not here has its default, or the value of the preset.\n{\n")
@@ -22,8 +22,8 @@ func WriteJSONC(st State) []byte {
 	return b.Bytes()
 }
 
-// ParseJSONC reads settings by key, as [Manager.Replace] takes them, from JSON that may have comments and commas after
-// the last value.
+// ParseJSONC parses settings by key, as [Manager.Replace] accepts them, from JSON that may contain comments and
+// trailing commas.
 func ParseJSONC(text []byte) (map[string]json.RawMessage, error) {
 	plain, err := plainJSON(text)
 	if err != nil {
@@ -36,10 +36,10 @@ func ParseJSONC(text []byte) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// plainJSON blanks comments and commas before a closing bracket.
+// plainJSON replaces comments and trailing commas with spaces.
 func plainJSON(text []byte) ([]byte, error) {
 	out := slices.Clone(text)
-	comma := -1 // of the last value, as long as only space follows
+	comma := -1 // index of the last comma if only space follows it so far
 	for i := 0; i < len(out); i++ {
 		switch c := out[i]; {
 		case c == '"':
@@ -73,7 +73,7 @@ func plainJSON(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// stringEnd returns where the JSON string that text begins with ends; -1 if it does not.
+// stringEnd returns the end of the JSON string at the start of text; -1 if it is not terminated.
 func stringEnd(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

@@ -14,32 +14,32 @@ import (
 	"sync/atomic"
 )
 
-// ErrConflict says that somebody else saved settings since the version that a
-// change was based on. Nothing was changed; [Manager.State] holds theirs.
+// ErrConflict means that someone else saved settings after the version that a change was based on. Nothing was
+// changed; [Manager.State] holds the newer settings.
 var ErrConflict = errors.New("the settings were changed by somebody else in the meantime")
 
-// Store keeps what was set: only values that differ from their default, by key.
+// Store stores the values that differ from their defaults, by key.
 //
-// LoadSettings returns no values and the version "" where nothing was ever saved. SaveSettings replaces all values if
-// the stored version still is expectVersion, and returns the new version; otherwise it changes nothing and its error
-// wraps [ErrConflict]. A version is never used twice.
+// LoadSettings returns no values and the version "" if nothing was ever saved. SaveSettings replaces all values if
+// the stored version is still expectVersion, and returns the new version; otherwise it changes nothing and its error
+// wraps [ErrConflict]. A version is never reused.
 type Store interface {
 	LoadSettings(ctx context.Context) (values map[string]json.RawMessage, version string, err error)
 	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
 }
 
-// Manager is the settings of a running program. Set the exported fields, then call
-// Open; after that all methods are safe for concurrent use.
+// Manager manages the settings of a running program. Set the exported fields, then call Open; after that all methods
+// are safe for concurrent use.
 type Manager struct {
 	Store     Store
 	Log       *slog.Logger
-	Providers []string // names that a model may begin with; nil = any
-	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a
-	// fault is refused.
+	Providers []string // valid prefixes of model names; nil allows any
+	// Check, if set, returns the errors in a combination of individually valid settings. A change that causes a new
+	// error is refused.
 	Check func(Settings) []FieldError
-	// Guilds keeps what is set for Discord servers; nil: nothing can be.
+	// Guilds stores the settings of Discord servers; nil disables them.
 	Guilds GuildStore
-	// ServerModels returns the models that a server may choose from under the operator's settings; nil is none.
+	// ServerModels returns the models that a server may choose from under the operator's settings; nil means none.
 	ServerModels func(Settings) []string
 
 	state  atomic.Pointer[State]
@@ -47,16 +47,16 @@ type Manager struct {
 	mu     sync.Mutex // held while saving, so that versions are applied in order
 }
 
-// State is everything known about the settings at one moment. It is not to be changed.
+// State is the settings at one moment. It must not be modified.
 type State struct {
 	Settings Settings
 	Version  string
-	Stored   map[string]json.RawMessage // what differs from the defaults, and what was not understood
-	Problems []FieldError               // stored values that are not used, and why
+	Stored   map[string]json.RawMessage // values that differ from the defaults, and unknown ones
+	Problems []FieldError               // stored values that are ignored, and why
 }
 
-// Open loads what is stored. A stored value that is unknown or out of its limits does not stop the start: its default
-// is used, the fact is logged and listed in [State.Problems], and the value stays stored.
+// Open loads the stored settings. An unknown or invalid stored value does not prevent the start: its default is used,
+// it is logged and listed in [State.Problems], and it stays stored.
 func (l *Manager) Open(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *Manager) Open(ctx context.Context) error {
 	return l.openGuilds(ctx)
 }
 
-// Reload takes over what another process has saved since.
+// Reload loads what another process has saved.
 func (l *Manager) Reload(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,10 +82,10 @@ func (l *Manager) Reload(ctx context.Context) error {
 	return err
 }
 
-// Current returns the settings as they are. It takes no lock. Before Open it returns the defaults.
+// Current returns the current settings, or the defaults before Open. It takes no lock.
 func (l *Manager) Current() Settings { return l.State().Settings }
 
-// State returns the settings with their version and what is wrong with them.
+// State returns the settings with their version and problems.
 func (l *Manager) State() State {
 	if st := l.state.Load(); st != nil {
 		return *st
@@ -93,9 +93,9 @@ func (l *Manager) State() State {
 	return State{Settings: Defaults()}
 }
 
-// Update checks all changes, saves them and applies them at once, or does nothing of it. A change is the JSON form of
-// a field's value, or null for its default. expectVersion is the version that the changes were based on. The error is
-// an [*InvalidError], wraps [ErrConflict], or is the store's.
+// Update checks all changes, saves them and applies them at once; if one fails it changes nothing. A change is the
+// JSON form of a field's value, or null for its default. expectVersion is the version that the changes are based on.
+// The error is an [*InvalidError], wraps [ErrConflict], or comes from the store.
 func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage
 	return st.Settings, st.Version, nil
 }
 
-// Replace makes intent all that is set by hand, as Update does: settings not in intent return to their default,
-// or to the preset's value.
+// Replace is like Update but makes intent the complete set of values set by hand: other settings return to their
+// default or the preset's value.
 func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
 	changes := maps.Clone(intent)
 	if changes == nil {
@@ -133,7 +133,7 @@ func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage
 	for key := range intent {
 		named[canonicalKey(key)] = true
 	}
-	for key := range l.State().Stored { // if this is not what the version stands for, Update refuses it
+	for key := range l.State().Stored { // if the state has changed since expectVersion, Update refuses it
 		if !named[key] {
 			changes[key] = json.RawMessage("null")
 		}
@@ -141,8 +141,7 @@ func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage
 	return l.Update(ctx, changes, expectVersion)
 }
 
-// mergeStored returns what is to be stored after changes. What says the same as the
-// default, or as the preset, is left out.
+// mergeStored returns the stored values after changes. Values equal to the default or the preset's are left out.
 func mergeStored(before, changes map[string]json.RawMessage) map[string]json.RawMessage {
 	stored := maps.Clone(before)
 	if stored == nil {
@@ -166,7 +165,7 @@ func mergeStored(before, changes map[string]json.RawMessage) map[string]json.Raw
 	return stored
 }
 
-// canonicalKey returns the key of a setting that may be named otherwise.
+// canonicalKey resolves an alias of a setting's key.
 func canonicalKey(name string) string {
 	if f, ok := FindField(name); ok {
 		return f.Key
@@ -185,7 +184,7 @@ func storedPreset(stored map[string]json.RawMessage) string {
 	return name
 }
 
-// newProblems returns what Check finds wrong with the settings after that was not wrong before.
+// newProblems returns the errors that Check finds in after but not in before.
 func (l *Manager) newProblems(before, after Settings) []FieldError {
 	if l.Check == nil {
 		return nil
@@ -194,8 +193,8 @@ func (l *Manager) newProblems(before, after Settings) []FieldError {
 	return slices.DeleteFunc(l.Check(after), func(e FieldError) bool { return slices.Contains(old, e) })
 }
 
-// reloadAfterConflict takes over what another process saved, so that the person who is told
-// of the conflict sees it. The lock is held.
+// reloadAfterConflict loads what another process saved, so that the person who is told of the conflict sees it. The
+// caller holds the lock.
 func (l *Manager) reloadAfterConflict(ctx context.Context, conflict error) (Settings, string, error) {
 	st, err := l.load(ctx)
 	if err != nil {
@@ -214,10 +213,10 @@ func (l *Manager) load(ctx context.Context) (*State, error) {
 	return l.parseStored(stored, version), nil
 }
 
-// parseStored turns stored values into settings, leaving out what it cannot use.
+// parseStored converts stored values to settings, ignoring invalid ones.
 func (l *Manager) parseStored(stored map[string]json.RawMessage, version string) *State {
 	st := &State{Settings: PresetDefaults(storedPreset(stored)), Version: version, Stored: stored}
-	closed := false // what pages may not reach is not known
+	closed := false // the network rules are damaged, so block everything
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		v, err := l.decode(key, stored[key])
 		if err != nil {
@@ -239,11 +238,11 @@ func (l *Manager) parseStored(stored map[string]json.RawMessage, version string)
 	return st
 }
 
-// damagedRules, as the only host that pages reach, leaves none.
+// damagedRules is the only allowed host when network rules are damaged, so that pages can reach nothing.
 const damagedRules = "a-stored-rule-is-damaged.invalid"
 
-// check returns an InvalidError that lists what is wrong with changes. What is
-// stored can always be reset, also where this version does not know it.
+// check returns an InvalidError that lists the invalid changes. Stored values can always be reset, even if this
+// version does not know them.
 func (l *Manager) check(changes, stored map[string]json.RawMessage) error {
 	var bad []FieldError
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
@@ -275,7 +274,7 @@ func (l *Manager) decode(key string, raw json.RawMessage) (any, error) {
 	return f.decode(raw, l.Providers)
 }
 
-// canonicalJSON returns raw as it is stored: in one form for one value.
+// canonicalJSON returns raw in the form in which it is stored, which is the same for equal values.
 func canonicalJSON(f Field, raw json.RawMessage) json.RawMessage {
 	v, err := f.decode(raw, nil)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"clank/llm"
 )
 
-// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is
-// that of the first line that is none, come the prices of those that are.
+// ParsePrices parses prices by model: "model input cached output", one per line. The error is that of the first
+// invalid line; the valid prices are returned with it.
 func ParsePrices(text string) (map[string]llm.Price, error) {
 	prices := make(map[string]llm.Price)
 	var first error
@@ -24,7 +24,7 @@ func ParsePrices(text string) (map[string]llm.Price, error) {
 	return prices, first
 }
 
-// parsePrice reads one line; the model of an empty one is "".
+// parsePrice parses one line; the model of an empty line is "".
 func parsePrice(line string) (model string, p llm.Price, err error) {
 	f := strings.Fields(line)
 	if len(f) == 0 {

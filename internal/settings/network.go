@@ -11,23 +11,23 @@ import (
 	"clank/sessions"
 )
 
-// NetworkAccess is what pages may reach.
+// NetworkAccess configures what pages can reach.
 type NetworkAccess struct {
 	PrivateNetwork string // see the Private constants
-	AllowedHosts   string // skip the check for private addresses; one a line, see [SplitHosts]
-	HostAllowlist  string // if not empty, the only hosts that may be reached
+	AllowedHosts   string // exempt from the check for private addresses; one per line, see [SplitHosts]
+	HostAllowlist  string // if not empty, the only hosts that can be reached
 	BlockedHosts   string
 	AllowBenchmark bool   // 198.18.0.0/15
 	AllowULA       bool   // fc00::/7
-	AskNewHosts    bool   // a person is asked before a host is reached for the first time
-	Upstreams      string // one "profile address" a line, see [NetworkAccess.UpstreamProxy]
+	AskNewHosts    bool   // ask a person before a host is reached for the first time
+	Upstreams      string // one "profile address" per line, see [NetworkAccess.UpstreamProxy]
 }
 
 // Values of [NetworkAccess.PrivateNetwork].
 const (
-	PrivateUnset   = ""      // private addresses are refused, public host names are allowed
+	PrivateUnset   = ""      // private addresses are blocked, public hosts are allowed
 	PrivateAllowed = "true"  // everything is allowed
-	PrivateStrict  = "false" // and host names must be on a list
+	PrivateStrict  = "false" // private addresses are blocked, and hosts must be on a list
 )
 
 const (
@@ -36,10 +36,10 @@ const (
 	groupNetwork = "Network access"
 )
 
-// keyAliases are other names of fields, under which they may be set.
+// keyAliases are alternative keys of settings.
 var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateKey}
 
-// networkFields are the part of the table that is about what pages may reach.
+// networkFields are the settings of network access.
 var networkFields = inGroup(groupNetwork,
 	choice(privateKey, "Private networks", `Whether pages may reach this machine, also at its public `+
 		`addresses, and the networks that it is in. "Everything" opens your network to hostile pages.`, PrivateUnset, &at.NetworkAccess.PrivateNetwork,
@@ -64,15 +64,15 @@ var networkFields = inGroup(groupNetwork,
 		`Their login is the secret CLANK_UPSTREAM_LOGIN.`, &at.NetworkAccess.Upstreams).checked(checkUpstreams),
 )
 
-// SplitHosts returns the entries of a list of hosts: what spaces, commas and line ends divide.
+// SplitHosts splits a list of hosts at spaces, commas and line breaks.
 func SplitHosts(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-// UpstreamProxy returns the proxy behind ours for a profile; nil if there is none.
+// UpstreamProxy returns the upstream proxy of a profile; nil if there is none.
 func (r NetworkAccess) UpstreamProxy(profile string) *url.URL {
 	var rest *url.URL
-	profile, _ = sessions.SplitProfile(profile) // a place's browser goes the way of the profile that it is set up like
+	profile, _ = sessions.SplitProfile(profile) // the browser of a place uses the upstream proxy of its base profile
 	for line := range strings.Lines(r.Upstreams) {
 		f := strings.Fields(line)
 		if len(f) != 2 {
@@ -90,7 +90,7 @@ func (r NetworkAccess) UpstreamProxy(profile string) *url.URL {
 	return rest
 }
 
-// checkUpstreams wants lines of a profile and the address of a proxy.
+// checkUpstreams checks lines of a profile and the address of a proxy.
 func checkUpstreams(v string) error {
 	for line := range strings.Lines(v) {
 		f := strings.Fields(line)

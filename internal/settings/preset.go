@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// PresetNone is the value of [Settings.Preset] where everything is chosen one by one.
+// PresetNone is the value of [Settings.Preset] without a preset.
 const PresetNone = ""
 
-// Preset is a set of values that is chosen by one name. What somebody set by hand goes before it.
+// Preset is a named set of values. Values set by hand override it.
 type Preset struct {
 	Name    string         `json:"name"`
 	Label   string         `json:"label"`
 	Runtime string         `json:"runtime"`
-	Values  map[string]any `json:"values"` // by key; of the type of the field
+	Values  map[string]any `json:"values"` // by key, with the type of the field
 }
 
 const (
@@ -28,8 +28,7 @@ const (
 	compatibleURLKey  = "agentStack.runtimeConfig.models.compatibleBaseUrl"
 )
 
-// presets are all there are. Each is named after what it chooses; how to sign in is no part of it, as keys are what
-// clank uses.
+// presets are all presets, each named after what it selects. Credentials are not part of them.
 var presets = []Preset{
 	{Name: "claude_api", Label: "Claude", Runtime: RuntimeLocal, Values: sameModel(anthropicChat)},
 	{Name: "openai_api", Label: "OpenAI", Runtime: RuntimeLocal, Values: sameModel(openaiChat)},
@@ -41,23 +40,22 @@ var presets = []Preset{
 	},
 }
 
-// renamedPresets are names that presets had, and what they are called now.
+// renamedPresets maps former names of presets to their current names.
 var renamedPresets = map[string]string{"claude_oauth": "claude_api", "openai_oauth": "openai_computer_use"}
 
-// sameModel returns values in which one model talks and drives the browser.
+// sameModel returns values that use one model for the assistant and the browser.
 func sameModel(model string) map[string]any {
 	return map[string]any{agentModelKey: model, assistantModelKey: model}
 }
 
-// compatibleModel returns values in which one model of a compatible server talks and drives the browser.
+// compatibleModel returns values that use one model of a compatible server for the assistant and the browser.
 func compatibleModel(server, model string) map[string]any {
 	values := sameModel(model)
 	values[compatibleURLKey] = server
 	return values
 }
 
-// realtimeVoice returns values in which one model writes and drives the browser, and calls are held by the realtime
-// model.
+// realtimeVoice returns values that use one model for writing and the browser, and the realtime model for calls.
 func realtimeVoice(model string) map[string]any {
 	values := sameModel(model)
 	values[voiceEngineKey] = VoiceEngineRealtime
@@ -72,7 +70,7 @@ func presetOptions() []Option {
 	return options
 }
 
-// FindPreset returns the preset of that name; the empty one for a name there is not.
+// FindPreset returns the named preset, or an empty one and false.
 func FindPreset(name string) (Preset, bool) {
 	name = cmp.Or(renamedPresets[name], name)
 	for _, p := range presets {
@@ -84,7 +82,7 @@ func FindPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// PresetDefaults returns the settings of somebody who chose that preset and nothing else.
+// PresetDefaults returns the defaults with the values of a preset.
 func PresetDefaults(preset string) Settings {
 	s := Defaults()
 	p, ok := FindPreset(preset)
@@ -99,17 +97,17 @@ func PresetDefaults(preset string) Settings {
 	return s
 }
 
-// PresetEffect says what choosing a preset does to one setting.
+// PresetEffect is the effect of choosing a preset on one setting.
 type PresetEffect struct {
 	Key        string          `json:"key"`
 	Label      string          `json:"label"`
 	Now        json.RawMessage `json:"now"`
 	Then       json.RawMessage `json:"then"`
-	Overridden bool            `json:"kept,omitempty"` // it was set by hand, so the preset's value would not count
+	Overridden bool            `json:"kept,omitempty"` // it was set by hand, so the preset's value does not apply
 }
 
-// PreviewPreset says what choosing the preset of that name would do to st, without doing it: which settings would
-// change, and which stay because they were set by hand although the preset says otherwise.
+// PreviewPreset returns the effects of choosing the named preset on st without applying it: the settings that would
+// change, and those that stay because they were set by hand to something else.
 func PreviewPreset(st State, name string) []PresetEffect {
 	base := PresetDefaults(name)
 	effects := []PresetEffect{}
@@ -123,22 +121,22 @@ func PreviewPreset(st State, name string) []PresetEffect {
 		}
 		_, kept := st.Stored[f.Key]
 		if kept && !presetSets(name, f.Key) {
-			continue // neither changes nor stands in the way
+			continue // no effect
 		}
 		effects = append(effects, PresetEffect{Key: f.Key, Label: f.Label, Now: now, Then: then, Overridden: kept})
 	}
 	return effects
 }
 
-// presetSets reports whether a preset says something about a setting.
+// presetSets reports whether a preset contains a setting.
 func presetSets(preset, key string) bool {
 	p, _ := FindPreset(preset)
 	_, ok := p.Values[key]
 	return ok
 }
 
-// OverriddenKeys returns the keys of what was set by hand although the preset of st says
-// something about it, sorted. Setting them to null brings the preset back.
+// OverriddenKeys returns the keys of settings that were set by hand although the preset of st contains them, sorted.
+// Setting them to null restores the preset's values.
 func OverriddenKeys(st State) []string {
 	var keys []string
 	for key := range st.Stored {

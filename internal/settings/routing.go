@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// RouteRequest holds what a task asks for; an empty field leaves it open.
+// RouteRequest is what a task asks for; an empty field leaves the choice open.
 type RouteRequest struct {
 	Runtime string
 	Model   string
@@ -18,21 +18,21 @@ type RouteRequest struct {
 type Route struct {
 	Runtime string `json:"runtime"`
 	Model   string `json:"model"`
-	Why     string `json:"why"` // why this runtime: "the task asks for it"
+	Why     string `json:"why"` // why this runtime was chosen: "the task asks for it"
 }
 
-// ModelAbility tells what a model can do with a runtime, here and now.
+// ModelAbility is what a model can currently do with a runtime.
 type ModelAbility struct {
-	Missing  string // what is missing for it to be asked, and the way out: "set OPENAI_API_KEY and start again"; "" = nothing
-	Known    bool   // it is known what the model can do
+	Missing  string // what is missing to use it, and the fix: "set OPENAI_API_KEY and start again"; "" means nothing
+	Known    bool   // the model's abilities are known
 	Tools    bool
-	Computer bool // it works a screen by tools of its vendor
-	Literal  bool // it does what is written, word for word
+	Computer bool // it supports the vendor's computer-use tools
+	Literal  bool // it follows instructions literally
 }
 
-// ChooseRoute says by which runtime and model a task is done: what the task asks for, else the override, else the
-// preset, else the local browser agent with its model. able tells what there is. Where the way cannot be gone the
-// error says why and what to do; no other way is taken instead.
+// ChooseRoute selects the runtime and model of a task: what the task asks for, else the override, else the preset,
+// else the local browser agent with its model. able returns the abilities of models. If the choice cannot be used,
+// the error says why and what to do; there is no fallback.
 func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) ModelAbility) (Route, error) {
 	way := runtimeFor(s, w)
 	if !slices.Contains(Runtimes(), way.Runtime) {
@@ -49,9 +49,8 @@ func ChooseRoute(s Settings, w RouteRequest, able func(runtime, model string) Mo
 	return way, nil
 }
 
-// withServerModel returns the way and the wish with the model that is set for a server, where the task names none: for
-// a runtime that sees pictures if the model is one for it, else the task is done by the runtime that any model can be
-// used with, unless the task names another.
+// withServerModel applies the model that is set for a Discord server if the task names none. If the runtime is a
+// computer-use runtime that cannot use this model, the task runs with the local agent, unless it names a runtime.
 func withServerModel(
 	s Settings, way Route, w RouteRequest, able func(runtime, model string) ModelAbility,
 ) (r Route, wish string) {
@@ -81,7 +80,7 @@ func runtimeFor(s Settings, w RouteRequest) Route {
 	return Route{Runtime: RuntimeLocal, Why: "nothing else is set"}
 }
 
-// modelFor returns the model that works with a runtime; wish is the one asked for.
+// modelFor returns the model for a runtime; wish is the requested one.
 func modelFor(s Settings, runtime, wish string) (string, error) {
 	set, err := configuredModel(s, runtime)
 	if err != nil {
@@ -99,8 +98,8 @@ func modelFor(s Settings, runtime, wish string) (string, error) {
 	return model, nil
 }
 
-// modelChoice is the model that is set for a runtime, under which key, and of which
-// providers it must be; nil = of any.
+// modelChoice is the model that is set for a runtime, the key of that setting, and the providers that the runtime
+// supports; nil means any.
 type modelChoice struct {
 	model, key string
 	providers  []string
@@ -136,7 +135,7 @@ func openaiProviders(client string) []string {
 	}
 }
 
-// check says why the way cannot be gone. Of a model that nobody knows nothing is said: its vendor will.
+// check returns an error if the route cannot be used. Unknown models pass: their vendor decides.
 func (w Route) check(a ModelAbility) error {
 	switch {
 	case a.Missing != "":
@@ -151,8 +150,8 @@ func (w Route) check(a ModelAbility) error {
 	return nil
 }
 
-// HandOverRoute says how a task of the runtime from is gone on with by the runtime to, or why it is not. A model that
-// does what is written word for word goes on with nothing.
+// HandOverRoute returns the route by which runtime to continues a task of runtime from, or an error. A model that
+// follows instructions literally cannot continue another's task.
 func HandOverRoute(s Settings, from, to string, able func(runtime, model string) ModelAbility) (Route, error) {
 	if s.HandOver != HandOverAsk && s.HandOver != HandOverAllow {
 		return Route{}, errors.New("the setting " + runtimeKeys + "handOff does not allow it")
@@ -170,7 +169,7 @@ func HandOverRoute(s Settings, from, to string, able func(runtime, model string)
 	return way, nil
 }
 
-// HandOverRuntimes returns the runtimes that a task may be left to by the runtime from.
+// HandOverRuntimes returns the runtimes to which from may hand over a task.
 func HandOverRuntimes(s Settings, from string, able func(runtime, model string) ModelAbility) []string {
 	return slices.DeleteFunc(Runtimes(), func(to string) bool {
 		_, err := HandOverRoute(s, from, to, able)
@@ -178,16 +177,16 @@ func HandOverRuntimes(s Settings, from string, able func(runtime, model string) 
 	})
 }
 
-// RuntimeBinding is what the settings come to for one runtime.
+// RuntimeBinding is the effective configuration of one runtime.
 type RuntimeBinding struct {
 	Runtime string `json:"runtime"`
 	Model   string `json:"model,omitempty"`
-	Chosen  bool   `json:"chosen,omitempty"`  // for tasks that do not say
-	Why     string `json:"why,omitempty"`     // of the chosen one
-	Problem string `json:"problem,omitempty"` // why it cannot be used, and the way out
+	Chosen  bool   `json:"chosen,omitempty"`  // used for tasks that do not choose one
+	Why     string `json:"why,omitempty"`     // for the chosen one
+	Problem string `json:"problem,omitempty"` // why it cannot be used, and the fix
 }
 
-// RuntimeBindings says for each runtime whether it is ready and with which model.
+// RuntimeBindings returns, for each runtime, whether it is ready and with which model.
 func RuntimeBindings(s Settings, able func(runtime, model string) ModelAbility) []RuntimeBinding {
 	chosen := runtimeFor(s, RouteRequest{})
 	names := Runtimes()

@@ -9,8 +9,8 @@ import (
 type OpenAIComputer struct {
 	Client   string // see the Client constants
 	Model    string // "provider:model"
-	Stateful bool   // the vendor keeps the conversation, instead of being sent it again each time
-	Preview  bool   // the tool is called computer_use_preview, as some gateways want it
+	Stateful bool   // the vendor stores the conversation instead of receiving it again with each request
+	Preview  bool   // name the tool computer_use_preview, as some gateways require
 }
 
 // AnthropicComputer configures the runtime anthropic_computer_use.
@@ -26,7 +26,7 @@ type GeminiComputer struct {
 
 // Values of [Settings.Runtime].
 const (
-	RuntimeAuto      = "" // as the preset says, else the local browser agent
+	RuntimeAuto      = "" // the preset's, otherwise the local browser agent
 	RuntimeLocal     = "local_browser_agent"
 	RuntimeOpenAI    = "openai_computer_use"
 	RuntimeAnthropic = "anthropic_computer_use"
@@ -40,7 +40,7 @@ func Runtimes() []string {
 
 // Values of [OpenAIComputer.Client].
 const (
-	ClientAuto       = "auto"       // whatever the model's name begins with
+	ClientAuto       = "auto"       // chosen by the prefix of the model's name
 	ClientOpenAI     = "openai"     // OpenAI itself
 	ClientCompatible = "compatible" // the OpenAI-compatible server
 )
@@ -67,7 +67,7 @@ const (
 	geminiKeys    = runtimeKeys + "geminiComputerUse."
 )
 
-// runtimeFields are the part of the table that says what drives the browser.
+// runtimeFields are the settings that select what drives the browser.
 var runtimeFields = inGroup(groupRuntime,
 	choice(presetKey, "Preset", "Sets runtime and models together. Values set by hand stay.", PresetNone, &at.Preset,
 		presetOptions()...).alsoKnownAs(renamedPresets),
@@ -99,7 +99,7 @@ var runtimeFields = inGroup(groupRuntime,
 		"gemini:model.", "gemini:gemini-3.5-flash", &at.GeminiComputer.Model).checked(checkProvider("gemini")),
 )
 
-// checkProvider wants a model of one of these providers.
+// checkProvider returns a check that a model belongs to one of the providers.
 func checkProvider(names ...string) func(string) error {
 	return func(v string) error {
 		provider, _, _ := strings.Cut(v, ":")

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// SecretValue is a secret that does not print itself: formatting, logging and JSON show only whether it is there.
+// SecretValue is a secret that is not printed by accident: formatting, logging and JSON show only whether it is set.
 type SecretValue struct {
 	value string
 }
 
-// Reveal returns the secret itself, for the one place that sends it.
+// Reveal returns the secret, for the code that sends it.
 func (s SecretValue) Reveal() string { return s.value }
 
 // IsSet reports whether there is a secret.
@@ -36,12 +36,13 @@ func (s SecretValue) LogValue() slog.Value { return slog.StringValue(s.String())
 // MarshalText implements encoding.TextMarshaler without the secret.
 func (s SecretValue) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// maxSecret bounds a secret's file, in bytes: beyond it, the name is wrong.
+// maxSecret is the maximum size of a secret's file in bytes; a larger file cannot be a secret.
 const maxSecret = 64 << 10
 
-// ReadSecret reads the secret called name (such as "OPENAI_API_KEY"): the variable of that name, or the file named by
-// the variable name_FILE. Space around it is dropped. Neither set is a missing secret and no error; both set, an
-// unreadable file and an empty file are errors. getenv is os.Getenv outside of tests. No error holds the secret.
+// ReadSecret returns the secret called name (such as "OPENAI_API_KEY"): the value of that variable, or the contents
+// of the file that the variable name_FILE names, without surrounding space. If neither is set the secret is empty,
+// without an error; if both are set, or the file is empty or unreadable, that is an error. getenv is os.Getenv except
+// in tests. No error contains the secret.
 func ReadSecret(name string, getenv func(string) string) (SecretValue, error) {
 	value, path := strings.TrimSpace(getenv(name)), strings.TrimSpace(getenv(name+"_FILE"))
 	if path == "" {

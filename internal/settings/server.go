@@ -14,19 +14,19 @@ import (
 	"clank/sessions/access"
 )
 
-// Server holds the settings of one Discord server. Empty values leave what the operator has set for all.
+// Server is the settings of one Discord server. Empty values inherit the operator's settings.
 type Server struct {
 	Channels  string // ids
 	Roles     string // ids
 	Model     string // "provider:model", one of those that may be chosen in Discord
-	Budget    string // of all people of the server, a day
-	Language  string // as Discord names it
+	Budget    string // for all people of the server, per day
+	Language  string // a Discord locale
 	Isolation string // see the Isolation constants
 	Private   bool
 }
 
-// Check returns nil if p may ask for anything on the server, otherwise a *[access.RefusedError]. The operator's rules hold
-// besides.
+// Check returns nil if p may ask for anything on the server, otherwise a *[access.RefusedError]. The operator's rules
+// apply as well.
 func (s Server) Check(p access.Person) error {
 	channels, roles := readIDs(s.Channels), readIDs(s.Roles)
 	switch {
@@ -41,7 +41,7 @@ func (s Server) Check(p access.Person) error {
 // Values of [Server.Isolation].
 const (
 	IsolationServer = ""       // the people of a server share its browser
-	IsolationPerson = "person" // each has one of their own
+	IsolationPerson = "person" // each person has a separate one
 )
 
 // Keys of the settings of a server.
@@ -58,7 +58,7 @@ const (
 	everyServerField = "channels roles model budget language isolation privacy"
 )
 
-// serverTable is what can be set for each server.
+// serverTable lists the settings of a server.
 var serverTable = inGroup("Discord server",
 	ids(KindChannels, ServerChannels, "Channels", "clank works in these channels and their threads. None chosen: "+
 		"in all that it sees.", &at.Server.Channels),
@@ -77,10 +77,10 @@ var serverTable = inGroup("Discord server",
 		"filmed, and what is said in calls is not kept.", false, &at.Server.Private),
 )
 
-// asOperator is what people read for a value that a server leaves to the operator.
+// asOperator is shown for a value that a server inherits from the operator.
 const asOperator = "As the operator has set"
 
-// languages are those of [i18n.Languages], as their speakers name them.
+// languages are the [i18n.Languages] with their native names.
 var languages = []Option{
 	{"en", "English"},
 	{"de", "Deutsch"},
@@ -90,7 +90,7 @@ var languages = []Option{
 	{"ja", "日本語"},
 }
 
-// ids is a field of ids of Discord, separated by spaces.
+// ids returns a field of Discord ids separated by spaces.
 func ids(kind FieldKind, key, label, effect string, at *string) Field {
 	f := newField(kind, key, label, effect, "", at)
 	f.MaxLen = longTextMax
@@ -102,7 +102,7 @@ func ids(kind FieldKind, key, label, effect string, at *string) Field {
 	})
 }
 
-// checkServerFields wants names of what managers may set.
+// checkServerFields checks a list of settings that managers may change.
 func checkServerFields(v string) error {
 	for name := range strings.FieldsSeq(v) {
 		if !slices.Contains(strings.Fields(everyServerField), name) {
@@ -112,27 +112,27 @@ func checkServerFields(v string) error {
 	return nil
 }
 
-// GuildValues holds what is stored for a server.
+// GuildValues is what is stored for a server.
 type GuildValues struct {
 	Values  map[string]json.RawMessage
 	Version int64
 }
 
-// GuildStore keeps what was set for servers. Saving fails with [ErrConflict] if the stored version is not the one before
-// that of v; nothing stored has the version 0.
+// GuildStore stores the settings of servers. Saving fails with [ErrConflict] unless the stored version is the one
+// before that of v; the version of a server without stored settings is 0.
 type GuildStore interface {
 	LoadGuildSettings(ctx context.Context) (map[string]GuildValues, error)
 	SaveGuildSettings(ctx context.Context, guild string, v GuildValues) error
 	DeleteGuildSettings(ctx context.Context, guild string) error
 }
 
-// GuildState is the settings of one server at one moment. It is not to be changed.
+// GuildState is the settings of one server at one moment. It must not be modified.
 type GuildState struct {
 	State
-	Fields []Field // what can be set, with the choices that there are now
+	Fields []Field // with the current choices
 }
 
-// openGuilds loads what is stored. The lock is held.
+// openGuilds loads the stored settings. The caller holds the lock.
 func (l *Manager) openGuilds(ctx context.Context) error {
 	if l.Guilds == nil {
 		return nil
@@ -152,7 +152,7 @@ func (l *Manager) guildValues(guild string) GuildValues {
 	return GuildValues{}
 }
 
-// For returns the settings that hold on a server: those of the operator, with what was set for the server. It takes no
+// For returns the effective settings of a server: the operator's, overridden by those of the server. It takes no
 // lock.
 func (l *Manager) For(guild string) Settings {
 	if len(l.guildValues(guild).Values) == 0 {
@@ -161,8 +161,8 @@ func (l *Manager) For(guild string) Settings {
 	return l.Guild(guild).Settings
 }
 
-// Guild returns the settings of a server. A stored value that cannot be used, or not any more, leaves what the operator
-// has set.
+// Guild returns the settings of a server. A stored value that is not valid (any more) is ignored, so that the
+// operator's applies.
 func (l *Manager) Guild(guild string) GuildState {
 	kept := l.guildValues(guild)
 	now := l.Current()
@@ -199,7 +199,7 @@ func (l *Manager) serverFields(s Settings) []Field {
 	return fields
 }
 
-// ManagerFields returns those fields of a server that its managers may set themselves.
+// ManagerFields returns the fields that the server's managers may change.
 func (g GuildState) ManagerFields() []Field {
 	allowed := strings.Fields(g.Settings.Access.ServerFields)
 	return slices.DeleteFunc(slices.Clone(g.Fields), func(f Field) bool {
@@ -207,7 +207,7 @@ func (g GuildState) ManagerFields() []Field {
 	})
 }
 
-// UpdateGuild changes what is set for a server, as [Manager.Update] does for all.
+// UpdateGuild changes the settings of a server, as [Manager.Update] does for those of the operator.
 func (l *Manager) UpdateGuild(ctx context.Context, guild string, changes map[string]json.RawMessage, expectVersion string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,9 +251,9 @@ func (l *Manager) UpdateGuild(ctx context.Context, guild string, changes map[str
 	return nil
 }
 
-// checkWithin wants a limit to allow no more than another one does.
+// checkWithin returns an error if a limit allows more than another one.
 func checkWithin(text, most string) error {
-	a, _ := ParseLimit(text) // both have been read before
+	a, _ := ParseLimit(text) // both have been parsed before
 	b, err := ParseLimit(most)
 	over := func(x, y float64) bool { return y > 0 && x > y }
 	if err == nil && (over(a.USD, b.USD) || over(float64(a.Calls), float64(b.Calls)) || over(float64(a.Steps), float64(b.Steps)) ||
@@ -263,7 +263,7 @@ func checkWithin(text, most string) error {
 	return nil
 }
 
-// ForgetGuild deletes what was set for a server.
+// ForgetGuild deletes the settings of a server.
 func (l *Manager) ForgetGuild(ctx context.Context, guild string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -277,7 +277,7 @@ func (l *Manager) ForgetGuild(ctx context.Context, guild string) error {
 	return nil
 }
 
-// storeGuild makes v what is set for a server; nil is nothing. The lock is held.
+// storeGuild sets the stored values of a server; nil removes them. The caller holds the lock.
 func (l *Manager) storeGuild(guild string, v *GuildValues) {
 	all := make(map[string]GuildValues)
 	if now := l.guilds.Load(); now != nil {

@@ -7,46 +7,45 @@ import (
 	"clank/sessions/access"
 )
 
-// Settings is a snapshot of every setting. It is a value: it never changes
-// under its reader. What each one does stands in the table, see [Fields].
+// Settings is an immutable snapshot of all settings. For their meaning see the table, [Fields].
 type Settings struct {
 	BrowserEnabled    bool
 	Headed            bool
-	Profile           string // name or folder; empty = a fresh one for each start
-	BrowserPath       string // empty = found by itself
+	Profile           string // name or folder; empty means a new one for each start
+	BrowserPath       string // empty means to search for it
 	Browser           Browser
 	NetworkAccess     NetworkAccess
 	AgentMode         string     // see the Mode constants
 	AgentModel        string     // "provider:model"
-	BrowsesPerHour    TaskLimits // within any hour, from Discord; 0 = none
+	BrowsesPerHour    TaskLimits // within any hour, from Discord; 0 means none
 	MaxSteps          int
 	StepTimeout       time.Duration
-	TabTimeout        time.Duration // of a tab nobody uses
-	AssistantModel    string        // "provider:model"; empty = no brain
+	TabTimeout        time.Duration // of a tab that is not used
+	AssistantModel    string        // "provider:model"; empty means no assistant
 	AssistantGuidance string
-	AssistantBrowser  bool // the brain works a browser itself, besides sending the agent
+	AssistantBrowser  bool // the assistant can use a browser itself, besides starting the agent
 	BrowserTool       BrowserTool
 	CompatibleURL     string // base URL of an OpenAI-compatible server
 	Vision            Vision
 	SessionTimeout    time.Duration
 	MaxSessions       int
 	MaxTasks          int
-	MinFreeMemory     int // percent of the machine's; 0 = none
+	MinFreeMemory     int // percent of the machine's; 0 means none
 	TaskLimits        TaskLimits
 	TaskTimeout       time.Duration
-	DrainTimeout      time.Duration // for tasks that run when the program is ended
-	ThreadAfter       time.Duration // of a task in Discord whose answer goes into a thread; 0 is never
+	DrainTimeout      time.Duration // for tasks that are running at shutdown
+	ThreadAfter       time.Duration // duration of a Discord task after which its answer goes into a thread; 0 means never
 	WhoMayStop        string        // see the Stop constants
 	Approval          Approval
 	Access            Access
-	Language          string // of what everybody reads on Discord; empty = what the server at hand prefers
-	Server            Server // of the server at hand; empty where there is none, see [Manager.For]
+	Language          string // of texts for everyone on Discord; empty means the server's preferred language
+	Server            Server // of the current server; empty if there is none, see [Manager.For]
 	Web               Web
 	Voice             Voice
 	Share             Share
 	Dashboard         Dashboard
 	Budget            Budget
-	RetentionInDays   int    // 0 = for ever
+	RetentionInDays   int    // 0 means forever
 	Record            string // see the Record constants
 
 	Preset            string // see [FindPreset]
@@ -57,16 +56,16 @@ type Settings struct {
 	GeminiComputer    GeminiComputer
 }
 
-// Browser configures how browsers are started and worked.
+// Browser configures how browsers are started and used.
 type Browser struct {
-	EvaluateEnabled  bool // scripts of clients may run in pages
+	EvaluateEnabled  bool // clients may run scripts in pages
 	NoSandbox        bool
 	DevToolsPort     bool
-	AttachOnly       bool   // browsers are joined, never started
-	ExtraArgs        string // one flag a line, see [Browser.Args]
+	AttachOnly       bool   // attach to browsers, never start them
+	ExtraArgs        string // one flag per line, see [Browser.Args]
 	Color            string // #RRGGBB, of the default profile
-	MaxRunning       int    // browsers that run at once
-	FirstPort        int    // of the DevTools ports that profiles get, 100 in all
+	MaxRunning       int    // browsers running at the same time
+	FirstPort        int    // first of the 100 DevTools ports for profiles
 	RemoteTimeout    time.Duration
 	RemoteHandshake  time.Duration
 	LaunchTimeout    time.Duration
@@ -74,33 +73,33 @@ type Browser struct {
 	ActionTimeout    time.Duration
 	SnapshotMode     string // see the Snapshot constants
 	MaxDownload      int    // in MiB
-	MaxFiles         int    // in GiB, of all downloads, pictures, traces, records and transcripts
-	MaxPlaceFiles    int    // in GiB, of the downloads and records of one server, or of one person in private
-	MaxTaskFiles     int    // in GiB, of the downloads of one task's session
-	MinFree          int    // in GiB, that stay free on the disk
-	MaxUpload        int    // in MiB, of the files of one upload together
+	MaxFiles         int    // in GiB, for all downloads, pictures, traces, records and transcripts
+	MaxPlaceFiles    int    // in GiB, for the downloads and records of one server, or of one person in private
+	MaxTaskFiles     int    // in GiB, for the downloads of one task's session
+	MinFree          int    // in GiB, to be kept free on the disk
+	MaxUpload        int    // in MiB, for the files of one upload together
 	TabCleanup       bool
 	TabIdle          time.Duration
 	TabsPerSession   int
 	TabSweepInterval time.Duration
-	FreezeAfter      time.Duration // of pages of sessions without a task; 0 = never
+	FreezeAfter      time.Duration // for pages of sessions without a running task; 0 means never
 }
 
-// Access configures who may use clank, and with which browser profile; see [Access.Rules].
+// Access configures who may use clank, and with which browser profiles; see [Access.Rules].
 type Access struct {
-	Guilds    string // ids, as [access.ParseIDs] reads them
+	Guilds    string // ids, parsed by [access.ParseIDs]
 	Channels  string
 	People    string
 	Direct    bool
-	Profiles  string // lines, as [access.ParseGrants] reads them
+	Profiles  string // lines, parsed by [access.ParseGrants]
 	Operators string // ids
-	// ServerFields names what the managers of a server may set for it, separated by spaces.
+	// ServerFields names the settings that managers may change for their server, separated by spaces.
 	ServerFields string
-	Models       string // names, separated by spaces or lines, that people may choose in Discord besides the one that is set
+	Models       string // models that people may choose in Discord besides the default, separated by spaces or lines
 }
 
-// Rules returns the rules that the texts describe. A list that cannot be read, which was refused when it was
-// set, names nobody.
+// Rules returns the rules described by the texts. A list that cannot be parsed, which was refused when it was set,
+// contains nobody.
 func (a Access) Rules() access.Rules {
 	return access.Rules{
 		Guilds: readIDs(a.Guilds), Channels: readIDs(a.Channels), People: readIDs(a.People), Direct: a.Direct,
@@ -108,14 +107,14 @@ func (a Access) Rules() access.Rules {
 	}
 }
 
-// BrowserTool configures where and how the tool "browser" works, which brains and MCP clients have.
+// BrowserTool configures the tool "browser" of the assistant and of MCP clients.
 type BrowserTool struct {
 	AllowHost    bool
-	SandboxURL   string // of another control API; its token is the secret CLANK_SANDBOX_TOKEN
-	Nodes        string // one "name url" a line, see [BrowserTool.NodeList]
+	SandboxURL   string // of another control API; its token is in the secret CLANK_SANDBOX_TOKEN
+	Nodes        string // one "name url" per line, see [BrowserTool.NodeList]
 	NodeMode     string // see the Node constants
 	Node         string
-	NodeProfiles string // that other machines may use here, separated by spaces; "" = the default one
+	NodeProfiles string // profiles lent to other machines, separated by spaces; "" means the default one
 }
 
 // Values of [BrowserTool.NodeMode].
@@ -125,10 +124,10 @@ const (
 	NodeOff    = "off"
 )
 
-// Node is another clank whose browsers may be used. Its token is the secret CLANK_NODE_TOKEN.
+// Node is another clank whose browsers can be used. Its token is the secret CLANK_NODE_TOKEN.
 type Node struct{ Name, URL string }
 
-// NodeList reads Nodes. Lines that are no node are left out: they were refused when they were set.
+// NodeList parses Nodes. Invalid lines, which were refused when they were set, are skipped.
 func (t BrowserTool) NodeList() []Node {
 	var out []Node
 	for line := range strings.Lines(t.Nodes) {
@@ -155,8 +154,8 @@ type TaskLimits struct {
 
 // Values of [Settings.AgentMode].
 const (
-	ModeDisabled  = "disabled"             // nobody browses
-	ModeInherit   = "inherit_orchestrator" // the brain's model drives the browser too
+	ModeDisabled  = "disabled"             // nobody can browse
+	ModeInherit   = "inherit_orchestrator" // the assistant's model drives the browser
 	ModeDedicated = "dedicated_model"      // AgentModel drives the browser
 )
 
@@ -173,7 +172,7 @@ const (
 	RecordAlways    = "always"
 )
 
-// Defaults returns the settings of somebody who changed nothing.
+// Defaults returns the default settings.
 func Defaults() Settings {
 	var s Settings
 	for _, f := range settingsTable {

@@ -18,31 +18,31 @@ const (
 	turnUserKey = shareKeys + "turnUsername"
 )
 
-// The secrets of TURN servers; see [Share.TURNServers].
+// Secrets of TURN servers; see [Share.TURNServers].
 const (
 	SecretTURN     = "TURN_SECRET"
 	CredentialTURN = "TURN_CREDENTIAL"
 )
 
-// SecretDiscordClient is the secret with which Discord tells who has signed in.
+// SecretDiscordClient is the OAuth2 client secret of the Discord application.
 const SecretDiscordClient = "DISCORD_CLIENT_SECRET"
 
-// Share configures how a browser is shown to others.
+// Share configures how browsers are shared with others.
 type Share struct {
-	PublicURL    string // under which the viewer's page is reached; "" = the dashboard's own address
+	PublicURL    string // public URL of the viewer's page; "" means the dashboard's own address
 	LinkLifetime time.Duration
 	GoLive       bool
 	Activity     bool
 	Sound        bool
-	UDPPort      int    // 0 = any
-	PublicHost   string // IP address under which this machine is known outside
+	UDPPort      int    // 0 means any
+	PublicHost   string // public IP address of this machine
 	STUN         string // "stun:host:port …"
 	TURN         string // "turn:host:port?transport=udp …"
-	TURNUser     string // the name that goes with TURN_CREDENTIAL; with TURN_SECRET, what stands behind the time
+	TURNUser     string // user name for TURN_CREDENTIAL; with TURN_SECRET, the part after the expiry time
 }
 
-// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is
-// not, the error says what is missing, by its key, and the way out.
+// TURNServers returns the TURN servers, provided that their credentials are set; present reports which secrets are.
+// If something is missing, the error names its key and the fix.
 func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
 	servers := strings.Fields(s.TURN)
 	if len(servers) == 0 {
@@ -75,7 +75,7 @@ func checkTURN(v string) error {
 	return checkServers(v, "turn:turn.example.org:3478?transport=udp", "turn", "turns")
 }
 
-// checkServers wants addresses of RFC 7064 or RFC 7065, divided by spaces.
+// checkServers checks a space-separated list of STUN or TURN URIs (RFC 7064, RFC 7065).
 func checkServers(v, example string, schemes ...string) error {
 	for server := range strings.FieldsSeq(v) {
 		scheme, rest, _ := strings.Cut(server, ":")

@@ -7,7 +7,7 @@ import (
 	"clank/sessions/access"
 )
 
-// The groups of the table.
+// Groups of the table.
 const (
 	groupBrowser  = "Browser"
 	groupTool     = "Browser tool"
@@ -36,8 +36,8 @@ const (
 	defaultModel  = "plain:steps"
 )
 
-// settingsTable is the one source of what can be set. Everything else (defaults,
-// checks, the settings page, the command line) is derived from it.
+// settingsTable is the single source of all settings. Defaults, checks, the settings page and the command line are
+// derived from it.
 var settingsTable = slices.Concat(runtimeFields, browserFields, networkFields, budgetFields, otherFields, webFields, voiceFields, shareFields, dashboardFields)
 
 var browserFields = inGroup(groupBrowser,

@@ -19,16 +19,16 @@ import (
 	"clank/sessions/access"
 )
 
-// FieldError says why a value was refused, in words for the person who gave it.
+// FieldError is the reason why a value was refused, worded for the person who entered it.
 type FieldError struct {
 	Key   string `json:"key"`
-	Value string `json:"value"`   // as it was given, shortened
+	Value string `json:"value"`   // as entered, shortened
 	Why   string `json:"message"` // "must be from 1 to 30"
 }
 
 func (e FieldError) Error() string { return fmt.Sprintf("%s = %s: %s", e.Key, e.Value, e.Why) }
 
-// InvalidError lists every value that was refused. Nothing was changed.
+// InvalidError lists all refused values. Nothing was changed.
 type InvalidError struct {
 	Fields []FieldError
 }
@@ -41,8 +41,8 @@ func (e *InvalidError) Error() string {
 	return "invalid settings: " + strings.Join(lines, "; ")
 }
 
-// ParseText turns what a person typed into the JSON form of f's value, unchecked:
-// "on" and "yes" for a toggle, "30s" or "30000" for a duration.
+// ParseText converts text entered by a person to the JSON form of f's value, without checking it: "on" and "yes" for
+// a toggle, "30s" or "30000" for a duration.
 func (f Field) ParseText(text string) json.RawMessage {
 	t := strings.TrimSpace(text)
 	switch f.Kind {
@@ -80,8 +80,8 @@ func encodeValue(v any) json.RawMessage {
 	return raw
 }
 
-// Limits says in a few words what f takes: "1 to 30", "5 s to 2 min", "at most
-// 120 characters". It is empty where there is nothing to say.
+// Limits describes the valid values of f: "1 to 30", "5 s to 2 min", "at most 120 characters". It is empty if there
+// is no limit.
 func (f Field) Limits() string {
 	switch f.Kind {
 	case KindNumber:
@@ -127,7 +127,7 @@ func (f Field) FormatValue(s Settings) string {
 	return ""
 }
 
-// humanMillis writes ms milliseconds as people say it: "5 s", "2 min", "1,500 ms".
+// humanMillis formats milliseconds: "5 s", "2 min", "1,500 ms".
 func humanMillis(ms int) string {
 	switch {
 	case ms >= minuteMs && ms%minuteMs == 0:
@@ -138,8 +138,8 @@ func humanMillis(ms int) string {
 	return fmt.Sprintf("%d ms", ms)
 }
 
-// decode checks raw against f and returns its typed value. The error says what
-// f takes. providers are the model providers there are; nil means any.
+// decode checks raw against f and returns its typed value. The error describes the valid values. providers are the
+// known model providers; nil allows any.
 func (f Field) decode(raw json.RawMessage, providers []string) (any, error) {
 	switch f.Kind {
 	case KindToggle:
@@ -153,7 +153,7 @@ func (f Field) decode(raw json.RawMessage, providers []string) (any, error) {
 	case KindSecret:
 		return nil, fmt.Errorf("is a secret: set the environment variable %s or %s_FILE and start clank again", f.Key, f.Key)
 	case KindChoice:
-		if truth := string(bytes.TrimSpace(raw)); truth == "true" || truth == "false" { // as the contract's clients write them
+		if truth := string(bytes.TrimSpace(raw)); truth == "true" || truth == "false" { // strings, as other clients of the API send them
 			raw = json.RawMessage(strconv.Quote(truth))
 		}
 	default:
@@ -214,7 +214,7 @@ func (f Field) checkText(v string, providers []string) (any, error) {
 	}
 }
 
-// checkNodes wants lines of a name and an address.
+// checkNodes checks lines of a name and an address.
 func checkNodes(v string) error {
 	for line := range strings.Lines(v) {
 		f := strings.Fields(line)
@@ -232,7 +232,7 @@ func checkNodes(v string) error {
 	return nil
 }
 
-// parses makes a check of what reads a value.
+// parses returns a check that a value can be parsed.
 func parses[T any](parse func(string) (T, error)) func(string) error {
 	return func(v string) error {
 		_, err := parse(v)
@@ -240,7 +240,7 @@ func parses[T any](parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// unreadableID is in a list that cannot be read, so that it does not count as empty.
+// unreadableID replaces the contents of a list that cannot be parsed, because an empty list means everyone.
 const unreadableID = "0"
 
 func readIDs(text string) []string {

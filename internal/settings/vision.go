@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Vision says who sees for models that cannot.
+// Vision configures which model describes images to models without vision.
 type Vision struct {
-	Model    string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
-	Prompt   string // "" = the usual one
-	MaxBytes int    // of a picture that is described
+	Model    string // "provider:model"; "" means none
+	Prompt   string // "" means the default prompt
+	MaxBytes int    // of an image to be described
 	Models   string // lines "provider:model yes" or "provider:model no", see [Vision.Sees]
 }
 
 const visionKeys = toolKeys + "vision."
 
-// visionFields are the part of the table about pictures and who sees them.
+// visionFields are the settings of images and vision.
 var visionFields = []Field{
 	model(visionKeys+"model", "Vision model", "Describes pictures to models that cannot see them. Leave empty for none.",
 		"", &at.Vision.Model),
@@ -29,7 +29,7 @@ var visionFields = []Field{
 		&at.Vision.Models).checked(checkSighted),
 }
 
-// Sees reports what Models says of a model, by its first line about it.
+// Sees reports what Models says about a model; its first matching line counts.
 func (v Vision) Sees(model string) (sees, said bool) {
 	for line := range strings.Lines(v.Models) {
 		f := strings.Fields(line)
@@ -44,7 +44,7 @@ func (v Vision) Sees(model string) (sees, said bool) {
 	return false, false
 }
 
-// checkSighted wants lines of a model, and yes or no.
+// checkSighted checks lines of a model and yes or no.
 func checkSighted(v string) error {
 	for line := range strings.Lines(v) {
 		f := strings.Fields(line)

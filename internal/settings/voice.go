@@ -14,12 +14,12 @@ const (
 	voiceEngineKey = callKeys + "brain"
 )
 
-// Voice configures how calls are joined, heard and spoken in.
+// Voice configures calls: joining, listening and speaking.
 type Voice struct {
 	Enabled  bool
-	AutoJoin bool   // follow the person who asks for something into their voice channel
+	AutoJoin bool   // follow a requester into their voice channel
 	Engine   string // see the VoiceEngine constants
-	Names    string // by which people call us beside "clank", in calls and chats, separated by commas
+	Names    string // names to address the assistant by besides "clank", in calls and chats, separated by commas
 
 	Transcription Transcription
 	Speech        Speech
@@ -27,36 +27,36 @@ type Voice struct {
 
 	BargeIn         string // see the BargeIn constants
 	AloneTimeout    time.Duration
-	MaxDuration     time.Duration // 0 = no limit
+	MaxDuration     time.Duration // 0 means no limit
 	MaxCalls        int
 	CallsPerDay     TaskLimits
-	AllowedChannels string // ids; "" = all
+	AllowedChannels string // ids; "" means all
 	BlockedChannels string // ids
 	KeepTranscripts bool
 
-	RequireEncryption bool // leave calls that are not encrypted from end to end
+	RequireEncryption bool // leave calls without end-to-end encryption
 }
 
-// Transcription configures who puts speech into words.
+// Transcription configures speech recognition.
 type Transcription struct {
-	URL        string // base of an API like OpenAI's; "" = OpenAI, if there is a key
+	URL        string // base URL of an OpenAI-compatible API; "" means OpenAI, if there is a key
 	Model      string
-	Language   string // ISO 639-1; "" = found out
+	Language   string // ISO 639-1; "" detects it
 	WAV        bool
-	Everything bool // also what is not said to us
+	Everything bool // including speech that is not addressed to the assistant
 }
 
-// Speech configures who says our words.
+// Speech configures speech synthesis.
 type Speech struct {
 	Engine     string // see the Speech constants
-	URL        string // as of [Transcription]
+	URL        string // as in [Transcription]
 	Model      string
 	Voice      string
 	Format     string // see the SpeechFormat constants
-	LocalVoice string // espeak-ng's name of a voice
+	LocalVoice string // name of an espeak-ng voice
 }
 
-// RealtimeModel is a model that hears and speaks by itself.
+// RealtimeModel configures a model that listens and speaks itself.
 type RealtimeModel struct {
 	URL   string
 	Model string
@@ -78,20 +78,20 @@ const (
 
 // Values of [Speech.Engine].
 const (
-	SpeechAuto   = "auto" // the server if there is a key or an address for it, else the local program
+	SpeechAuto   = "auto" // the server if there is a key or an address for it, otherwise the local program
 	SpeechLocal  = "local"
 	SpeechServer = "server"
 	SpeechOff    = "off"
 )
 
-// Values of [Speech.Format]: what the server is asked for.
+// Values of [Speech.Format], the requested audio format.
 const (
-	SpeechOpus = "opus" // in Ogg; passed on as it is
+	SpeechOpus = "opus" // in Ogg; forwarded as it is
 	SpeechWAV  = "wav"
 	SpeechPCM  = "pcm" // 24 kHz, 16 bits, mono, without a header
 )
 
-// NameList reads Names.
+// NameList parses Names.
 func (v Voice) NameList() []string {
 	var names []string
 	for name := range strings.SplitSeq(v.Names, ",") {

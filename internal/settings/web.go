@@ -7,19 +7,19 @@ const (
 	webKeys  = "interaction.web."
 )
 
-// Web is reading, searching and watching without a browser.
+// Web configures reading, searching and watching the web without a browser.
 type Web struct {
 	SearchEngine     string        // see the Search constants
-	SearXNG          string        // address of a server; "" = none
-	SearchesPerHour  TaskLimits    // 0 = none
-	WatchesPerPerson int           // active watches of one person; 0 = none
-	MinWatchInterval time.Duration // the shortest time between two looks
-	WatchBrowser     bool          // pages that need scripts are watched with a browser
+	SearXNG          string        // address of a server; "" means none
+	SearchesPerHour  TaskLimits    // 0 means none
+	WatchesPerPerson int           // active watches of one person; 0 means none
+	MinWatchInterval time.Duration // shortest time between two checks
+	WatchBrowser     bool          // use a browser to watch pages that need scripts
 }
 
 // Values of [Web.SearchEngine].
 const (
-	SearchAny     = "auto" // the first of those below that is set up
+	SearchAny     = "auto" // the first configured engine of those below
 	SearchBrave   = "brave"
 	SearchSerpAPI = "serpapi"
 	SearchSearXNG = "searxng"

@@ -23,11 +23,11 @@ import (
 type DB struct {
 	path    string
 	process *process
-	file    fs.FileInfo // which file it is
-	writer  *sql.DB     // one connection: writers wait here for their turn, and obey their context
+	file    fs.FileInfo // identifies the file
+	writer  *sql.DB     // a single connection: writers queue for it, and obey their context
 	readers *sql.DB
 
-	statements statementCache // of the writer
+	statements statementCache // prepared on the writer
 	closing    sync.Once
 }
 
@@ -37,15 +37,15 @@ var (
 )
 
 const (
-	busyWait   = 15 * time.Second // for another process that writes
+	busyWait   = 15 * time.Second // for a write of another process
 	maxReaders = 4
 
 	usualMode = "PRAGMA synchronous=normal" // of the writer
 )
 
-// Open opens the database at path and creates it, with its folder, if it is not there; only this user can read it
-// then. A database made by an older version is brought up to date. One that a newer version or another program has
-// made, and a file that is damaged, are refused and left as they are; the error tells the way out.
+// Open opens the database at path. If it does not exist it is created, readable only by this user, together with its
+// folder. A database of an older version is migrated. A database of a newer version or another program, or a damaged
+// file, is refused and not changed; the error says what to do.
 func Open(ctx context.Context, path string) (*DB, error) {
 	db, err := open(ctx, path)
 	if err != nil {
@@ -85,8 +85,8 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	return db, err
 }
 
-// create makes sure that there is a file. It never opens one that is there:
-// closing it again would drop the locks that this process holds on it.
+// create makes sure that the file exists. It never opens an existing file: closing it would release this process's
+// POSIX locks on it.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make its folder: %w", err)
@@ -101,7 +101,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// connect returns a pool of connections to the file, each set up with pragmas.
+// connect returns a connection pool for the file, with pragmas set on each connection.
 func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{
 		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
@@ -122,7 +122,7 @@ func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql
 	return pool, nil
 }
 
-// Close closes the database. Nothing that was saved is lost without it. It may be called again.
+// Close closes the database. Saved data is safe even without it. It may be called more than once.
 func (db *DB) Close() (err error) {
 	db.closing.Do(func() { err = db.close() })
 	return err
@@ -141,12 +141,13 @@ func (db *DB) close() error {
 	return errors.Join(errs...)
 }
 
-// write does all of f, or nothing. A process that dies loses none of it; a power cut may, until the next writeDurable.
+// write runs f in a transaction. Its changes survive a crash of the process; a power failure may lose them until the
+// next writeDurable.
 func (db *DB) write(ctx context.Context, act string, f func(*transaction) error) error {
 	return db.writeAs(ctx, act, "", f)
 }
 
-// writeDurable is write, and has it on the disk when it returns, with all that was written before.
+// writeDurable is like write, but on return its changes and all earlier ones are on disk.
 func (db *DB) writeDurable(ctx context.Context, act string, f func(*transaction) error) error {
 	return db.writeAs(ctx, act, "PRAGMA synchronous=full", f)
 }
@@ -175,7 +176,7 @@ func (db *DB) transact(ctx context.Context, mode string, f func(*transaction) er
 	return nil
 }
 
-// transactOn returns the statements that were done without being prepared.
+// transactOn runs a transaction and returns the statements that were not prepared.
 func (db *DB) transactOn(
 	ctx context.Context, conn *sql.Conn, mode string, f func(*transaction) error,
 ) (unprepared []string, err error) {
@@ -184,7 +185,7 @@ func (db *DB) transactOn(
 			return nil, err
 		}
 		defer func() {
-			_, _ = conn.ExecContext(context.WithoutCancel(ctx), usualMode) // otherwise the next ones are slower, and no worse
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), usualMode) // if it fails the next writes are slower, but correct
 		}()
 	}
 	begun, err := conn.BeginTx(ctx, nil)
@@ -201,7 +202,7 @@ func (db *DB) transactOn(
 	return tx.unprepared, tx.Commit()
 }
 
-// list returns what read makes of each row.
+// list returns the result of read for each row.
 func list[T any](ctx context.Context, db *DB, act string, read func(scan func(...any) error) (T, error), query string, args ...any) (all []T, err error) {
 	err = db.query(ctx, act, func(scan func(...any) error) error {
 		one, err := read(scan)

@@ -1,5 +1,5 @@
-// Package sqlite keeps what the program remembers in one SQLite file: sessions, tasks, steps, settings,
-// watches, what was spent, who opted out of calls. Migrations are numbered and embedded.
+// Package sqlite stores the program's state in one SQLite file: sessions, tasks, steps, settings, watches, spending,
+// opt-outs from calls. Migrations are numbered and embedded.
 //
-// It implements the stores of the packages whose these are. It decides nothing and has no clock.
+// It implements the store interfaces of the packages that own the data. It makes no decisions and has no clock.
 package sqlite

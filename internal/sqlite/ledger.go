@@ -28,8 +28,8 @@ func insert(table, columns string) string {
 	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 }
 
-// accumulate returns a statement that inserts a row, or adds what was to be
-// inserted to the columns, after the three of the key, of the one that is there.
+// accumulate returns a statement that inserts a row or, if its key exists, adds the values to the columns after the
+// three key columns.
 func accumulate(table, key, columns string) string {
 	names := strings.Split(columns, ", ")[3:]
 	set := make([]string, 0, len(names))
@@ -49,7 +49,7 @@ func sumFields(s *budget.Sum) []any {
 	return concatFields(keyFields(&s.Key), amountFields(&s.Amount), amountFields(&s.Held), []any{&s.Unpriced})
 }
 
-// entryRow is a line of the ledger with what is stored otherwise than it is in memory.
+// entryRow is a ledger entry with the fields that are stored in another form.
 type entryRow struct {
 	budget.Entry
 	at int64
@@ -61,7 +61,7 @@ func (r *entryRow) fields() []any {
 		amountFields(&r.Amount), []any{&r.Unpriced})
 }
 
-// entry returns the line that was read.
+// entry returns the entry that was read.
 func (r *entryRow) entry() budget.Entry {
 	r.At = fromMicros(r.at)
 	return r.Entry
@@ -94,7 +94,7 @@ func (db *DB) Reserve(ctx context.Context, e budget.Entry, may func([]budget.Sum
 	return id, err
 }
 
-// callerError is an error that is the caller's own.
+// callerError marks an error of the caller's function.
 type callerError struct{ err error }
 
 func (r *callerError) Error() string { return r.err.Error() }
@@ -106,7 +106,7 @@ func unpricedCount(unpriced bool) int64 {
 	return 0
 }
 
-// addUp adds d to each sum that e counts for.
+// addUp adds d to each sum that e counts towards.
 func addUp(ctx context.Context, tx *transaction, e budget.Entry, d budget.Sum) error {
 	for _, key := range e.Keys() {
 		d.Key = key
@@ -179,7 +179,7 @@ func (db *DB) Forget(ctx context.Context, before string) error {
 	})
 }
 
-// rowSource is a transaction, or a pool of connections.
+// rowSource is a transaction or a connection pool.
 type rowSource interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -205,7 +205,7 @@ func (db *DB) Sums(ctx context.Context, keys []budget.Key) ([]budget.Sum, error)
 	return sums, nil
 }
 
-// snapshot returns the sums of keys as they were at one moment.
+// snapshot returns consistent sums of keys.
 func (db *DB) snapshot(ctx context.Context, keys []budget.Key) ([]budget.Sum, error) {
 	tx, err := db.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -235,7 +235,7 @@ func (db *DB) People(ctx context.Context, guild, day string, limit int) ([]budge
 	}, query, guild, day, limit)
 }
 
-// costColumns are what the ledger tells costs apart by.
+// costColumns are the columns by which costs can be grouped.
 var costColumns = map[budget.CostKey]string{
 	budget.CostByModel: "ledger.model", budget.CostByGuild: "ledger.guild", budget.CostByUser: "ledger.user",
 	budget.CostByRuntime: "coalesce(task.runtime, '')",

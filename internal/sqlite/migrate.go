@@ -17,29 +17,28 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// SchemaVersion returns the version of the newest database that this program reads.
+// SchemaVersion returns the newest schema version that this program reads.
 func SchemaVersion() int {
-	names, _ := fs.Glob(migrations, "migrations/*.sql") // the pattern is well-formed
+	names, _ := fs.Glob(migrations, "migrations/*.sql") // the pattern is valid
 	return len(names)
 }
 
-// applicationID is written into our files, so that we know them: "clnk".
+// applicationID marks our files (PRAGMA application_id): "clnk".
 const applicationID = 0x636c6e6b
 
-// migrate brings the database up to date, in one transaction. It changes
-// nothing in a file that is not ours or that is too new.
+// migrate upgrades the database in one transaction. It does not change a file of another program or a newer version.
 func (db *DB) migrate(ctx context.Context) error {
 	names, err := migrationNames()
 	if err != nil {
 		return err
 	}
-	// Looked at without a transaction first: only a look changes nothing.
+	// Check without a transaction first, because that does not change the file.
 	version, err := fileVersion(ctx, db.writer, db.path, len(names))
 	if err != nil {
 		return err
 	}
 	if version == 0 {
-		// So that pruning can make the file smaller. It must be said before there is anything in the file.
+		// Lets pruning shrink the file. It must be set before the first table is created.
 		if _, err := db.writer.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	return db.transact(ctx, "", func(t *transaction) error {
-		tx := t.Tx // its statements are not done again
+		tx := t.Tx // migrations run only once
 		version, err := fileVersion(ctx, tx, db.path, len(names))
 		if err != nil {
 			return err
@@ -78,7 +77,7 @@ func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
 	return err
 }
 
-// fileVersion returns the version of a database that is ours, and refuses all others.
+// fileVersion returns the schema version of a database of ours, and an error for all others.
 func fileVersion(ctx context.Context, q rowSource, file string, newest int) (int, error) {
 	var version, app, tables int
 	row := q.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)")
@@ -96,11 +95,11 @@ func fileVersion(ctx context.Context, q rowSource, file string, newest int) (int
 	return version, nil
 }
 
-// NewerError says that a newer version has made a database.
+// NewerError means that the database was created by a newer version.
 type NewerError struct {
 	File    string
 	Schema  int    // of the database
-	Version string // that has made it; empty if nobody knows
+	Version string // of the program that created it; empty if unknown
 }
 
 func (e *NewerError) Error() string {
@@ -109,8 +108,8 @@ func (e *NewerError) Error() string {
 		e.File, strings.TrimPrefix(e.Version+", ", ", "), e.Schema, SchemaVersion())
 }
 
-// useWAL lets readers go on while somebody writes. The file remembers it. Another process that opens the same new
-// file can be in the way, and SQLite does not wait for it here.
+// useWAL lets readers continue during writes. The mode is stored in the file. Another process that opens the same new
+// file may hold a lock for which SQLite does not wait here.
 func (db *DB) useWAL(ctx context.Context) error {
 	ctx, done := context.WithTimeoutCause(ctx, busyWait, errors.New("another program keeps it locked"))
 	defer done()

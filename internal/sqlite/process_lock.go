@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// process is this process as others that share the database see it. While it lives it holds SQLite's lock on a small
-// file of its own beside the database, which the operating system frees when it dies, however it dies. So nobody
-// mistakes the work of the living for left behind, or the other way round.
+// process tells other processes that share the database that this one is alive. It holds an SQLite lock on a small
+// file beside the database, which the operating system releases when the process ends in any way. So the work of a
+// living process is not mistaken for abandoned work, or vice versa.
 type process struct {
 	id   string
 	file string
@@ -29,7 +29,7 @@ const (
 
 func presenceFile(database, id string) string { return database + presenceInfix + id }
 
-// registerProcess makes the presence of this process known, and tidies up after dead ones.
+// registerProcess creates and locks this process's file, and removes those of dead processes.
 func registerProcess(ctx context.Context, database string) (*process, error) {
 	id := strings.ToLower(rand.Text()[:10])
 	p := &process{id: id, file: presenceFile(database, id)}
@@ -49,10 +49,10 @@ func registerProcess(ctx context.Context, database string) (*process, error) {
 	return p, nil
 }
 
-// globQuote escapes what [filepath.Glob] would take for a pattern.
+// globQuote escapes the special characters of [filepath.Glob].
 func globQuote(path string) string {
 	if os.PathSeparator == '\\' {
-		return path // has no escapes; such names are not found, and their files stay
+		return path // Windows has no escapes: such paths do not match, and their files stay
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
@@ -72,7 +72,7 @@ func (p *process) lock(ctx context.Context) error {
 	return err
 }
 
-// unregister ends the presence.
+// unregister removes this process's file.
 func (p *process) unregister() error {
 	var errs []error
 	if p.conn != nil {
@@ -87,8 +87,8 @@ func (p *process) unregister() error {
 	return errors.Join(errs...)
 }
 
-// isAlive reports whether the process that file belongs to is alive. The file of
-// a dead one is removed. In doubt it is alive: its work is left alone.
+// isAlive reports whether the process that owns file is alive, and removes the file if it is not. If in doubt it
+// returns true, so that the process's work is left alone.
 func isAlive(ctx context.Context, file string) bool {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return false

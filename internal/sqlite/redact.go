@@ -8,11 +8,11 @@ import (
 	"clank/sessions"
 )
 
-// emptyWait bounds waiting for those who read the log.
+// emptyWait bounds waiting for readers of the write-ahead log.
 const emptyWait = time.Second
 
-// Redact implements [sessions.StepStore]. What is replaced is overwritten in the file (secure_delete), and the log
-// that still holds it is emptied.
+// Redact implements [sessions.StepStore]. Replaced values are overwritten in the file (secure_delete), and the
+// write-ahead log that still contains them is truncated.
 func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Secrets) error {
 	const act = "take a password out of what is stored"
 	err := db.write(ctx, act, func(tx *transaction) error {
@@ -53,7 +53,7 @@ func (db *DB) Redact(ctx context.Context, sessionID string, secrets sessions.Sec
 	if err != nil {
 		return err
 	}
-	// A log that another program reads just now is emptied by the next call, or by a later writer.
+	// A log that another process is reading is truncated by the next call, or by a later writer.
 	waiting, cancel := context.WithTimeout(ctx, emptyWait)
 	defer cancel()
 	var busy, pages, moved int
@@ -95,7 +95,7 @@ func redactCaptions(ctx context.Context, tx *transaction, task string, secrets s
 	return err
 }
 
-// rowsOf returns what read makes of each row, within a transaction.
+// rowsOf returns the result of read for each row, within a transaction.
 func rowsOf[T any](
 	ctx context.Context, tx *transaction, read func(scan func(...any) error) (T, error), query string, args ...any,
 ) (all []T, err error) {

@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// toMicros returns a time as it is stored: microseconds since 1970, or 0 for none.
+// toMicros converts a time to its stored form: microseconds since 1970, or 0 for the zero time.
 func toMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -24,8 +24,7 @@ func fromMicros(us int64) time.Time {
 	return time.UnixMicro(us)
 }
 
-// upsert returns a statement that inserts a row with these columns, or replaces
-// all but the key of the one that has the same key.
+// upsert returns a statement that inserts a row, or updates the row with the same key.
 func upsert(table, key, columns string) string {
 	names := strings.Split(columns, ", ")
 	set := make([]string, 0, len(names))
@@ -46,8 +45,8 @@ const (
 	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
 )
 
-// Each of these returns pointers to what goes into the columns above, in their
-// order. Through them a row is written as well as read.
+// Each of these functions returns pointers to the values of the columns above, in their order. They are used for both
+// writing and reading a row.
 
 func originFields(o *sessions.Origin) []any {
 	return []any{&o.Kind, &o.Guild, &o.Channel, &o.User, &o.UserName, &o.Private}
@@ -65,7 +64,7 @@ func concatFields(groups ...[]any) []any {
 	return all
 }
 
-// sessionRow is a session with what is stored otherwise than it is in memory.
+// sessionRow is a session with the fields that are stored in another form.
 type sessionRow struct {
 	sessions.Session
 	memory, others    []byte
@@ -81,7 +80,7 @@ func (r *sessionRow) fields() []any {
 func newSessionRow(s sessions.Session) *sessionRow {
 	r := &sessionRow{Session: s, memory: s.Memory, created: toMicros(s.Created), lastUsed: toMicros(s.LastUsed)}
 	if len(s.Others) > 0 {
-		memories := make(map[string][]byte, len(s.Others)) // byte for byte: a memory need not be JSON that we could read
+		memories := make(map[string][]byte, len(s.Others)) // as bytes: a backend's memory need not be valid JSON
 		for runtime, memory := range s.Others {
 			memories[runtime] = memory
 		}
@@ -92,7 +91,7 @@ func newSessionRow(s sessions.Session) *sessionRow {
 
 func (r *sessionRow) session() sessions.Session {
 	r.Memory, r.Created, r.LastUsed = r.memory, fromMicros(r.created), fromMicros(r.lastUsed)
-	// What cannot be read is a memory that is lost, and no reason to lose the session.
+	// If it cannot be read, lose the memory rather than the session.
 	var memories map[string][]byte
 	if json.Unmarshal(r.others, &memories) == nil && len(memories) > 0 {
 		r.Others = make(map[string]json.RawMessage, len(memories))
@@ -103,7 +102,7 @@ func (r *sessionRow) session() sessions.Session {
 	return r.Session
 }
 
-// taskRow is a task with what is stored otherwise than it is in memory.
+// taskRow is a task with the fields that are stored in another form.
 type taskRow struct {
 	sessions.TaskRecord
 	asked, started, ended int64
@@ -125,12 +124,12 @@ func newTaskRow(r sessions.TaskRecord) *taskRow {
 
 func (r *taskRow) record() sessions.TaskRecord {
 	r.Asked, r.Started, r.Ended = fromMicros(r.asked), fromMicros(r.started), fromMicros(r.ended)
-	_ = json.Unmarshal(r.files, &r.Files) // a task without its files is still one
+	_ = json.Unmarshal(r.files, &r.Files) // a task is still valid without its files
 	_ = json.Unmarshal(r.downloads, &r.Downloads)
 	return r.TaskRecord
 }
 
-// stepRow is a step with what is stored otherwise than it is in memory.
+// stepRow is a step with the fields that are stored in another form.
 type stepRow struct {
 	sessions.Step
 	input []byte

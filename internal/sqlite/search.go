@@ -9,11 +9,10 @@ import (
 	"clank/sessions"
 )
 
-// maxSearchWords is how many words a search heeds.
+// maxSearchWords is the number of words of a search that are used.
 const maxSearchWords = 10
 
-// matchOf returns what FTS5 looks for when people search for words: all of them, or words that begin with them. It is
-// empty where there is nothing to look for.
+// matchOf returns the FTS5 query for a search: all words, each also as a prefix. It is empty if there are no words.
 func matchOf(text string) string {
 	var match []string
 	for word := range strings.FieldsSeq(strings.ReplaceAll(text, `"`, " ")) {

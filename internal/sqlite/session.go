@@ -51,7 +51,7 @@ func (db *DB) sessions(ctx context.Context, act, rest string, args ...any) ([]se
 	}, "SELECT "+sessionColumns+" FROM session "+rest, args...)
 }
 
-// only returns the one row that was found, or the error notFound.
+// only returns the single row that was found, or the error notFound.
 func only[T any](found []T, err, notFound error) (one T, _ error) {
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func only[T any](found []T, err, notFound error) (one T, _ error) {
 	return found[0], nil
 }
 
-// conditions collects conditions.
+// conditions builds a WHERE clause.
 type conditions struct {
 	clauses []string
 	args    []any
@@ -73,14 +73,14 @@ func (w *conditions) and(condition string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
-// is adds that a column has this value, unless that is empty.
+// is requires that a column has this value, unless the value is empty.
 func (w *conditions) is(column, value string) {
 	if value != "" {
 		w.and(column+" = ?", value)
 	}
 }
 
-// addIn adds that a column has one of these values, unless there are none.
+// addIn requires that a column has one of these values, unless there are none.
 func addIn[T any](w *conditions, column string, values []T) {
 	if len(values) == 0 {
 		return
@@ -92,7 +92,7 @@ func addIn[T any](w *conditions, column string, values []T) {
 	w.and(column+" IN (?"+strings.Repeat(", ?", len(values)-1)+")", args...)
 }
 
-// seenBy adds what [sessions.Sight.Includes] says of a session's or a task's origin.
+// seenBy adds the equivalent of [sessions.Sight.Includes] for a session's or task's origin.
 func (w *conditions) seenBy(s *sessions.Sight) {
 	if s == nil {
 		return

@@ -17,7 +17,7 @@ import (
 // LoadSettings implements [settings.Store].
 func (db *DB) LoadSettings(ctx context.Context) (values map[string]json.RawMessage, version string, err error) {
 	values = make(map[string]json.RawMessage)
-	// One statement, so that values and version belong together.
+	// A single statement, so that values and version belong together.
 	err = db.query(ctx, "load settings", func(scan func(...any) error) error {
 		var n int64
 		var key, value sql.NullString
@@ -33,7 +33,8 @@ func (db *DB) LoadSettings(ctx context.Context) (values map[string]json.RawMessa
 	return values, version, err
 }
 
-// storedJSON returns a stored value. One that is damaged becomes what no setting takes, and says so where it is shown.
+// storedJSON returns a stored value. Invalid JSON is replaced by a value that no setting accepts and that explains
+// itself where it is shown.
 func storedJSON(value string) json.RawMessage {
 	if raw := json.RawMessage(value); json.Valid(raw) {
 		return raw
@@ -42,7 +43,7 @@ func storedJSON(value string) json.RawMessage {
 	return raw
 }
 
-// settingsVersion returns the version after so many saves.
+// settingsVersion returns the version after a number of saves.
 func settingsVersion(saves int64) string {
 	if saves == 0 {
 		return ""
@@ -81,7 +82,7 @@ func (db *DB) SaveSettings(ctx context.Context, values map[string]json.RawMessag
 	return version, nil
 }
 
-// auditSettings keeps a record of what changes for all.
+// auditSettings records a change of the operator's settings.
 func auditSettings(ctx context.Context, tx *transaction, values map[string]json.RawMessage) error {
 	before := make(map[string]json.RawMessage)
 	rows, err := tx.QueryContext(ctx, "SELECT key, value FROM setting")
@@ -102,8 +103,8 @@ func auditSettings(ctx context.Context, tx *transaction, values map[string]json.
 	return auditChanges(ctx, tx, "", before, values)
 }
 
-// auditChanges keeps a record of what changes, for all or for a server: by key, what was set before and is from now on;
-// null is the default.
+// auditChanges records a change of the operator's settings, or of a server's: by key the old and the new value; null
+// is the default.
 func auditChanges(ctx context.Context, tx *transaction, guild string, before, after map[string]json.RawMessage) error {
 	type change struct {
 		From json.RawMessage `json:"from"`
@@ -168,7 +169,7 @@ func (db *DB) SaveGuildSettings(ctx context.Context, guild string, v settings.Gu
 	})
 }
 
-// auditGuild keeps a record of what changes for a server.
+// auditGuild records a change of a server's settings.
 func auditGuild(ctx context.Context, tx *transaction, guild string, values map[string]json.RawMessage) error {
 	var before map[string]json.RawMessage
 	var data string
@@ -190,7 +191,7 @@ func (db *DB) DeleteGuildSettings(ctx context.Context, guild string) error {
 	})
 }
 
-// AddGuilds keeps that an account of a bot is on these servers.
+// AddGuilds records that a bot account is on these servers.
 func (db *DB) AddGuilds(ctx context.Context, account string, guilds []string) error {
 	return db.write(ctx, "keep which servers clank is on", func(tx *transaction) error {
 		for _, g := range guilds {
@@ -202,14 +203,14 @@ func (db *DB) AddGuilds(ctx context.Context, account string, guilds []string) er
 	})
 }
 
-// Guilds returns the servers that an account of a bot was on.
+// Guilds returns the servers recorded for a bot account.
 func (db *DB) Guilds(ctx context.Context, account string) ([]string, error) {
 	return list(ctx, db, "read which servers clank was on", func(scan func(...any) error) (guild string, err error) {
 		return guild, scan(&guild)
 	}, "SELECT guild FROM guild WHERE account = ?", account)
 }
 
-// RemoveGuild keeps that no account is on a server any more.
+// RemoveGuild removes a server from all accounts.
 func (db *DB) RemoveGuild(ctx context.Context, guild string) error {
 	return db.write(ctx, "forget a server", func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM guild WHERE guild = ?", guild)
@@ -237,7 +238,7 @@ func (db *DB) SetOptedOut(ctx context.Context, k voice.PrivacyKey, out bool) err
 	})
 }
 
-// CallsSince returns the calls that were begun since a moment, the oldest first.
+// CallsSince returns the calls that began since a time, oldest first.
 func (db *DB) CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall, error) {
 	return list(ctx, db, "read when calls were begun", func(scan func(...any) error) (c voice.PastCall, err error) {
 		var at int64
@@ -247,7 +248,7 @@ func (db *DB) CallsSince(ctx context.Context, since time.Time) ([]voice.PastCall
 	}, "SELECT at, guild, user FROM calls_begun WHERE at >= ? ORDER BY at", toMicros(since))
 }
 
-// RecordCall notes that a call was begun, and forgets those that were begun before keep.
+// RecordCall records the start of a call, and deletes calls that began before keep.
 func (db *DB) RecordCall(ctx context.Context, c voice.PastCall, keep time.Time) error {
 	return db.write(ctx, "note that a call was begun", func(tx *transaction) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM calls_begun WHERE at < ?", toMicros(keep)); err != nil {

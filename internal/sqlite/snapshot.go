@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// Version returns the number of the newest migration, which a database that [Open] has opened has as its version.
+// Version returns the number of the newest migration, which is the version of every database that [Open] has opened.
 func Version() (int, error) {
 	names, err := migrationNames()
 	return len(names), err
 }
 
-// Snapshot writes the database at path, as it is now, to a new file, and returns its version. Others may use it
-// meanwhile. Unlike [Open] it changes nothing in it, so that a backup before an upgrade is one of what was there.
+// Snapshot copies the database at path to a new file and returns its version. The database may be in use. Unlike
+// [Open] it does not migrate, so that a backup before an upgrade is unchanged.
 func Snapshot(ctx context.Context, path, to string) (version int, err error) {
 	version, err = withFile(ctx, path, func(pool *sql.DB) error { return copyInto(ctx, pool, to) })
 	if err != nil {
@@ -24,8 +24,8 @@ func Snapshot(ctx context.Context, path, to string) (version int, err error) {
 	return version, nil
 }
 
-// CopyFile writes any SQLite database as it is now to a new file: whole, unless the program that uses it has locked
-// it, which is an error.
+// CopyFile makes a consistent copy of any SQLite database. If the program that uses it has locked it, that is an
+// error.
 func CopyFile(ctx context.Context, path, to string) error {
 	pool, err := connect(path, 1, 0)
 	if err != nil {
@@ -39,8 +39,8 @@ func copyInto(ctx context.Context, pool *sql.DB, to string) error {
 	return err
 }
 
-// Check reads the whole database at path, which nobody uses, and returns its version. One that [Open] would refuse, or
-// with anything wrong in it, is an error.
+// Check reads the whole database at path, which must not be in use, and returns its version. It returns an error if
+// [Open] would refuse the database, or if it is damaged.
 func Check(ctx context.Context, path string) (version int, err error) {
 	version, err = withFile(ctx, path, func(pool *sql.DB) error {
 		var found string
@@ -58,7 +58,7 @@ func Check(ctx context.Context, path string) (version int, err error) {
 	return version, nil
 }
 
-// withFile does something with the database at path, which is there and is ours, and returns its version.
+// withFile calls do with the database at path, which must exist and be ours, and returns its version.
 func withFile(ctx context.Context, path string, do func(*sql.DB) error) (version int, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return 0, err

@@ -16,13 +16,13 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// statementCache keeps what was prepared for the writer: reading a statement takes SQLite longer than doing it.
+// statementCache caches prepared statements of the writer: parsing a statement takes longer than running it.
 type statementCache struct {
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
 }
 
-// maxStatements bounds what is kept. There are fewer statements than this.
+// maxStatements bounds the cache. There are fewer statements than this.
 const maxStatements = 100
 
 func (s *statementCache) lookup(query string) *sql.Stmt {
@@ -31,8 +31,8 @@ func (s *statementCache) lookup(query string) *sql.Stmt {
 	return s.prepared[query]
 }
 
-// prepareAll prepares queries, once the only connection of the writer is free again.
-// One that cannot be prepared is read each time, as it was.
+// prepareAll prepares queries while the writer's only connection is free. A query that cannot be prepared is parsed
+// each time.
 func (s *statementCache) prepareAll(ctx context.Context, writer *sql.DB, queries []string) {
 	for _, query := range queries {
 		stmt, err := writer.PrepareContext(ctx, query)
@@ -49,7 +49,7 @@ func (s *statementCache) prepareAll(ctx context.Context, writer *sql.DB, queries
 		}
 		s.mu.Unlock()
 		if known {
-			_ = stmt.Close() //nolint:sqlclosecheck // those that are kept stay open
+			_ = stmt.Close() //nolint:sqlclosecheck // cached ones stay open
 		}
 	}
 }
@@ -65,16 +65,16 @@ func (s *statementCache) close() error {
 	return errors.Join(errs...)
 }
 
-// transaction is a transaction of the writer that uses what is prepared.
+// transaction is a write transaction that uses prepared statements.
 type transaction struct {
 	*sql.Tx
 	statements *statementCache
-	unprepared []string // what was done without
+	unprepared []string // queries that were not prepared
 }
 
 // ExecContext does a single statement.
 func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it ends with the transaction
+	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // closed with the transaction
 		return stmt.ExecContext(ctx, args...)
 	}
 	return t.Tx.ExecContext(ctx, query, args...)
@@ -82,7 +82,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 
 // QueryRowContext does a single statement that returns a row.
 func (t *transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it ends with the transaction
+	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // closed with the transaction
 		return stmt.QueryRowContext(ctx, args...)
 	}
 	return t.Tx.QueryRowContext(ctx, query, args...)
@@ -94,10 +94,10 @@ func (t *transaction) prepared(ctx context.Context, query string) *sql.Stmt {
 		t.unprepared = append(t.unprepared, query)
 		return nil
 	}
-	return t.StmtContext(ctx, stmt) // ends with the transaction
+	return t.StmtContext(ctx, stmt) // closed with the transaction
 }
 
-// explain says what err means for the people who run this, and the way out, where SQLite's words do not.
+// explain adds to err what it means for the operator and what to do, where SQLite's message does not say so.
 func (db *DB) explain(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return sessions.ErrNotFound
@@ -112,7 +112,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	if !errors.As(err, &from) {
 		return err
 	}
-	switch from.Code() & 0xff { // the rest tells a kind of it
+	switch from.Code() & 0xff { // the higher bits give details
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%s is damaged or no database; it was left as it is. Put back a copy, or move it away to begin with a new one; "+
 			"`sqlite3 FILE .recover` can often save what is in it: %w", db.path, err)
@@ -128,12 +128,12 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// fault tells people text, and those who read the log of the file.
+// fault returns an error whose text is for people; its cause names the file, for the log.
 func (db *DB) fault(err error, text string) error {
 	return &sessions.StoreError{Text: text, Err: fmt.Errorf("%s: %w", db.path, err)}
 }
 
-// checkThere fails once the file was removed or replaced: what is written to it then is gone with this process.
+// checkThere fails if the file was removed or replaced: data written to it would be lost when this process exits.
 func (db *DB) checkThere() error {
 	now, err := os.Stat(db.path)
 	if err == nil && os.SameFile(now, db.file) {
@@ -144,7 +144,7 @@ func (db *DB) checkThere() error {
 
 var errReplaced = errors.New("it is another file now")
 
-// isBusy reports whether somebody else holds a lock.
+// isBusy reports whether the error means that another process holds a lock.
 func isBusy(err error) bool {
 	var from *sqlite.Error
 	return errors.As(err, &from) && from.Code()&0xff == lib.SQLITE_BUSY

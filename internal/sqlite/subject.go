@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Subject is whose data is exported or deleted: a person or a Discord server, by ID. One of them is set.
+// Subject is the person or Discord server, by ID, whose data is exported or deleted. Exactly one field is set.
 type Subject struct{ Person, Server string }
 
-// tableRule says what a table holds of people and servers. The conditions have their ID as ?1; without one it holds
-// nothing of them.
+// tableRule describes what a table holds about people and servers. The conditions take the ID as ?1; an empty
+// condition means that the table holds nothing about them.
 type tableRule struct {
 	table          string
 	person, server string
-	blank          string // what is written over the rows instead of deleting them
-	staysOfPerson  bool   // they are exported, but not deleted
+	blank          string // assignments that anonymize the rows instead of deleting them
+	staysOfPerson  bool   // exported, but not deleted
 }
 
-// What belongs to somebody by another table: they select ids.
+// Conditions on data that belongs to a subject through another table: they select ids.
 const (
 	sessionsOfPerson = "SELECT id FROM session WHERE user = ?1"
 	tasksOfPerson    = "SELECT id FROM task WHERE user = ?1 OR session IN (" + sessionsOfPerson + ")"
@@ -37,16 +37,16 @@ func rowsOfTasks(table, column string) tableRule {
 	return tableRule{table: table, person: fmt.Sprintf(in, tasksOfPerson), server: fmt.Sprintf(in, tasksOfServer)}
 }
 
-// tableRules has every table of the newest schema, in the order in which rows are deleted.
+// tableRules covers every table of the current schema, in the order in which rows are deleted.
 var tableRules = []tableRule{
 	{
 		table: "audit", server: "guild = ?1",
 		person: "user = ?1 OR task IN (" + tasksOfPerson + ") OR json_extract(data, '$.by') IN (" + namesOfPerson + ")",
-		blank:  blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // that something happened, and when
+		blank:  blankOrigin + ", channel = '', session = '', task = '', data = '{}'", // keep that something happened, and when
 	},
 	{
 		table: "ledger", person: "user = ?1", server: "guild = ?1",
-		blank: blankOrigin + ", channel = '', session = '', task = ''", // what was spent stays spent
+		blank: blankOrigin + ", channel = '', session = '', task = ''", // keep the amounts spent
 	},
 	{table: "ledger_sum", person: "level = 'user' AND id = ?1", server: "level = 'guild' AND id = ?1"},
 	{table: "calls_begun", person: "user = ?1", server: "guild = ?1", blank: blankOrigin},
@@ -55,15 +55,15 @@ var tableRules = []tableRule{
 	rowsOfTasks("view", "task"), rowsOfTasks("picture", "task"), rowsOfTasks("step", "task"), rowsOfTasks("searchable", "task"),
 	rowsOfTasks("task", "id"),
 	{table: "session", person: "user = ?1", server: "guild = ?1"},
-	{table: "left_out", person: "user = ?1", server: "guild = ?1", staysOfPerson: true}, // or they were heard again
+	{table: "left_out", person: "user = ?1", server: "guild = ?1", staysOfPerson: true}, // deleting the row would end the opt-out
 	{table: "guild_settings", server: "guild = ?1"},
 	{table: "guild", server: "guild = ?1"},
-	{table: "setting"}, // the operator's
+	{table: "setting"}, // belongs to the operator
 	{table: "setting_version"},
-	{table: "history"}, // the index of searchable, which changes with it
+	{table: "history"}, // index of searchable, updated with it
 }
 
-// condition returns which rows of the table are the subject's, and the subject's ID.
+// condition returns the condition for the subject's rows, and the subject's ID.
 func (r tableRule) condition(s Subject) (where, id string) {
 	if s.Person != "" {
 		return r.person, s.Person
@@ -71,13 +71,13 @@ func (r tableRule) condition(s Subject) (where, id string) {
 	return r.server, s.Server
 }
 
-// Export returns what the database holds of a subject: rows by table, with values by column. Pictures are given to
-// file, which names them.
+// Export returns the rows about a subject by table, as values by column. Images are passed to file under the names
+// used in the rows.
 func (db *DB) Export(ctx context.Context, s Subject, file func(name string, data []byte) error) (map[string][]map[string]any, error) {
 	all := map[string][]map[string]any{}
 	for _, r := range tableRules {
 		where, id := r.condition(s)
-		if where == "" || r.table == "searchable" { // words of tasks
+		if where == "" || r.table == "searchable" { // contains words of tasks
 			continue
 		}
 		rows, err := db.export(ctx, r.table, where, id, file)
@@ -90,7 +90,7 @@ func (db *DB) Export(ctx context.Context, s Subject, file func(name string, data
 }
 
 func (db *DB) export(ctx context.Context, table, where, id string, file func(string, []byte) error) ([]map[string]any, error) {
-	rows, err := db.readers.QueryContext(ctx, "SELECT * FROM "+table+" WHERE "+where, id) //nolint:gosec // of tableRules
+	rows, err := db.readers.QueryContext(ctx, "SELECT * FROM "+table+" WHERE "+where, id) //nolint:gosec // from tableRules
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (db *DB) export(ctx context.Context, table, where, id string, file func(str
 		}
 		if kind, is := row["media_type"].(string); is {
 			name := fmt.Sprintf("%s/%v-%v.%s", table, row["task"], row["n"], path.Base(kind))
-			data, _ := values[slices.Index(columns, "data")].([]byte) // a blob, by its table
+			data, _ := values[slices.Index(columns, "data")].([]byte) // only tables with blobs have a column "data"
 			if err := file(name, data); err != nil {
 				return nil, err
 			}
@@ -125,7 +125,7 @@ func (db *DB) export(ctx context.Context, table, where, id string, file func(str
 	return list, rows.Err()
 }
 
-// exportedValue returns a value with the JSON that is stored as a text or a blob as JSON.
+// exportedValue returns a value; JSON stored as text or blob becomes JSON.
 func exportedValue(v any) any {
 	text, is := v.(string)
 	if data, blob := v.([]byte); blob {
@@ -137,12 +137,12 @@ func exportedValue(v any) any {
 	return v
 }
 
-// Erase deletes what the database holds of a subject, and overwrites it in the file; nobody else may use it
-// meanwhile. It returns how many rows of each table are gone, or are nobody's any more.
+// Erase deletes the data about a subject and overwrites it in the file; nobody else may use the database meanwhile.
+// It returns the number of rows deleted or anonymized in each table.
 func (db *DB) Erase(ctx context.Context, s Subject) (gone map[string]int, err error) {
 	gone = map[string]int{}
 	err = db.write(ctx, "forget what is kept of "+s.Person+s.Server, func(tx *transaction) error {
-		if s.Person != "" { // models remember what was said in sessions of others, too
+		if s.Person != "" { // a model's memory of other people's sessions may contain their words
 			_, err := tx.Tx.ExecContext(ctx, "UPDATE session SET memory = NULL, others = NULL, title = '', url = ''"+
 				" WHERE user <> ?1 AND id IN (SELECT session FROM task WHERE user = ?1)", s.Person)
 			if err != nil {
@@ -179,10 +179,10 @@ func (db *DB) Erase(ctx context.Context, s Subject) (gone map[string]int, err er
 	return gone, nil
 }
 
-// Person is somebody whom the database knows, with a name that they have used.
+// Person is a known person, with a name that they have used.
 type Person struct{ ID, Name string }
 
-// FindPeople returns those who have an ID, or have used a name.
+// FindPeople returns the people with an ID, or who have used a name.
 func (db *DB) FindPeople(ctx context.Context, idOrName string) ([]Person, error) {
 	const known = "SELECT user, user_name FROM session UNION SELECT user, user_name FROM task UNION SELECT user, user_name FROM watch"
 	return list(ctx, db, "look for people", func(scan func(...any) error) (p Person, err error) {
@@ -190,7 +190,7 @@ func (db *DB) FindPeople(ctx context.Context, idOrName string) ([]Person, error)
 	}, "SELECT user, user_name FROM ("+known+") WHERE user <> '' AND (user = ?1 OR lower(user_name) = lower(?1)) ORDER BY 1, 2", idOrName)
 }
 
-// SettingsNaming returns the keys of settings whose values have an ID in them.
+// SettingsNaming returns the keys of settings whose values contain an ID.
 func (db *DB) SettingsNaming(ctx context.Context, id string) ([]string, error) {
 	return list(ctx, db, "look into the settings", func(scan func(...any) error) (key string, err error) {
 		return key, scan(&key)

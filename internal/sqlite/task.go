@@ -36,7 +36,7 @@ func (db *DB) saveTask(ctx context.Context, tx *transaction, r sessions.TaskReco
 	return nil
 }
 
-// blob returns data so that it is not NULL where it is empty.
+// blob returns data, or an empty value that is not NULL.
 func blob(data []byte) []byte {
 	if data == nil {
 		return []byte{}
@@ -74,7 +74,7 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 		w.and("usd >= ?", q.MinUSD)
 	}
 	if match := matchOf(q.Words); match != "" {
-		// The sign keeps SQLite from reading all tasks that match before it sorts them.
+		// The unary plus keeps SQLite from using the id index, which would read all matching tasks before sorting.
 		w.and("+id IN (SELECT task FROM history JOIN searchable ON searchable.id = history.rowid WHERE history MATCH ?)", match)
 	}
 	if !q.Since.IsZero() {
@@ -122,8 +122,8 @@ func (db *DB) Recover(ctx context.Context, reason string, now time.Time) (tasks,
 	return tasks, parked, err
 }
 
-// deadOwners returns the processes that have unfinished work and do not work at
-// it: the dead ones, and this one, which has just begun.
+// deadOwners returns the processes that have unfinished work but do not work on it: those that have ended, and this
+// one, which has just started.
 func (db *DB) deadOwners(ctx context.Context, tx *transaction) (left []string, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT process FROM task WHERE "+unfinishedStates+
 		" UNION SELECT process FROM session WHERE state IN ('idle', 'running')")
@@ -143,7 +143,7 @@ func (db *DB) deadOwners(ctx context.Context, tx *transaction) (left []string, e
 	return left, rows.Err()
 }
 
-// rowsChanged returns how many rows a statement changed.
+// rowsChanged returns the number of rows that a statement changed.
 func rowsChanged(r sql.Result, err error) (int, error) {
 	if err != nil {
 		return 0, err

@@ -20,7 +20,7 @@ var (
 	insertWatchSQL, _, _ = strings.Cut(saveWatchSQL, " ON CONFLICT ")
 )
 
-// watchRow is a watch with what is stored otherwise than it is in memory.
+// watchRow is a watch with the fields that are stored in another form.
 type watchRow struct {
 	watches.Watch
 

@@ -1,7 +1,7 @@
-// Package telemetry tells machines what clank does: as records, which are kept and logged, and as metrics in the
-// format of Prometheus.
+// Package telemetry exports what clank does to other programs: as records, which are stored and logged, as Prometheus
+// metrics, and as OpenTelemetry traces.
 //
-// Records are what the database says of tasks and steps anyway, in the terms that other programs know
-// (browser_browse_call and so on), and what people did to the installation: settings, consents, sign-ins, exports.
-// The package stands around store, ledger and backend like the budget does; neither knows of it.
+// Records contain what the database knows about tasks and steps, under names that other programs know
+// (browser_browse_call and so on), and the audit log of what people did to the installation: settings, approvals,
+// sign-ins, exports. The package wraps store, ledger and backend, as the budget does; they do not know about it.
 package telemetry

@@ -15,22 +15,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts what clank does. Names and units follow https://prometheus.io/docs/practices/naming/. Labels have few
-// values: nobody is named.
+// Metrics are clank's Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. Labels
+// have few values and never identify a person.
 type Metrics struct {
-	Registry                         *prometheus.Registry // what else is served is registered there
+	Registry                         *prometheus.Registry // other collectors can be registered here
 	tasks, steps, calls, tokens, usd *prometheus.CounterVec
 	taskTime, waitTime, stepTime     *prometheus.HistogramVec
 	stopTime                         prometheus.Histogram
 	mu                               sync.Mutex
-	held                             map[int64]budget.Entry // calls of models that are under way, by id
-	tools                            map[string]bool        // names that have a series of their own
+	held                             map[int64]budget.Entry // model calls in progress, by id
+	tools                            map[string]bool        // tool names with a series of their own
 }
 
-// maxTools bounds the series of tools: models make up names.
+// maxTools bounds the number of tool series, because models invent names.
 const maxTools = 100
 
-// NewMetrics returns metrics that count from zero.
+// NewMetrics returns metrics that start at zero.
 func NewMetrics(version string) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "clank_" + name, Help: help}, labels)
@@ -144,7 +144,7 @@ func (m *Metrics) toolLabel(name string) string {
 	return name
 }
 
-// Ledger returns l with the calls of models counted that are written down there.
+// Ledger returns l wrapped so that model calls recorded there are counted.
 func (m *Metrics) Ledger(l budget.Ledger) budget.Ledger { return &countedLedger{l, m} }
 
 type countedLedger struct {

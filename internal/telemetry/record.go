@@ -11,32 +11,32 @@ import (
 	"clank/sessions/approval"
 )
 
-// Kind says what a [Record] is of.
+// Kind is the type of a [Record].
 type Kind string
 
-// The kinds of records. The first four are those of the contract, and made of tasks and steps; the rest is the audit
-// log: what people did to the installation.
+// Kinds of records. The first four are part of the API contract and derived from tasks and steps; the others form the
+// audit log of what people did to the installation.
 const (
 	KindBrowseCall   Kind = "browser_browse_call"        // a task was answered, limited or stopped
-	KindBrowseFailed Kind = "browser_browse_failed"      // a task failed, or clank ended under it
+	KindBrowseFailed Kind = "browser_browse_failed"      // a task failed, or was interrupted by a shutdown
 	KindToolStep     Kind = "browser_tool_step"          // a tool was used
-	KindSessionTurn  Kind = "browser_agent_session_turn" // the local agent began with a task
+	KindSessionTurn  Kind = "browser_agent_session_turn" // the local agent started a task
 
-	KindSettings Kind = "settings_changed" // data: changes, by key from and to; made by the store of settings
+	KindSettings Kind = "settings_changed" // data: changes, by key with from and to; added by the store of settings
 	KindKey      Kind = "key_kept"         // data: name, forgotten
 	KindConsent  Kind = "consent_decided"  // data: source, class, origin, allowed, forSession, by, reason
 	KindSignIn   Kind = "signed_in"        // data: with ("link", "token" or "discord"), from (an address)
-	KindSignOut  Kind = "signed_out"       // sign-ins were ended by others or from elsewhere; data: by, whose, from
+	KindSignOut  Kind = "signed_out"       // sign-ins were ended by someone else or from elsewhere; data: by, whose, from
 	KindExport   Kind = "exported"         // data: what ("run", "download")
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 var Kinds = []Kind{
 	KindBrowseCall, KindBrowseFailed, KindToolStep, KindSessionTurn, KindSettings, KindKey, KindConsent, KindSignIn,
 	KindSignOut, KindExport,
 }
 
-// Record is one thing that happened. Data is a JSON object; that of a private task says nothing of pages and words.
+// Record is an event. Data is a JSON object; for a private task it contains nothing of pages and messages.
 type Record struct {
 	At      time.Time       `json:"ts"`
 	Kind    Kind            `json:"kind"`
@@ -48,48 +48,47 @@ type Record struct {
 	Data    json.RawMessage `json:"metadata,omitempty"`
 }
 
-// Query asks for records. Fields that are zero do not restrict it.
+// Query selects records. Zero fields do not restrict it.
 type Query struct {
 	Kinds  []Kind
 	Guild  string
 	Task   string
-	Since  time.Time // then or later
+	Since  time.Time // inclusive
 	Before time.Time
-	Limit  int // how many at most; 0 = [DefaultLimit]
+	Limit  int // 0 means [DefaultLimit]
 }
 
-// DefaultLimit is how many records a query returns that does not say, and MaxLimit how many it may ask for.
+// DefaultLimit is the number of records that a query without a limit returns, and MaxLimit the maximum.
 const (
 	DefaultLimit = 100
 	MaxLimit     = 10_000
 )
 
-// Store keeps records. Package sqlite has one, which makes those of tasks and steps of these.
+// Store stores records. Package sqlite implements it, and derives the records of tasks and steps from these.
 type Store interface {
-	// AddRecord keeps a record of the audit log.
+	// AddRecord adds a record to the audit log.
 	AddRecord(ctx context.Context, r Record) error
-	// Records returns those that q asks for, the last first.
+	// Records returns the records that q selects, newest first.
 	Records(ctx context.Context, q Query) ([]Record, error)
-	// PruneRecords deletes those of the audit log before a time.
+	// PruneRecords deletes records of the audit log before a time.
 	PruneRecords(ctx context.Context, before time.Time) error
 }
 
-// Recorder keeps and logs what happens. Its fields are set before its first use; its methods are safe for concurrent
-// use.
+// Recorder stores and logs records. Set its fields before first use; its methods are safe for concurrent use.
 type Recorder struct {
 	Store   Store
 	Metrics *Metrics
-	Tracer  *Tracer      // nil = no traces are made
-	Logger  *slog.Logger // hears of each record at level Info
+	Tracer  *Tracer      // nil disables traces
+	Logger  *slog.Logger // receives each record at level Info
 
 	mu   sync.Mutex
 	open map[string]sessions.TaskState // tasks that are not final, by id
 }
 
-// Audit records what somebody did to the installation. A record that cannot be kept is logged all the same.
+// Audit adds a record to the audit log. If that fails the record is still logged.
 func (r *Recorder) Audit(ctx context.Context, rec Record, data map[string]any) {
 	rec.At = time.Now()
-	rec.Data, _ = json.Marshal(data) // strings, numbers and truth always marshal
+	rec.Data, _ = json.Marshal(data) // strings, numbers and booleans always marshal
 	if err := r.Store.AddRecord(context.WithoutCancel(ctx), rec); err != nil {
 		r.Logger.Warn("a record of the audit log is not kept", "kind", rec.Kind, "err", err)
 	}
@@ -103,7 +102,7 @@ func (r *Recorder) log(ctx context.Context, rec Record) {
 		slog.String("task", rec.Task), slog.Any("metadata", rec.Data))
 }
 
-// SessionStore returns s with what becomes of tasks logged and counted.
+// SessionStore returns s wrapped so that changes of tasks are logged and counted.
 func (r *Recorder) SessionStore(s sessions.Store) sessions.Store { return &observedStore{s, r} }
 
 type observedStore struct {
@@ -142,7 +141,7 @@ func (s *observedStore) Prune(ctx context.Context, before time.Time, keep, limit
 	return s.Store.Prune(ctx, before, keep, limit)
 }
 
-// FollowConsents keeps what becomes of the questions that people are asked, until ctx ends.
+// FollowConsents records the answers to approval questions until ctx ends.
 func (r *Recorder) FollowConsents(ctx context.Context, q *approval.Queue) {
 	f := q.Follow(func(approval.Question) bool { return false })
 	defer f.Close()
@@ -166,7 +165,7 @@ func (r *Recorder) FollowConsents(ctx context.Context, q *approval.Queue) {
 	}
 }
 
-// observeTask logs and counts what a task has become.
+// observeTask logs and counts a changed task.
 func (r *Recorder) observeTask(ctx context.Context, t sessions.TaskRecord) {
 	r.mu.Lock()
 	before, known := r.open[t.ID]
@@ -191,7 +190,7 @@ func (r *Recorder) observeTask(ctx context.Context, t sessions.TaskRecord) {
 	}
 }
 
-// logNew logs the record that the store has just made, if anybody reads the log.
+// logNew logs the record that the store has just created, if that log level is enabled.
 func (r *Recorder) logNew(ctx context.Context, q Query) {
 	if !r.Logger.Enabled(ctx, slog.LevelInfo) {
 		return

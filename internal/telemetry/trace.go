@@ -29,14 +29,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Tracer makes a trace of each task: its time in line, what its models and tools did, and the protocol calls below
-// them. Spans follow OpenTelemetry's conventions for generative AI. They have neither what people wrote nor addresses.
+// Tracer traces each task: its time in the queue, its model calls and tools, and the protocol calls below them. Spans
+// follow OpenTelemetry's conventions for generative AI. They contain neither prompts nor addresses.
 type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 
 	mu   sync.Mutex
-	runs map[string]*taskTrace // tasks that run, by id
+	runs map[string]*taskTrace // running tasks by id
 }
 
 // OpenTracer returns a tracer for the collector that OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
@@ -75,7 +75,8 @@ func OpenTracer(ctx context.Context, getenv func(string) string, version string,
 	return &Tracer{provider: p, tracer: p.Tracer("clank"), runs: make(map[string]*taskTrace)}, nil
 }
 
-// Close sends what is left. A collector that does not take it within seconds loses it, which is logged.
+// Close sends the remaining spans. If the collector does not accept them within seconds they are dropped, which is
+// logged.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -88,7 +89,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// parseHeaders reads "key=value,key=value" as W3C baggage writes it. Its errors do not repeat values, which may be secret.
+// parseHeaders parses "key=value,key=value" in the format of W3C baggage. Its errors do not contain values, which may
+// be secret.
 func parseHeaders(text string) (http.Header, error) {
 	h := make(http.Header)
 	for pair := range strings.SplitSeq(text, ",") {
@@ -112,7 +114,8 @@ func parseHeaders(text string) (http.Header, error) {
 	return h, nil
 }
 
-// uploader posts spans to a collector. OpenTelemetry's own would bring gRPC along: 3 MB more of clank.
+// uploader posts spans to a collector. OpenTelemetry's own exporter depends on gRPC, which would add 3 MB to the
+// binary.
 type uploader struct {
 	at      string
 	headers http.Header
@@ -121,7 +124,7 @@ type uploader struct {
 func (*uploader) Start(context.Context) error { return nil }
 func (*uploader) Stop(context.Context) error  { return nil }
 
-// UploadTraces sends spans as an ExportTraceServiceRequest, which looks like a TracesData.
+// UploadTraces sends spans as an ExportTraceServiceRequest, whose encoding equals that of TracesData.
 func (u *uploader) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
@@ -145,10 +148,10 @@ func (u *uploader) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSp
 	return nil
 }
 
-// taskTrace is the trace of a task that runs. As a [trace.Span] it stands for what the task does just now, so that
-// protocol calls come below the step they are made for.
+// taskTrace is the trace of a running task. As a [trace.Span] it is the span of the current step, so that protocol
+// calls become its children.
 type taskTrace struct {
-	trace.Span // the task's own
+	trace.Span // of the task
 	tracer     trace.Tracer
 
 	mu   sync.Mutex
@@ -164,7 +167,7 @@ func (r *taskTrace) SpanContext() trace.SpanContext {
 	return r.Span.SpanContext()
 }
 
-// begin starts the trace of a task whose turn has come.
+// begin starts the trace of a task that has started.
 func (t *Tracer) begin(r sessions.TaskRecord) {
 	if t == nil {
 		return
@@ -190,7 +193,7 @@ func (t *Tracer) end(r sessions.TaskRecord) {
 	delete(t.runs, r.ID)
 	t.mu.Unlock()
 	if run == nil {
-		return // it never left the line
+		return // it never started
 	}
 	run.endStep(sessions.Step{}, r.Ended)
 	run.SetAttributes(attribute.String("clank.state", string(r.State)), semconv.GenAIRequestModel(r.Model),
@@ -201,7 +204,7 @@ func (t *Tracer) end(r sessions.TaskRecord) {
 	run.End(trace.WithTimestamp(r.Ended))
 }
 
-// follow returns ctx with the trace of a task, and the trace, which is nil if there is none.
+// follow returns ctx with the trace of a task, and that trace, or nil if there is none.
 func (t *Tracer) follow(ctx context.Context, task string) (context.Context, *taskTrace) {
 	if t == nil {
 		return ctx, nil
@@ -215,7 +218,7 @@ func (t *Tracer) follow(ctx context.Context, task string) (context.Context, *tas
 	return trace.ContextWithSpan(ctx, run), run
 }
 
-// beginStep starts the span of a question to a model, or of the use of a tool.
+// beginStep starts the span of a model call or a tool call.
 func (r *taskTrace) beginStep(s sessions.Step, at time.Time) {
 	if r == nil {
 		return
@@ -250,7 +253,7 @@ func (r *taskTrace) endStep(s sessions.Step, at time.Time) {
 	span.End(trace.WithTimestamp(at))
 }
 
-// nameModel adds to the step of ctx which model is asked.
+// nameModel adds the name of the model to the step of ctx.
 func nameModel(ctx context.Context, model string) {
 	run, ok := trace.SpanFromContext(ctx).(*taskTrace)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold brings s to lower-case ASCII as far as its letters and brackets look
-// like it, and leaves out what cannot be seen.
+// fold converts s to lower-case ASCII as far as its letters and brackets look like ASCII, and drops invisible
+// characters.
 func fold(s string) folded {
 	f := folded{runes: make([]rune, 0, len(s)), from: make([]int, 0, len(s)), length: len(s)}
 	for i, r := range s {
@@ -24,10 +24,10 @@ func fold(s string) folded {
 	return f
 }
 
-// appendLike appends what r, which is not ASCII, looks like: nothing if it
-// cannot be seen, several runes if it is made of several.
+// appendLike appends what r, which is not ASCII, looks like: nothing if it is invisible, several runes if it is
+// composed of several.
 //
-// What resembles a letter or digit but is none comes as the negative of it.
+// What resembles a letter or digit but is neither is appended as its negative.
 func appendLike(to []rune, r rune) []rune {
 	if plainLetter(r) {
 		return append(to, r)
@@ -64,7 +64,7 @@ func appendSeen(to []rune, r rune) []rune {
 	return to
 }
 
-// plainLetter tells the bulk of the letters of East Asia, which look like themselves alone.
+// plainLetter reports whether r is one of the common East Asian letters, which resemble no other.
 func plainLetter(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3 || r >= 0x3041 && r <= 0x3096
 }
@@ -75,9 +75,9 @@ func asciiLetter(c rune) rune {
 		return d
 	}
 	switch {
-	case c >= 0x1D400 && c <= 0x1D6A3: // styled letters; the holes between them, which fonts and models fill, do not decompose
+	case c >= 0x1D400 && c <= 0x1D6A3: // mathematical letters; the gaps in the block, which fonts and models fill, do not decompose
 		return 'a' + (c-0x1D400)%26
-	case c >= 0x1F130 && c <= 0x1F189: // squared and circled letters, in three alphabets
+	case c >= 0x1F130 && c <= 0x1F189: // squared and circled letters
 		if n := (c - 0x1F130) % 0x20; n < 26 {
 			return 'a' + n
 		}
@@ -95,8 +95,8 @@ func asciiLetter(c rune) rune {
 	return c
 }
 
-// lookAlikes are characters that compatibility decomposition leaves alone and that people, or models, read as the
-// ASCII character. Only the letters of our marker's name matter. A zero-width or blank one stands for a space.
+// lookAlikes are characters without a compatibility decomposition that people or models read as the ASCII character.
+// Only the letters of the marker's name matter. Zero-width and blank characters are mapped to a space.
 var lookAlikes = singleRunes(map[rune]string{
 	'<': "‹«〈〈⟨《⟪❮❬❰˂ᐸ᚜⧼≺⋖≪⋘⦑⦓⪡＜﹤⟪⫷",
 	'>': "›»〉〉⟩》⟫❯❭❱˃ᐳ᚛⧽≻⋗≫⋙⦒⦔⪢＞﹥⟫⫸",

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxRun is how many hidden characters in a row are written out; the rest of them are counted.
+// maxRun is the number of consecutive hidden characters that are written out; further ones are counted.
 const maxRun = 8
 
-// normalizeLines brings every kind of line break to \n, and broken UTF-8 to U+FFFD.
+// normalizeLines converts all line breaks to \n, and invalid UTF-8 to U+FFFD.
 func normalizeLines(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsAny(s, "\r\v\f\u0085\u2028\u2029") {
@@ -21,8 +21,8 @@ func normalizeLines(s string) string {
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// showHidden writes what a person does not see, and what makes the order on screen differ from the order in memory,
-// as \u{202E}. What writing needs stays: see [neededLength]. A hyphen that only a line's end would show is left out.
+// showHidden writes hidden characters, and those that change the display order, as \u{202E}. Characters that normal
+// writing needs are kept: see [neededLength]. A soft hyphen within a word is dropped.
 func showHidden(s string) string {
 	at := nextHidden(s, 0)
 	if at == len(s) {
@@ -46,7 +46,7 @@ func showHidden(s string) string {
 		case r == softHyphen && hyphenates(s, at, size):
 		default:
 			if run++; run <= maxRun {
-				// Four digits at least: they are never read as letters of a marker.
+				// At least four digits, so that they are not read as letters of a marker.
 				fmt.Fprintf(&b, `\u{%04X}`, r)
 			}
 		}
@@ -58,7 +58,7 @@ func showHidden(s string) string {
 	return b.String()
 }
 
-// hiddenCount tells how many of a run of hidden characters were not written out.
+// hiddenCount returns a note about hidden characters of a run that were not written out.
 func hiddenCount(run int) string {
 	if run <= maxRun {
 		return ""
@@ -66,7 +66,7 @@ func hiddenCount(run int) string {
 	return fmt.Sprintf("[%d more hidden characters]", run-maxRun)
 }
 
-// nextHidden returns the index of the first hidden character of s from at on; the length of s if there is none.
+// nextHidden returns the index of the first hidden character of s at or after at; the length of s if there is none.
 func nextHidden(s string, at int) int {
 	for at < len(s) {
 		if c := s[at]; c < utf8.RuneSelf {
@@ -85,21 +85,21 @@ func nextHidden(s string, at int) int {
 	return at
 }
 
-// isHidden tells the characters that show nothing, or that only order others.
-// Private characters are not hidden: pages draw their icons with them.
+// isHidden reports whether a character shows nothing or only changes the display order. Private-use characters are
+// not hidden: pages use them for icons.
 func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
 	case r < 0xA0:
 		return r < ' ' || r >= 0x7f
-	case r < 0x2000: // soft hyphen, joiner of graphemes, Arabic letter mark, fillers, Khmer vowels, Mongolian selectors
+	case r < 0x2000: // soft hyphen, combining grapheme joiner, Arabic letter mark, fillers, Khmer vowels, Mongolian selectors
 		switch r {
 		case softHyphen, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5:
 			return true
 		}
 		return r >= 0x180B && r <= 0x180F
-	case r < 0x2070: // zero width, marks, embeddings, isolates, invisible operators
+	case r < 0x2070: // zero-width characters, marks, embeddings, isolates, invisible operators
 		return r >= 0x200B && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060
 	case r < 0xFE00:
 		return r == 0x2800 || r == 0x3164
@@ -111,8 +111,8 @@ func isHidden(r rune) bool {
 
 const softHyphen = 0xAD
 
-// hyphenates reports whether the soft hyphen at s[at:] does what it is for: it stands within a word, with two letters
-// on either side. Dropping it shows what a person sees.
+// hyphenates reports whether the soft hyphen at s[at:] has its normal use: within a word, with two letters on either
+// side. Dropping it gives the text that a person sees.
 func hyphenates(s string, at, size int) bool {
 	r1, n := utf8.DecodeLastRuneInString(s[:at])
 	r2, _ := utf8.DecodeLastRuneInString(s[:at-n])

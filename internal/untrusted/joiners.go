@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// joinerScripts are the scripts whose letters change with a joiner or a non-joiner
-// beside them (RFC 5892, appendix A, and Unicode's UAX 31).
+// joinerScripts are the scripts in which joiners and non-joiners change the shape of letters (RFC 5892, appendix A,
+// and Unicode's UAX 31).
 var joinerScripts = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Hanifi_Rohingya, unicode.Adlam,
 	unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
 	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese,
 }
 
-// unspacedScripts are the scripts that put no spaces between words, and sometimes a space without width.
+// unspacedScripts are the scripts that put no spaces between words, and sometimes use zero-width spaces.
 var unspacedScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Javanese, unicode.Balinese}
 
 // leftwardScripts are the scripts written from right to left.
@@ -22,7 +22,7 @@ var leftwardScripts = []*unicode.RangeTable{
 	unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
 }
 
-// flagTags are the tags of the flags that are no countries', with their end.
+// flagTags are the tag sequences of flags of regions, including their end.
 var flagTags = []string{flagSequence("gbeng"), flagSequence("gbsct"), flagSequence("gbwls")}
 
 func flagSequence(s string) string {
@@ -35,9 +35,9 @@ const (
 	emojiStyle = 0xFE0F
 )
 
-// neededLength returns how many bytes at s[at:], where the hidden character r of that size
-// stands, ordinary writing needs: 0 if none. No two hidden characters in a row
-// are needed, in emoji apart, so that nothing can be spelled with them.
+// neededLength returns the number of bytes at s[at:], where the hidden character r of that size is, that normal
+// writing needs; 0 if none. Except in emoji, two consecutive hidden characters are never needed, so that nothing can
+// be encoded with them.
 func neededLength(s string, at int, r rune, size int) int {
 	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	after, n := utf8.DecodeRuneInString(s[at+size:])
@@ -45,7 +45,7 @@ func neededLength(s string, at int, r rune, size int) int {
 		return flagLength(s, at, before)
 	}
 	if r == emojiStyle && after == joiner && isPictorial(before) && isPictorial(firstRune(s[at+size+n:])) {
-		return size + n // as in the heart on fire
+		return size + n // as in the heart-on-fire emoji
 	}
 	if isHidden(before) || isHidden(after) {
 		return 0
@@ -80,7 +80,7 @@ func firstRune(s string) rune {
 	return r
 }
 
-// flagLength returns the length of a flag's tags at s[at:]; 0 if there are none.
+// flagLength returns the length of a flag's tag sequence at s[at:]; 0 if there is none.
 func flagLength(s string, at int, before rune) int {
 	const blackFlag = 0x1F3F4
 	for _, tags := range flagTags {
@@ -91,7 +91,7 @@ func flagLength(s string, at int, before rune) int {
 	return 0
 }
 
-// isPictorial reports whether r is a picture that emoji are made of, or the colour of a skin.
+// isPictorial reports whether r is a pictograph used in emoji, or a skin tone modifier.
 func isPictorial(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sm) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x203C || r == 0x2049 || r == 0x3030 || r == 0x303D
 }
@@ -100,8 +100,8 @@ func isJamo(r rune) bool {
 	return r >= 0x1100 && r <= 0x11FF && r != 0x115F && r != 0x1160 || r >= 0xA960 && r <= 0xA97F || r >= 0xD7B0 && r <= 0xD7FF
 }
 
-// besideLeftward reports whether there is a letter that is written from right to
-// left on the line of the mark at s[at:], up to the next hidden characters.
+// besideLeftward reports whether the line of the mark at s[at:] contains a letter of a right-to-left script before
+// the next hidden characters on either side.
 func besideLeftward(s string, at, size int) bool {
 	for i := at; i > 0; {
 		r, n := utf8.DecodeLastRuneInString(s[:i])

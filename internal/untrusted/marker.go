@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// markerLetters is the marker's name when only letters count. Nothing in it
-// repeats its own beginning, so two of them never overlap.
+// markerLetters is the marker's name without separators. No prefix of it occurs again inside, so two of them never
+// overlap.
 const markerLetters = "externaluntrustedcontent"
 
-const maxTail = 80 // runes between the name and the brackets that close a marker
+const maxTail = 80 // runes between the name and the closing brackets of a marker
 
-// folded is a text brought to what it looks like, rune by rune.
+// folded is a text converted to its ASCII look-alikes, rune by rune.
 type folded struct {
 	runes  []rune
-	from   []int // byte offset in the text of the character that each rune comes from
+	from   []int // byte offset in the text from which each rune comes
 	length int   // of the text, in bytes
 }
 
-// at returns the byte offset in the text of rune i; its length if there is none.
+// at returns the byte offset of rune i in the text; its length if there is no such rune.
 func (f folded) at(i int) int {
 	if i < len(f.from) {
 		return f.from[i]
@@ -28,8 +28,8 @@ func (f folded) at(i int) int {
 	return f.length
 }
 
-// replaceMarkers replaces what looks like a marker in s, whatever alphabet,
-// width, case, punctuation or digits it is written with.
+// replaceMarkers replaces everything in s that looks like a marker, in any alphabet, width, case, punctuation or
+// digits.
 func replaceMarkers(s string) string {
 	if !hasMarkerName(s) {
 		return s
@@ -44,7 +44,7 @@ func replaceMarkers(s string) string {
 		}
 		read = 0
 		from, isEnd := f.open(f.first(i))
-		begin := max(f.at(from), last) // the brackets of the one before may have been looked for up to here
+		begin := max(f.at(from), last) // up to here belongs to the marker before
 		b.WriteString(s[last:begin])
 		b.WriteString(fakeMarker(isEnd))
 		last = max(f.at(f.closing(i+1)), begin)
@@ -60,13 +60,13 @@ func fakeMarker(isEnd bool) string {
 	return startFake
 }
 
-// baseLetter returns the letter that a folded rune stands for: an English one, or that which a
-// digit or sign resembles; a space for any other letter or digit, 0 for all else.
+// baseLetter returns the letter that a folded rune stands for: an ASCII letter, or the one that a digit or sign
+// resembles; a space for any other letter or digit, 0 for everything else.
 func baseLetter(r rune) byte {
 	r = max(r, -r)
 	switch {
 	case r == 'i':
-		return 'l' // a capital I is an l to the eye; the name has no i of its own
+		return 'l' // a capital I looks like an l; the name contains no i
 	case r >= 'a' && r <= 'z':
 		return byte(r)
 	case r >= '0' && r <= '9':
@@ -83,13 +83,13 @@ func baseLetter(r rune) byte {
 	return ' '
 }
 
-// nameProgress is how far the marker's name has been read, in all ways to read what went before: bit n says that its
-// first n+1 letters have just been seen (the shift-and search of Baeza-Yates and Gonnet).
+// nameProgress is the state of the search for the marker's name, for all readings of the text so far: bit n is set if
+// its first n+1 letters were just read (the shift-and algorithm of Baeza-Yates and Gonnet).
 type nameProgress uint32
 
 const wholeName nameProgress = 1 << (len(markerLetters) - 1)
 
-// namePlaces has for each letter the bits of the places where a name has it.
+// namePlaces has, for each letter, a bit for each of its positions in the name.
 type namePlaces [utf8.RuneSelf]nameProgress
 
 var forward, backward = placesOf(markerLetters), placesOf(reversed(markerLetters))
@@ -107,8 +107,8 @@ func reversed(s string) string {
 	return string(b)
 }
 
-// next takes the next rune, and reports whether the name ends with it. A sign that
-// resembles a letter may be that letter, or punctuation that does not count.
+// next reads a rune and reports whether the name ends with it. A sign that resembles a letter is read both as that
+// letter and as punctuation to be ignored.
 func (d *nameProgress) next(name *namePlaces, folded rune) bool {
 	c := baseLetter(folded)
 	if c == 0 {
@@ -122,10 +122,10 @@ func (d *nameProgress) next(name *namePlaces, folded rune) bool {
 	return with&wholeName != 0
 }
 
-// isSign reports whether a folded rune is no letter, but resembles one.
+// isSign reports whether a folded rune is not a letter but resembles one.
 func isSign(r rune) bool { return r < 0 || r == '|' || r == '!' || r == '$' || r == '@' }
 
-// first returns the rune with which the name begins that ends with rune last.
+// first returns the index of the first rune of the name whose last rune is at index last.
 func (f folded) first(last int) int {
 	var read nameProgress
 	for i := last; i >= 0; i-- {
@@ -136,7 +136,7 @@ func (f folded) first(last int) int {
 	return 0
 }
 
-// hasMarkerName reports whether s holds the marker's name, without folding it.
+// hasMarkerName reports whether s contains the marker's name, without folding s.
 func hasMarkerName(s string) bool {
 	var read nameProgress
 	var like []rune
@@ -157,7 +157,7 @@ func hasMarkerName(s string) bool {
 	return false
 }
 
-// asciiFolded is each ASCII character that counts, in lower case, and 0 for the others.
+// asciiFolded maps relevant ASCII characters to lower case, and the others to 0.
 var asciiFolded = func() (t [utf8.RuneSelf]rune) {
 	for r := range t {
 		if l := unicode.ToLower(rune(r)); baseLetter(l) != 0 {
@@ -167,11 +167,11 @@ var asciiFolded = func() (t [utf8.RuneSelf]rune) {
 	return t
 }()
 
-// digitLetters are the letters that digits are written for.
+// digitLetters are the letters that digits are used for.
 var digitLetters = [10]byte{'o', 'l', ' ', 'e', 'a', 's', ' ', 't', ' ', ' '}
 
-// open returns the rune of f where the marker whose name begins with rune first
-// starts: before its END and its brackets.
+// open returns the index of the first rune of a marker, including END and its brackets, whose name begins at rune
+// first.
 func (f folded) open(first int) (from int, isEnd bool) {
 	from = first
 	if end := f.before(first, "end"); end == 0 || end > 0 && !unicode.IsLetter(f.runes[end-1]) {
@@ -189,7 +189,7 @@ func (f folded) open(first int) (from int, isEnd bool) {
 	return start, isEnd
 }
 
-// before returns the rune with which a word begins whose letters are the last before rune at; -1 if others are.
+// before returns the index of the first rune of word if its letters end directly before rune at; otherwise -1.
 func (f folded) before(at int, word string) int {
 	for left := len(word); left > 0; left-- {
 		for at--; at >= 0 && (baseLetter(f.runes[at]) == 0 || isSign(f.runes[at])); {
@@ -202,8 +202,8 @@ func (f folded) before(at int, word string) int {
 	return at
 }
 
-// closing returns the rune of f after the marker whose name ends before rune
-// at: behind its brackets, if they come soon, on the same line.
+// closing returns the index after the marker whose name ends before rune at: after its closing brackets if they
+// follow soon on the same line.
 func (f folded) closing(at int) int {
 	for i := at; i < len(f.runes) && i < at+maxTail; i++ {
 		switch f.runes[i] {

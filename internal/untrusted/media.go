@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// mediaWord at the start of a line makes some programs that read a tool's text attach the file named after it.
+// mediaWord at the start of a line makes some programs that read a tool's output attach the file named after it.
 const mediaWord = "media"
 
-// mediaPrefixes are the characters that may stand before the word.
+// mediaPrefixes are the characters that may precede the word.
 const mediaPrefixes = " \t`'\"*->#+~|(["
 
 // defuseMedia writes MEDIA: at the start of a line as [MEDIA]: instead.

@@ -10,61 +10,60 @@ import (
 	"unicode/utf8"
 )
 
-// MinSecretLength is the length, in characters, below which a secret is not taken: it could not be told apart from
+// MinSecretLength is the minimum length of a secret in characters: a shorter one could not be distinguished from
 // other text.
 const MinSecretLength = 4
 
-// maxFieldBytes bounds a user name and a secret, in bytes.
+// maxFieldBytes is the maximum length of a user name or secret in bytes.
 const maxFieldBytes = 4096
 
-// Entry is what may be known of a login.
+// Entry is the part of a login that is not secret.
 type Entry struct {
 	Name        string   `json:"name"`
-	Origins     []string `json:"origins"` // as [ParseOrigin] returns them
+	Origins     []string `json:"origins"` // in the form of [ParseOrigin]
 	Username    string   `json:"username"`
 	HasPassword bool     `json:"hasPassword"`
 	HasTOTP     bool     `json:"hasTOTP"`
 	Digits      int      `json:"digits,omitempty"` // of its one-time codes
-	// Users and Roles are ids of those who may use it besides the operator's own doors.
+	// Users and Roles are the ids of those who may use it besides the operator.
 	Users []string `json:"users,omitempty"`
 	Roles []string `json:"roles,omitempty"`
 }
 
-// Allows reports whether a person who comes from elsewhere than the operator's own doors may use the entry: as a user
-// or by one of the roles.
+// Allows reports whether a person other than the operator may use the entry, by user id or by one of the roles.
 func (e Entry) Allows(user string, roles []string) bool {
 	return user != "" && slices.Contains(e.Users, user) || slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(e.Roles, r) })
 }
 
-// NewEntry is an entry to keep.
+// NewEntry is an entry to store.
 type NewEntry struct {
 	Name         string
-	Origins      []string // as people write them
+	Origins      []string // as entered by people
 	Username     string
-	Password     string // may be empty if there is a TOTP
-	TOTP         string // otpauth:// address or secret in base32; "" for none
+	Password     string // may be empty if TOTP is set
+	TOTP         string // otpauth:// URI or base32 secret; "" for none
 	Users, Roles []string
 }
 
-// Errors that callers tell apart. Those of this package wrap them.
+// Errors that callers distinguish. Errors of this package wrap them.
 var (
-	// ErrInvalidEntry says that an entry cannot be kept as it is given.
+	// ErrInvalidEntry means that an entry cannot be stored as given.
 	ErrInvalidEntry = errors.New("the entry is not complete")
-	// ErrNotFound says that there is no entry of that name.
+	// ErrNotFound means that there is no entry of that name.
 	ErrNotFound = errors.New("there is no such entry in the vault")
-	// ErrWrongOrigin says that an entry is not for this origin.
+	// ErrWrongOrigin means that an entry is not for this origin.
 	ErrWrongOrigin = errors.New("the entry is not for this page")
-	// ErrNoKey says that the vault has entries, and the key to them is not there.
+	// ErrNoKey means that the vault has entries but its key is missing.
 	ErrNoKey = errors.New("the key of the vault is not there")
-	// ErrWrongKey says that the key that was given is another vault's.
+	// ErrWrongKey means that the configured key belongs to another vault.
 	ErrWrongKey = errors.New("this is not the key of the vault")
-	// ErrDamaged says that the file is not as we wrote it. It is never overwritten then.
+	// ErrDamaged means that the file is not as it was written. It is never overwritten then.
 	ErrDamaged = errors.New("the vault's file is damaged")
 )
 
 var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// check brings the entry into the form in which it is kept.
+// check validates the entry and normalizes it for storage.
 func (n *NewEntry) check() error {
 	if !nameShape().MatchString(n.Name) {
 		return fmt.Errorf("%w: name %q: use letters, digits, dot, dash and underscore, 64 at most", ErrInvalidEntry, n.Name)

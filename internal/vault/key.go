@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// keySize is that of AES-256.
+// keySize is the key size of AES-256.
 const keySize = 32
 
-// vaultKey is a key and the name by which a vault's file says which one it is encrypted with.
+// vaultKey is a key and its id, by which a vault file refers to it.
 type vaultKey struct {
 	bytes [keySize]byte
 	id    string
@@ -27,12 +27,12 @@ type vaultKey struct {
 
 func newKey() vaultKey {
 	var k vaultKey
-	_, _ = rand.Read(k.bytes[:]) // it does not fail: the program would end
+	_, _ = rand.Read(k.bytes[:]) // never fails, see crypto/rand
 	k.id = keyID(k.bytes)
 	return k
 }
 
-// keyID names a key without telling anything of it.
+// keyID returns an id for a key that reveals nothing about it.
 func keyID(b [keySize]byte) string {
 	sum := sha256.Sum256(append([]byte("clank vault key\x00"), b[:]...))
 	return hex.EncodeToString(sum[:8])
@@ -40,7 +40,7 @@ func keyID(b [keySize]byte) string {
 
 func (k vaultKey) text() string { return base64.StdEncoding.EncodeToString(k.bytes[:]) }
 
-// parseKey reads 32 bytes in base64 or hexadecimal digits. The error does not repeat them.
+// parseKey parses 32 bytes in base64 or hexadecimal. The error does not contain them.
 func parseKey(text string) (vaultKey, error) {
 	text = strings.TrimSpace(text)
 	var k vaultKey
@@ -56,18 +56,18 @@ func parseKey(text string) (vaultKey, error) {
 	return k, nil
 }
 
-// Keyring is the keyring of an operating system. Get returns ErrNotInKeyring if there is nothing of that name; other
-// errors say that there is no keyring that could be used.
+// Keyring is a keyring of an operating system. Get returns ErrNotInKeyring if there is no item of that name; other
+// errors mean that no keyring can be used.
 type Keyring interface {
 	Get(ctx context.Context, name string) (string, error)
 	Set(ctx context.Context, name, secret string) error
 	Delete(ctx context.Context, name string) error
 }
 
-// ErrNotInKeyring is a [Keyring]'s answer for names that it does not have.
+// ErrNotInKeyring means that a [Keyring] has no item of that name.
 var ErrNotInKeyring = errors.New("the keyring has nothing of that name")
 
-// keyPlace says where a key is.
+// keyPlace is where a key is stored.
 type keyPlace string
 
 const (
@@ -79,8 +79,8 @@ const (
 // keyName returns the name of a vault's key in a keyring.
 func keyName(vaultID, keyID string) string { return "vault " + vaultID + " key " + keyID }
 
-// findKey returns the key that a vault's file names. If it is nowhere the error is ErrNoKey, or ErrWrongKey if one
-// was given.
+// findKey returns the key that a vault file refers to. If it is not found the error is ErrNoKey, or ErrWrongKey if
+// only other keys are found.
 func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyPlace, error) {
 	if v.opts.Key != "" {
 		k, err := parseKey(v.opts.Key)
@@ -118,7 +118,7 @@ func (v *Vault) keySource() string {
 	return cmp.Or(v.opts.KeySource, "the key that was given")
 }
 
-// storeKey keeps a new key: in the keyring if there is one, otherwise in the file.
+// storeKey stores a new key in the keyring or, if there is none, in the file.
 func (v *Vault) storeKey(ctx context.Context, vaultID string, k vaultKey) error {
 	if v.opts.Keyring != nil && v.opts.Keyring.Set(ctx, keyName(vaultID, k.id), k.text()) == nil {
 		return nil
@@ -130,10 +130,10 @@ func (v *Vault) storeKey(ctx context.Context, vaultID string, k vaultKey) error 
 	return writeKeys(v.opts.KeyFile, append(keys, k))
 }
 
-// dropKey forgets a key that nothing is encrypted with any more.
+// dropKey deletes a key that is no longer used.
 func (v *Vault) dropKey(ctx context.Context, vaultID, id string) error {
 	if v.opts.Keyring != nil {
-		_ = v.opts.Keyring.Delete(ctx, keyName(vaultID, id)) // it may never have been there
+		_ = v.opts.Keyring.Delete(ctx, keyName(vaultID, id)) // it may not be there
 	}
 	keys, err := readKeys(v.opts.KeyFile, rekeyHint)
 	if err != nil || len(keys) == 0 {
@@ -142,10 +142,10 @@ func (v *Vault) dropKey(ctx context.Context, vaultID, id string) error {
 	return writeKeys(v.opts.KeyFile, slices.DeleteFunc(keys, func(k vaultKey) bool { return k.id == id }))
 }
 
-// rekeyHint is what to do about the key of a vault that others may have read.
+// rekeyHint is what to do if others may have read the key.
 const rekeyHint = ", and then change it with \"clank vault rekey\""
 
-// readKeys reads a file of keys, one a line. A file that is not there has none; one that others may read is refused,
+// readKeys reads a file of keys, one per line. A missing file contains none; one that others may read is refused,
 // with the hint.
 func readKeys(path, hint string) ([]vaultKey, error) {
 	info, err := os.Stat(path)
@@ -155,7 +155,7 @@ func readKeys(path, hint string) ([]vaultKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key in %s: %w", path, err)
 	}
-	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // which has no such bits
+	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // Windows has no such bits
 		return nil, fmt.Errorf("the key in %s can be read by others: chmod 600 it%s", path, hint)
 	}
 	data, err := os.ReadFile(path)
@@ -176,7 +176,7 @@ func readKeys(path, hint string) ([]vaultKey, error) {
 	return keys, nil
 }
 
-// writeKeys replaces a file of keys; none removes it.
+// writeKeys replaces a file of keys, or removes it if there are none.
 func writeKeys(path string, keys []vaultKey) error {
 	if len(keys) == 0 {
 		err := beforeStep(stepRemove, path)

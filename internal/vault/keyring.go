@@ -13,20 +13,20 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// keyringService is what a keyring files our keys under.
+// keyringService is the service name of our keys in a keyring.
 const keyringService = "clank"
 
-// keyringTimeout bounds one question to a keyring, which may ask the person to unlock it.
+// keyringTimeout bounds one request to a keyring, which may ask the person to unlock it.
 const keyringTimeout = time.Minute
 
 // SystemKeyring is the keyring of this operating system: Keychain, Credential Manager, or the Secret Service over
 // D-Bus.
 type SystemKeyring struct{}
 
-// errNoKeyring says that this machine, or this login, has none.
+// errNoKeyring means that this machine, or this login session, has none.
 var errNoKeyring = errors.New("no keyring here")
 
-// checkSessionBus keeps the library from starting a message bus of its own where there is none: that would outlive us.
+// checkSessionBus keeps the D-Bus library from starting a message bus where there is none: that would outlive us.
 func checkSessionBus() error {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return nil
@@ -38,8 +38,8 @@ func checkSessionBus() error {
 	return nil
 }
 
-// askKeyring runs a question that takes no context. One that is not answered in time is left behind: it ends with the
-// keyring's own answer, or the program.
+// askKeyring runs a request that takes no context. If it does not finish in time its goroutine is abandoned: it ends
+// when the keyring answers.
 func askKeyring(ctx context.Context, ask func() (string, error)) (string, error) {
 	if err := checkSessionBus(); err != nil {
 		return "", err

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// keyPrefix begins the names of entries that are keys for services and no logins: no login can have such a name.
+// keyPrefix is the prefix of entries that hold service keys; names of logins cannot start with it.
 const keyPrefix = "key "
 
 func (e sealedEntry) isServiceKey() bool { return strings.HasPrefix(e.Name, keyPrefix) }
 
-// SetServiceKey keeps the key for a service, such as a vendor of models, in place of the one of that name. An empty value
-// forgets it.
+// SetServiceKey stores the key of a service, such as a model vendor, replacing one of the same name. An empty value
+// deletes it.
 func (v *Vault) SetServiceKey(ctx context.Context, name, value string) error {
 	if value == "" {
 		if err := v.Remove(ctx, keyPrefix+name); !errors.Is(err, ErrNotFound) {
@@ -31,7 +31,7 @@ func (v *Vault) SetServiceKey(ctx context.Context, name, value string) error {
 	})
 }
 
-// ServiceKeys returns the keys for services, by name. [Vault.Scrub] knows them from then on.
+// ServiceKeys returns the keys of services by name. [Vault.Scrub] replaces them from then on.
 func (v *Vault) ServiceKeys(ctx context.Context) (map[string]string, error) {
 	f, k, _, err := v.load(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (v *Vault) ServiceKeys(ctx context.Context) (map[string]string, error) {
 	return keys, nil
 }
 
-// logins returns the entries that are no keys for services.
+// logins returns the entries that are not service keys.
 func (f *vaultFile) logins() []sealedEntry {
 	return slices.DeleteFunc(slices.Clone(f.Entries), sealedEntry.isServiceKey)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockTimeout bounds the wait for another process, which may hold the lock for as long as a person is asked to unlock
-// a keyring.
+// lockTimeout bounds the wait for another process, which may hold the lock while a person is asked to unlock a
+// keyring.
 const lockTimeout = keyringTimeout + 15*time.Second
 
-// lockFile keeps other processes from changing the vault until unlock. It waits for one that does, no longer than ctx
-// allows.
+// lockFile keeps other processes from changing the vault until unlock is called. It waits for the lock until ctx ends
+// or lockTimeout has passed.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	late := fmt.Errorf("another process keeps %s locked: wait until it has ended, or end it", path)
 	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout, late)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseOrigin reads an origin as a person writes it and returns it as a page's location.origin has it: scheme, host
-// in ASCII and lower case, and the port unless it is the scheme's own. The scheme must be https, or http for a
-// loopback host. Paths, user names, wildcards and addresses without a host are refused.
+// ParseOrigin parses an origin entered by a person and returns it in the form of location.origin: scheme, host in
+// lower-case ASCII, and the port unless it is the default. The scheme must be https, or http for a loopback host.
+// Paths, user names, wildcards and addresses without a host are refused.
 func ParseOrigin(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -50,7 +50,7 @@ func ParseOrigin(text string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// asciiHost returns a host name as pages have it.
+// asciiHost returns the ASCII form of a host name.
 func asciiHost(host string) (string, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if addr.Zone() != "" {
@@ -69,7 +69,7 @@ func isLoopbackHost(host string) bool {
 	return pageorigin.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
-// DisplayOrigins returns origins for people.
+// DisplayOrigins returns origins for people; see [DisplayOrigin].
 func DisplayOrigins(origins []string) (shown []string) {
 	for _, o := range origins {
 		shown = append(shown, DisplayOrigin(o))
@@ -77,8 +77,8 @@ func DisplayOrigins(origins []string) (shown []string) {
 	return shown
 }
 
-// DisplayOrigin returns an origin for people: one with letters beyond ASCII in both forms, because some of them look
-// alike.
+// DisplayOrigin returns an origin for people. One with non-ASCII letters is shown in both forms, because some letters
+// look alike.
 func DisplayOrigin(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || !strings.Contains(u.Host, "xn--") {

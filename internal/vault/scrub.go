@@ -18,30 +18,30 @@ import (
 	"unicode/utf8"
 )
 
-// Scrubber takes known secrets out of texts. The zero value knows none. It is safe for concurrent use.
+// Scrubber replaces known secrets in texts. The zero value knows none. It is safe for concurrent use.
 type Scrubber struct {
-	known atomic.Pointer[secretReplacer] // nil as long as there is none
+	known atomic.Pointer[secretReplacer] // nil if no secret is known
 
 	mu     sync.Mutex
 	values []namedSecret
 }
 
-// namedSecret is a secret and what it is called. A secret may be known by several names.
+// namedSecret is a secret with its name. A secret may have several names.
 type namedSecret struct{ name, value string }
 
-// secretReplacer is what the present secrets are replaced with. It does not change.
+// secretReplacer replaces the current secrets. It is immutable.
 type secretReplacer struct {
 	replacer *strings.Replacer
-	long     *strings.Replacer // of spellings that no picture holds by chance
-	shortest int               // text that holds something of a secret, in bytes
+	long     *strings.Replacer // only spellings long enough not to occur in images by chance
+	shortest int               // length of the shortest text that may contain a secret, in bytes
 	raw      []namedSecret
 	folded   []namedSecret // see [foldText]
 }
 
-// maxCodes is how many one-time codes are remembered; older ones are worth nothing.
+// maxCodes is the number of one-time codes that are remembered; older ones have expired.
 const maxCodes = 8
 
-// Add makes a secret known from now on. Of one name the last few are remembered.
+// Add adds a secret. The last few secrets of each name are remembered.
 func (s *Scrubber) Add(name, value string) {
 	if utf8.RuneCountInString(value) < MinSecretLength {
 		return
@@ -72,7 +72,7 @@ func (s *Scrubber) Add(name, value string) {
 			k.shortest = min(k.shortest, len(p))
 		}
 	}
-	// Of two that begin alike the longer one wins.
+	// Longest first, so that a secret wins over its prefixes.
 	var pairs, long []string
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, p := range slices.SortedFunc(maps.Keys(spelled), longestFirst) {
@@ -104,10 +104,10 @@ func (k *secretReplacer) replaceIn(t string) string {
 	return k.replaceCutTail(k.replaceFolded(k.replacePercentEncoded(k.replacer.Replace(t))))
 }
 
-// minCutTail is how much of a secret at the end of a text is taken for one that was cut off.
+// minCutTail is the minimum length of a prefix of a secret at the end of a text that counts as a truncated secret.
 const minCutTail = 6
 
-// replaceCutTail replaces the beginning of a secret with which a text ends because it was cut there.
+// replaceCutTail replaces a truncated secret at the end of a text.
 func (k *secretReplacer) replaceCutTail(t string) string {
 	body := strings.TrimRight(t, "…. ")
 	for _, v := range k.raw {
@@ -120,11 +120,11 @@ func (k *secretReplacer) replaceCutTail(t string) string {
 	return t
 }
 
-// minInPicture is the length of a spelling, in bytes, that megabytes of base64 do not hold by chance.
+// minInPicture is the minimum length of a spelling, in bytes, that does not occur by chance in megabytes of base64.
 const minInPicture = 10
 
-// pictures are how what is no text begins and ends: PNG, JPEG, WebP, PDF. Searching megabytes of it for a short secret would find it by
-// chance, and spoil the picture.
+// pictures are the first and last bytes of binary formats: PNG, JPEG, WebP, PDF. Short secrets occur by chance in
+// megabytes of their base64, and replacing them would corrupt the data.
 var pictures = []struct{ head, tail string }{
 	{"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "IEND\xaeB`\x82"},
 	{"\xff\xd8\xff", "\xff\xd9"},

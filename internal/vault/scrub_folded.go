@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// minFolded is the length, in characters, from which a secret is also looked for spaced out, with invisible characters in it, and
-// backwards: a shorter one would be found where words happen to meet.
+// minFolded is the minimum length, in characters, of secrets that are also searched with separators, with invisible
+// characters, and backwards: shorter ones would match across words by chance.
 const minFolded = 8
 
-// isSeparator reports whether a character between two others does not keep a reader from reading them as one word.
+// isSeparator reports whether readers ignore a character between two letters of a word.
 func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("\u034f\u115f\u1160\u3164\uffa0", r)
 }
 
-// foldedSpellings returns a secret as [foldText] leaves it, forwards and backwards; nothing if it is too short to tell.
+// foldedSpellings returns a secret in the form of [foldText], forwards and backwards; nothing if it is too short.
 func foldedSpellings(n namedSecret) []namedSecret {
 	runes := []rune(string(foldText(n.value, false).text))
 	ours := foldText("[secret "+n.name+"]", false).text
@@ -29,7 +29,8 @@ func foldedSpellings(n namedSecret) []namedSecret {
 	return []namedSecret{forwards, {n.name, string(runes)}}
 }
 
-// foldText takes separators out of a text and makes it lower case where that changes no lengths. Places are told if they are asked for.
+// foldText removes separators from a text, and converts it to lower case where that keeps the length. If places is
+// set it returns the original positions.
 func foldText(t string, places bool) decodedText {
 	d := decodedText{text: make([]byte, 0, len(t))}
 	for i, r := range t {
@@ -54,7 +55,7 @@ func foldText(t string, places bool) decodedText {
 	return d
 }
 
-// replaceFolded replaces secrets that are spaced out, have invisible characters in them, and both of them backwards.
+// replaceFolded replaces secrets that contain separators or invisible characters, or are reversed.
 func (k *secretReplacer) replaceFolded(t string) string {
 	if len(k.folded) == 0 || len(t) < minFolded {
 		return t

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxPercentLayers is how many percent-encodings within each other are looked through.
+// maxPercentLayers is the number of nested percent-encodings that are decoded.
 const maxPercentLayers = 3
 
-// decodedText is a text without percent-encoding, or without separators, and where each of its bytes stands in the text that it was made
-// of.
+// decodedText is a text after removing percent-encoding or separators, with the position of each byte in the
+// original.
 type decodedText struct {
 	text       []byte
 	start, end []int
@@ -24,7 +24,7 @@ func undecodedText(t string) decodedText {
 	return d
 }
 
-// unescape takes one layer of percent-encoding off. With plus, a plus sign is a space, as in forms.
+// unescape removes one layer of percent-encoding. With plus, a plus sign is decoded as a space, as in forms.
 func (d decodedText) unescape(plus bool) decodedText {
 	out := decodedText{text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)), end: make([]int, 0, len(d.text))}
 	for i := 0; i < len(d.text); i++ {
@@ -43,8 +43,8 @@ func (d decodedText) unescape(plus bool) decodedText {
 	return out
 }
 
-// replacePercentEncoded replaces secrets that are percent-encoded in whatever measure: which characters are is
-// different for the parts of an address, for forms, and for programs that write them.
+// replacePercentEncoded replaces secrets with any percent-encoding: which characters are encoded depends on the part
+// of the URL and on the program.
 func (k *secretReplacer) replacePercentEncoded(t string) string {
 	if strings.IndexByte(t, '%') < 0 {
 		return t
@@ -57,14 +57,14 @@ func (k *secretReplacer) replacePercentEncoded(t string) string {
 			}
 			d = d.unescape(plus)
 			if clean, found := k.replaceDecoded(t, d, k.raw); found {
-				return k.replacePercentEncoded(clean) // there may be more, otherwise written
+				return k.replacePercentEncoded(clean) // there may be more in another encoding
 			}
 		}
 	}
 	return t
 }
 
-// replaceDecoded replaces the secrets that a decoded text holds, where they are encoded, in the text it was made of.
+// replaceDecoded replaces the encoded secrets in t that are found in d, its decoded form.
 func (k *secretReplacer) replaceDecoded(t string, d decodedText, words []namedSecret) (clean string, found bool) {
 	for _, v := range words {
 		var b strings.Builder
@@ -76,7 +76,7 @@ func (k *secretReplacer) replaceDecoded(t string, d decodedText, words []namedSe
 			}
 			first, last := at+i, at+i+len(v.value)-1
 			if t[d.start[first]:d.end[last]] == v.value {
-				at = last + 1 // not encoded: what is left of it is our own words
+				at = last + 1 // not encoded: it is part of a replacement
 				continue
 			}
 			b.WriteString(t[done:d.start[first]] + "[secret " + v.name + "]")

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 )
 
-// stateKeyName is what a keyring files the key of browser states under.
+// stateKeyName is the name of the key of browser states in a keyring.
 const stateKeyName = "browser state key"
 
-// StateKeys returns the keys that the state of people's browsers may be encrypted with, the one for new ones first, and
-// makes one if there is none. They are kept as the key of the vault with these options is: where the environment gives
-// that one, the key follows from it; otherwise it is in the keyring, or in the file browser.key beside the vault's.
+// StateKeys returns the keys that may encrypt the state of people's browsers, starting with the one for new states,
+// which is created if there is none. They are stored like the key of the vault with these options: derived from that
+// key if the environment provides it, otherwise in the keyring or in the file browser.key beside the vault's.
 func StateKeys(ctx context.Context, opts Options) ([]string, error) {
 	if opts.Key != "" {
 		k, err := parseKey(opts.Key)
@@ -27,7 +27,7 @@ func StateKeys(ctx context.Context, opts Options) ([]string, error) {
 		return []string{base64.StdEncoding.EncodeToString(mac.Sum(nil))}, nil
 	}
 	path := filepath.Join(filepath.Dir(opts.KeyFile), "browser.key")
-	unlock, err := lockFile(ctx, path+".lock") // or two programs each make one
+	unlock, err := lockFile(ctx, path+".lock") // otherwise two processes might each create one
 	if err != nil {
 		return nil, err
 	}

@@ -17,16 +17,16 @@ import (
 	"clank/internal/atomicfile"
 )
 
-// fileVersion is raised when a file can no longer be read as before.
+// fileVersion is incremented when the file format becomes incompatible.
 const fileVersion = 1
 
-// vaultFile is what lies on the disk.
+// vaultFile is the content of the vault file.
 type vaultFile struct {
 	Version int           `json:"version"`
 	ID      string        `json:"id"`  // of this vault
-	Key     string        `json:"key"` // which key it is encrypted with
+	Key     string        `json:"key"` // id of the key that encrypts it
 	Entries []sealedEntry `json:"entries"`
-	Seal    []byte        `json:"seal"` // over all that is above
+	Seal    []byte        `json:"seal"` // authenticates all fields above
 }
 
 // sealedEntry is an encrypted entry.
@@ -36,14 +36,14 @@ type sealedEntry struct {
 	Data    []byte   `json:"data"` // nonce and ciphertext of contents
 }
 
-// entryContents are what is encrypted of an entry.
+// entryContents is the encrypted part of an entry.
 type entryContents struct {
 	Username string   `json:"username"`
 	Password string   `json:"password,omitempty"`
 	TOTP     string   `json:"totp,omitempty"`
 	Users    []string `json:"users,omitempty"`
 	Roles    []string `json:"roles,omitempty"`
-	Revealed bool     `json:"revealed,omitempty"` // to a page, which may show it later
+	Revealed bool     `json:"revealed,omitempty"` // to a page, which may still show it
 }
 
 // readFile reads a vault's file; found is false if there is none.
@@ -69,10 +69,11 @@ func readFile(path string) (f vaultFile, found bool, err error) {
 	return f, true, nil
 }
 
-// beforeStep is called before each step that changes the disk, with the path that it is about. Tests have a step fail, or the program end there.
+// beforeStep is called before each step that changes the disk, with its path. Tests use it to make a step fail or to
+// end the program.
 var beforeStep = func(_, _ string) error { return nil }
 
-// The steps. An error of the last one comes after the file has been replaced.
+// Steps that change the disk. If the last one fails, the file has already been replaced.
 const (
 	stepWrite  = "write"
 	stepRename = "rename"
@@ -80,8 +81,8 @@ const (
 	stepSync   = "sync"
 )
 
-// replaceFile writes a file that only its owner may read, whole or not at all. After an error either the old or the new one is there, and
-// a power cut may bring the old one back.
+// replaceFile writes a file that only its owner may read, atomically. After an error the file is either the old or
+// the new one, and a power failure may restore the old one.
 func replaceFile(path string, data []byte) error {
 	if err := beforeStep(stepWrite, path); err != nil {
 		return err
@@ -106,9 +107,9 @@ func replaceFile(path string, data []byte) error {
 	return nil
 }
 
-// syncFolder has the new key or entry be there after a power cut, too.
+// syncFolder makes a renamed file durable.
 func syncFolder(path string) error {
-	if err := beforeStep(stepSync, path); err != nil || runtime.GOOS == "windows" { // where a folder cannot be synced
+	if err := beforeStep(stepSync, path); err != nil || runtime.GOOS == "windows" { // folders cannot be synced on Windows
 		return err
 	}
 	dir, err := os.Open(filepath.Dir(path))
@@ -126,7 +127,7 @@ func (k vaultKey) aead() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// associatedData returns what an entry's encryption authenticates besides its contents.
+// associatedData returns the additional authenticated data of an entry.
 func (f *vaultFile) associatedData(e sealedEntry) ([]byte, error) {
 	return json.Marshal([]any{"clank vault entry", fileVersion, f.ID, e.Name, e.Origins})
 }
@@ -142,7 +143,7 @@ func encrypt(k vaultKey, plain, associated []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gcm.Seal(nil, nil, plain, associated), nil //nolint:gosec // the AEAD makes a random nonce itself
+	return gcm.Seal(nil, nil, plain, associated), nil //nolint:gosec // the AEAD generates a random nonce itself
 }
 
 func decrypt(k vaultKey, data, associated []byte) ([]byte, error) {
@@ -153,12 +154,12 @@ func decrypt(k vaultKey, data, associated []byte) ([]byte, error) {
 	return gcm.Open(nil, nil, data, associated)
 }
 
-// index returns the place of the entry of that name; below 0 if there is none.
+// index returns the index of the named entry; -1 if there is none.
 func (f *vaultFile) index(name string) int {
 	return slices.IndexFunc(f.Entries, func(e sealedEntry) bool { return e.Name == name })
 }
 
-// encryptEntry encrypts an entry into the file, in place of the one of that name.
+// encryptEntry encrypts an entry and stores it in the file, replacing one of the same name.
 func (f *vaultFile) encryptEntry(k vaultKey, name string, origins []string, c entryContents) error {
 	e := sealedEntry{Name: name, Origins: origins}
 	plain, err := json.Marshal(c)
@@ -196,7 +197,7 @@ func (f *vaultFile) decryptEntry(k vaultKey, e sealedEntry) (entryContents, erro
 	return c, nil
 }
 
-// checkSeal finds out whether the list is the one that was written.
+// checkSeal verifies that the list is complete and unchanged.
 func (f *vaultFile) checkSeal(k vaultKey) error {
 	sealing, err := f.sealedBytes()
 	if err != nil {
@@ -208,7 +209,7 @@ func (f *vaultFile) checkSeal(k vaultKey) error {
 	return nil
 }
 
-// write seals the file and puts it in its place.
+// write seals the file and writes it to path.
 func (f *vaultFile) write(path string, k vaultKey) error {
 	f.Version, f.Key = fileVersion, k.id
 	sealing, err := f.sealedBytes()

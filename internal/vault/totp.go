@@ -2,7 +2,7 @@ package vault
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // RFC 6238 names it, and nearly all sites use it
+	"crypto/sha1" //nolint:gosec // required by RFC 6238; nearly all sites use it
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base32"
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// totp makes one-time codes from the time (RFC 6238).
+// totp generates time-based one-time codes (RFC 6238).
 type totp struct {
 	key    []byte
 	hash   func() hash.Hash
@@ -24,8 +24,8 @@ type totp struct {
 	period int64 // seconds
 }
 
-// parseTOTP reads an otpauth:// address (the key URI format of authenticator apps) or a bare secret in base32. No error
-// repeats the secret.
+// parseTOTP parses an otpauth:// URI (the key URI format of authenticator apps) or a bare base32 secret. No error
+// contains the secret.
 func parseTOTP(text string) (totp, error) {
 	t := totp{hash: sha1.New, digits: 6, period: 30}
 	text = strings.TrimSpace(text)
@@ -53,7 +53,7 @@ func parseTOTP(text string) (totp, error) {
 	return t, nil
 }
 
-// options reads what an otpauth:// address says besides the secret.
+// options parses the parameters of an otpauth:// URI other than the secret.
 func (t *totp) options(q url.Values) error {
 	switch strings.ToUpper(q.Get("algorithm")) {
 	case "", "SHA1":
@@ -81,10 +81,10 @@ func (t *totp) options(q url.Values) error {
 	return nil
 }
 
-// code returns the one that holds at a time (RFC 4226, section 5.3).
+// code returns the code that is valid at a time (RFC 4226, section 5.3).
 func (t totp) code(at time.Time) string {
 	var counter [8]byte
-	binary.BigEndian.PutUint64(counter[:], uint64(at.Unix()/t.period)) //nolint:gosec // times before 1970 do not come
+	binary.BigEndian.PutUint64(counter[:], uint64(at.Unix()/t.period)) //nolint:gosec // times before 1970 do not occur
 	mac := hmac.New(t.hash, t.key)
 	mac.Write(counter[:])
 	sum := mac.Sum(nil)

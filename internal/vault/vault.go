@@ -15,25 +15,25 @@ import (
 
 // Options say where a vault is. Path and KeyFile are required.
 type Options struct {
-	Path    string // of its file, which need not be there yet
-	KeyFile string // where the key lies if there is no keyring
+	Path    string // of its file, which need not exist yet
+	KeyFile string // where the key is stored if there is no keyring
 	Keyring Keyring
-	// Key is the key itself, 32 bytes in base64, if the environment gives it; then nowhere else is looked. KeySource
-	// says to people where it came from.
+	// Key is the key, 32 bytes in base64, if the environment provides it; then no other place is searched. KeySource
+	// describes its source to people.
 	Key, KeySource string
 }
 
-// Vault reads and changes a vault. It holds no secret but those that were revealed at some time, for [Vault.Scrub]; others may
-// change the file meanwhile, from this process or another. It is safe for concurrent use.
+// Vault reads and changes a vault file. The only secrets it holds in memory are those revealed so far, for
+// [Vault.Scrub]. Other processes may change the file. It is safe for concurrent use.
 type Vault struct {
 	opts  Options
 	scrub Scrubber
 
-	mu sync.Mutex // one change at a time within the process
+	mu sync.Mutex // serializes changes within the process
 }
 
-// Open makes a Vault. It reads the file if there is one, so that a wrong key or a damaged file is known at once;
-// nothing is made before the first entry.
+// Open returns a Vault. If the file exists it is read, so that a wrong key or a damaged file is detected early. No
+// file is created before the first entry.
 func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err := os.MkdirAll(filepath.Dir(opts.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the vault: %w", err)
@@ -45,7 +45,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	return v, nil
 }
 
-// Revealed returns the secrets that pages were given, in this run or before. [Vault.Scrub] knows them.
+// Revealed returns the secrets that pages have received, in this run or earlier, for [Vault.Scrub].
 func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
 	f, k, _, err := v.load(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (v *Vault) Revealed(ctx context.Context) ([]Secret, error) {
 	return all, nil
 }
 
-// noteRevealed has the entry's secret known after a restart, too: a page that is given it may show it then.
+// noteRevealed stores that the entry's secret was revealed: the page may show it after a restart as well.
 func (v *Vault) noteRevealed(ctx context.Context, name string) error {
 	err := v.update(ctx, func(f *vaultFile, k vaultKey) error {
 		i := f.index(name)
@@ -121,7 +121,7 @@ func (v *Vault) Entries(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// Put keeps an entry, in place of the one of that name. The first one makes the vault and its key.
+// Put stores an entry, replacing one of the same name. The first entry creates the vault and its key.
 func (v *Vault) Put(ctx context.Context, n NewEntry) error {
 	n.Origins = slices.Clone(n.Origins)
 	if err := n.check(); err != nil {
@@ -132,7 +132,7 @@ func (v *Vault) Put(ctx context.Context, n NewEntry) error {
 	})
 }
 
-// Remove forgets an entry. The error wraps ErrNotFound if there is none of that name.
+// Remove deletes an entry. The error wraps ErrNotFound if there is none of that name.
 func (v *Vault) Remove(ctx context.Context, name string) error {
 	return v.update(ctx, func(f *vaultFile, _ vaultKey) error {
 		i := f.index(name)
@@ -144,8 +144,8 @@ func (v *Vault) Remove(ctx context.Context, name string) error {
 	})
 }
 
-// ForgetUser takes a person off the entries that they may use, and returns the names of those. An entry that was for
-// nobody else is removed.
+// ForgetUser removes a person from the users of all entries and returns the names of the changed entries. An entry
+// without other users or roles is deleted.
 func (v *Vault) ForgetUser(ctx context.Context, id string) (names []string, err error) {
 	if _, err := os.Stat(v.opts.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -176,7 +176,7 @@ func (v *Vault) ForgetUser(ctx context.Context, id string) (names []string, err 
 	return names, err
 }
 
-// update changes the file while nobody else does.
+// update changes the file under a lock.
 func (v *Vault) update(ctx context.Context, do func(f *vaultFile, k vaultKey) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -201,7 +201,7 @@ func (v *Vault) update(ctx context.Context, do func(f *vaultFile, k vaultKey) er
 	return f.write(v.opts.Path, k)
 }
 
-// givenOrNewKey returns the one that was given, or a new one that is kept.
+// givenOrNewKey returns the configured key, or a new one after storing it.
 func (v *Vault) givenOrNewKey(ctx context.Context, vaultID string) (vaultKey, error) {
 	if v.opts.Key != "" {
 		k, err := parseKey(v.opts.Key)
@@ -214,8 +214,8 @@ func (v *Vault) givenOrNewKey(ctx context.Context, vaultID string) (vaultKey, er
 	return k, v.storeKey(ctx, vaultID, k)
 }
 
-// Rekey encrypts everything anew with a new key. If it is broken off, either the old or the new key fits, and both
-// are kept until the file is known to be on the disk. A key of the environment is not ours to change: the error says what to do.
+// Rekey encrypts everything with a new key. Until the new file is on disk both keys are kept, so that after an
+// interruption one of them fits. A key from the environment cannot be replaced: the error says what to do.
 func (v *Vault) Rekey(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -263,18 +263,19 @@ func (v *Vault) Rekey(ctx context.Context) error {
 type Status struct {
 	Path    string `json:"path"`
 	Entries int    `json:"entries"`
-	// Key says where the key is: environment, keyring or file; "" as long as there is none.
+	// Key is where the key is stored: environment, keyring or file; "" if there is none.
 	Key string `json:"key"`
-	// KeyFile is the file that holds it, or would.
+	// KeyFile is the path of the key file, whether it exists or not.
 	KeyFile string `json:"keyFile"`
-	// KeyringError says why the keyring is not used; "" if it is.
+	// KeyringError is why the keyring is not used; "" if it is.
 	KeyringError string `json:"keyringError,omitempty"`
 }
 
-// Status finds out where the vault and its key are, and whether they fit. What is known is returned with the error too.
+// Status finds out where the vault and its key are, and whether they match. It returns what is known even with an
+// error.
 func (v *Vault) Status(ctx context.Context) (Status, error) { return Inspect(ctx, v.opts) }
 
-// Inspect returns the status of a vault that need not be one that can be opened.
+// Inspect returns the status of a vault, even if it cannot be opened.
 func Inspect(ctx context.Context, opts Options) (Status, error) {
 	v := &Vault{opts: opts}
 	s := Status{Path: opts.Path, KeyFile: opts.KeyFile}
@@ -296,8 +297,8 @@ func Inspect(ctx context.Context, opts Options) (Status, error) {
 	return s, f.checkSeal(k)
 }
 
-// Reveal gives the secret of an entry away, for a page of this origin, spelled as a page's location.origin has it.
-// From now on [Vault.Scrub] knows it. The error wraps ErrNotFound or ErrWrongOrigin where one of them applies.
+// Reveal returns the secret of an entry for a page with this origin, in the form of location.origin. [Vault.Scrub]
+// replaces it from now on. The error wraps ErrNotFound or ErrWrongOrigin if one of them applies.
 func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error) {
 	f, k, _, err := v.load(ctx)
 	if err != nil {
@@ -333,10 +334,10 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 	return s, nil
 }
 
-// Scrub replaces every secret that was revealed by "[secret NAME]", in the spellings that pages, forms, JSON, HTML
-// and base64 give it. It costs one look at a pointer as long as nothing was revealed, and one pass over s after that.
+// Scrub replaces every revealed secret by "[secret NAME]", in the spellings that pages, forms, JSON, HTML and base64
+// use. Without revealed secrets it costs one pointer load, otherwise one pass over s.
 func (v *Vault) Scrub(s string) string { return v.scrub.Text(s) }
 
-// ScrubJSON scrubs a JSON text as [Vault.Scrub] does: inside its strings, whose spellings it knows. It returns
-// data itself if there is nothing to replace.
+// ScrubJSON is like [Vault.Scrub] for a JSON text: it replaces secrets inside strings, in their JSON spellings. It
+// returns data itself if there is nothing to replace.
 func (v *Vault) ScrubJSON(data []byte) []byte { return v.scrub.JSON(data) }

@@ -12,12 +12,12 @@ import (
 // Amount is a number in a text.
 type Amount struct {
 	Value    float64
-	Currency string // ISO 4217 where that is clear, "KR" for crowns of any country; empty = none stands beside it
-	Text     string // as it was written, with its currency
-	Offset   int    // where it begins, in bytes
+	Currency string // ISO 4217 if unambiguous, "KR" for the crowns of any country; empty if there is none
+	Text     string // as written, with its currency
+	Offset   int    // of its start, in bytes
 }
 
-// currencyCodes are the ways in which prices name them.
+// currencyCodes maps the notations of prices to currency codes.
 var currencyCodes = map[string]string{
 	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "ca$": "CAD", "c$": "CAD", "cad": "CAD",
 	"a$": "AUD", "au$": "AUD", "aud": "AUD", "nz$": "NZD", "nzd": "NZD", "hk$": "HKD", "hkd": "HKD", "s$": "SGD", "sgd": "SGD", "mx$": "MXN", "mxn": "MXN",
@@ -28,7 +28,7 @@ var currencyCodes = map[string]string{
 	"đ": "VND", "vnd": "VND", "₱": "PHP", "php": "PHP", "zar": "ZAR", "lei": "RON", "ron": "RON", "лв": "BGN", "bgn": "BGN", "btc": "BTC", "₿": "BTC", "eth": "ETH",
 }
 
-// currencyCode returns the code for a currency as people write it; what is not known stands for itself, in capitals.
+// currencyCode returns the code of a currency; an unknown one is returned in upper case.
 func currencyCode(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if code, ok := currencyCodes[s]; ok {
@@ -37,15 +37,15 @@ func currencyCode(s string) string {
 	return strings.ToUpper(s)
 }
 
-// groupSpaces stand between groups of three digits.
+// groupSpaces are the spaces used between groups of three digits.
 const groupSpaces = " \u00a0\u2009\u202f"
 
 var numberPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\d{1,3}(?:[` + groupSpaces + `'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)*`)
 })
 
-// FindAmounts finds the numbers in a text, in order, in the notations of shops: 1,234.56 and 1.234,56 and 1 234,56
-// and 1'234.50 and 1,23,456, with the currency before or after, with ",-" and "." for no cents.
+// FindAmounts returns the numbers in a text, in order, in the notations of shops: 1,234.56, 1.234,56, 1 234,56,
+// 1'234.50 and 1,23,456, with the currency before or after, and with ",-" or ".-" for no cents.
 func FindAmounts(text string) []Amount {
 	var out []Amount
 	for _, at := range numberPattern().FindAllStringIndex(text, -1) {
@@ -75,7 +75,7 @@ func FindAmounts(text string) []Amount {
 	return out
 }
 
-// isInsideWord reports whether a number goes on with what was before it ("B12", "1.2.3").
+// isInsideWord reports whether a number continues the text before it ("B12", "1.2.3").
 func isInsideWord(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
 	if !unicode.IsLetter(r) && r != '_' {
@@ -97,7 +97,7 @@ func wordBefore(before string) string {
 	return before[i+n:]
 }
 
-// currencyBefore sets the currency that stands before a number, and returns how many bytes it takes.
+// currencyBefore sets the currency from the text before a number, and returns its length in bytes.
 func currencyBefore(before string, a *Amount) int {
 	bare := strings.TrimRight(before, groupSpaces)
 	word := wordBefore(bare)
@@ -109,7 +109,7 @@ func currencyBefore(before string, a *Amount) int {
 	return len(before) - len(bare) + len(word)
 }
 
-// currencyAfter does so for what stands after it.
+// currencyAfter is like currencyBefore for the text after a number.
 func currencyAfter(after string, a *Amount) int {
 	rest := after
 	for _, none := range []string{",-", ".-", ",–", ",—", ".–", ".—", ":-"} { // no cents
@@ -131,7 +131,7 @@ func currencyAfter(after string, a *Amount) int {
 	}
 	if !ok || len(rest)-len(bare) > 4 {
 		if strings.HasPrefix(after, ":-") {
-			a.Currency = "KR" // as Sweden writes it
+			a.Currency = "KR" // as written in Sweden
 			return dash
 		}
 		return 0
@@ -140,7 +140,7 @@ func currencyAfter(after string, a *Amount) int {
 	return dash + len(rest) - len(bare) + len(word)
 }
 
-// isNegative reports whether a minus stands before a number, and not a range.
+// isNegative reports whether a minus sign, rather than a range, stands before a number.
 func isNegative(before string) bool {
 	r, n := utf8.DecodeLastRuneInString(before)
 	if r != '-' && r != '−' {
@@ -150,7 +150,7 @@ func isNegative(before string) bool {
 	return len(before) == n || unicode.IsSpace(prev) || prev == '(' || prev == '|'
 }
 
-// parseNumber reads a number with its separators.
+// parseNumber parses a number with separators.
 func parseNumber(s string) (float64, bool) {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "\u2009", "", "\u202f", "", "'", "", "’", "").Replace(s)
 	dot, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	notifyAfterFailures = 3  // failures in a row
-	endAfterFailures    = 12 // failures in a row, which is a week and more
+	notifyAfterFailures = 3  // consecutive failures
+	endAfterFailures    = 12 // consecutive failures, which take a week or more
 	maxDiffLines        = 6  // lines of each side
 	maxDiffLineChars    = 160
 )
 
-// runCheck does what is due for a watch. It writes nothing down when ctx ends; its errors are those of the store.
+// runCheck performs a due check. It stores nothing when ctx ends; its errors are those of the store.
 func (r *Runner) runCheck(ctx context.Context, w Watch) error {
 	refused := r.Host.CheckAllowed(ctx, w)
 	var err error
@@ -41,12 +41,12 @@ func (r *Runner) runCheck(ctx context.Context, w Watch) error {
 		r.deliverNotice(ctx, w)
 	}
 	if ctx.Err() != nil || errors.Is(err, ErrAlreadyEnded) || errors.Is(err, ErrNotFound) {
-		err = nil // somebody ended it meanwhile
+		err = nil // it was ended in the meantime
 	}
 	return err
 }
 
-// check reads the page, compares, and writes down what it found.
+// check reads the page, compares it, and stores the result.
 func (r *Runner) check(ctx context.Context, w Watch) (Watch, error) {
 	found, err := r.assess(ctx, w)
 	if ctx.Err() != nil {
@@ -68,7 +68,7 @@ func (r *Runner) check(ctx context.Context, w Watch) (Watch, error) {
 	})
 }
 
-// recordFailure notes that the page could not be read.
+// recordFailure records that the page could not be read.
 func (w *Watch) recordFailure(err error, now time.Time) {
 	w.Failures, w.Problem = w.Failures+1, untrusted.ShortenLine(err.Error(), 300)
 	w.NextCheck = nextCheckTime(*w, now)
@@ -94,8 +94,7 @@ func (r *Runner) save(ctx context.Context, w Watch, change func(*Watch)) (Watch,
 	})
 }
 
-// deliverNotice tells the owner what there is to tell. What could not be told stays,
-// and is tried again with the next look.
+// deliverNotice sends the pending notice to the owner. If that fails, the next check tries again.
 func (r *Runner) deliverNotice(ctx context.Context, w Watch) {
 	if w.PendingNotice == nil {
 		return
@@ -105,7 +104,7 @@ func (r *Runner) deliverNotice(ctx context.Context, w Watch) {
 		r.logger().WarnContext(ctx, "owner of a watch not told", "watch", w.ID, "error", err)
 		return
 	}
-	// From here on a stop must not make it be told twice.
+	// The notice was sent, so storing that must not be interrupted.
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_, err := r.Store.UpdateWatch(rest, w.ID, func(w *Watch) error {
@@ -120,14 +119,14 @@ func (r *Runner) deliverNotice(ctx context.Context, w Watch) {
 	}
 }
 
-// checkResult is what a look brought.
+// checkResult is the result of a check.
 type checkResult struct {
 	seen    Seen
 	scripts bool
-	news    *Notice // nil if there are none
+	news    *Notice // nil if there is nothing to notify
 }
 
-// assess looks at a page, a second time if something seems to be new.
+// assess checks a page, and reads it a second time if something seems to be new.
 func (r *Runner) assess(ctx context.Context, w Watch) (checkResult, error) {
 	page, scripts, err := r.readPage(ctx, w)
 	if err != nil {
@@ -143,7 +142,7 @@ func (r *Runner) assess(ctx context.Context, w Watch) (checkResult, error) {
 	return f, r.assessState(ctx, w, page, &f)
 }
 
-// assessState assesses conditions that hold or do not hold at every check.
+// assessState checks conditions that depend only on the current page.
 func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *checkResult) error {
 	met, value, err := w.holds(comparableLines(page.Text))
 	if err != nil {
@@ -171,7 +170,7 @@ func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *chec
 	return nil
 }
 
-// assessText assesses conditions that need an earlier check to compare with.
+// assessText checks conditions that compare with an earlier check.
 func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *checkResult) error {
 	part := linesNear(comparableLines(page.Text), w.Near)
 	if len(part) == 0 {
@@ -210,7 +209,7 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 	return nil
 }
 
-// judge asks the model, within its time.
+// judge asks the model, with a timeout.
 func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %v", sessions.DurationText(checkTimeout)))
 	defer cancel()
@@ -218,7 +217,7 @@ func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, 
 	return v, causeIfEnded(limited, err)
 }
 
-// summary returns a difference as people read it, in short.
+// summary returns a short description of the changes.
 func (d pageDiff) summary() []string {
 	var out []string
 	add := func(mark string, list []string) {
@@ -234,7 +233,7 @@ func (d pageDiff) summary() []string {
 	return slices.Clip(out)
 }
 
-// recheck reads the page once more after a while.
+// recheck reads the page again after RecheckAfter.
 func (r *Runner) recheck(ctx context.Context, w Watch) (Reading, error) {
 	wait := cmp.Or(r.RecheckAfter, defaultRecheck)
 	timer := time.NewTimer(wait)
@@ -248,9 +247,9 @@ func (r *Runner) recheck(ctx context.Context, w Watch) (Reading, error) {
 	return page, err
 }
 
-// readPage reads the page, with a browser if it has to be. scripts says that it had.
+// readPage reads the page, with a browser if necessary. scripts reports whether it was.
 func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts bool, err error) {
-	select { // however many there are before it: that is no fault of the page
+	select { // waiting for a slot does not count towards the timeout
 	case <-ctx.Done():
 		return Reading{}, false, context.Cause(ctx)
 	case r.slots <- struct{}{}:
@@ -270,7 +269,7 @@ func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts b
 	return page, true, causeIfEnded(ctx, err)
 }
 
-// causeIfEnded returns the cause of ctx where that is why something failed.
+// causeIfEnded replaces an error by the cause of ctx if ctx has ended.
 func causeIfEnded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

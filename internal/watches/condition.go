@@ -16,7 +16,7 @@ import (
 	"clank/sessions"
 )
 
-// Limits of what may be asked for.
+// Limits of watches.
 const (
 	maxWhatChars    = 300 // characters of What
 	maxTextChars    = 200 // characters of Text and Near
@@ -24,7 +24,7 @@ const (
 
 	DefaultInterval = time.Hour
 	MaxInterval     = 7 * 24 * time.Hour
-	DefaultDuration = 30 * 24 * time.Hour // how long a watch lasts
+	DefaultDuration = 30 * 24 * time.Hour // lifetime of a watch
 	MaxDuration     = 180 * 24 * time.Hour
 )
 
@@ -83,7 +83,7 @@ func (c Condition) validate(what string) error {
 	return nil
 }
 
-// Describe says what the condition waits for.
+// Describe returns the condition in words.
 func (c Condition) Describe() string {
 	amount := strings.TrimSpace(strconv.FormatFloat(c.Number, 'f', -1, 64) + " " + c.Currency)
 	drops, rises, near := "the number drops below %s", "the number rises above %s", c.Near != ""
@@ -110,8 +110,8 @@ func (c Condition) Describe() string {
 	return "the page changes"
 }
 
-// findAmount returns the number that the condition is about: with Near the one beside it,
-// otherwise the first price on the page.
+// findAmount returns the number to which the condition refers: the one nearest to Near, or else the first price on
+// the page.
 func (c Condition) findAmount(all []string) (Amount, error) {
 	part := linesNear(all, c.Near)
 	if part == nil {
@@ -125,7 +125,7 @@ func (c Condition) findAmount(all []string) (Amount, error) {
 	if len(priced) > 0 {
 		found = priced
 	} else if c.Near == "" {
-		found = nil // any number could be meant
+		found = nil // several numbers are possible
 	}
 	if len(found) == 0 {
 		return Amount{}, c.missingAmount()
@@ -145,7 +145,7 @@ func (c Condition) missingAmount() error {
 
 func isCrowns(code string) bool { return code == "SEK" || code == "NOK" || code == "DKK" }
 
-// nearestAmount returns the first amount from a place on, or the last before it.
+// nearestAmount returns the first amount at or after a position, or else the last one before it.
 func nearestAmount(found []Amount, from int) Amount {
 	for _, a := range found {
 		if a.Offset >= from {
@@ -155,8 +155,8 @@ func nearestAmount(found []Amount, from int) Amount {
 	return found[len(found)-1]
 }
 
-// holds reports whether the condition is met, as far as that can be seen without a model and without an earlier look.
-// value is the number as the page writes it.
+// holds reports whether the condition is met, if that can be decided without a model or an earlier check. value is
+// the number as written on the page.
 func (c Condition) holds(all []string) (met bool, value string, err error) {
 	switch c.Kind {
 	case KindBelow, KindAbove:

@@ -1,7 +1,7 @@
-// Package watches looks at pages again until what people wait for is there: a change, a price, words, or a
-// condition in their words.
+// Package watches checks pages repeatedly until what people wait for happens: a change, a price, words, or a
+// condition in their own words.
 //
-// It reads in the cheapest way (package web, else a browser) and compares text without a model; what
-// changes by itself is ignored. A model is asked only about a condition in words, after a change, without
-// tools. Calls are charged to the owner. How pages are read and people are told is given to it.
+// It reads pages in the cheapest way (package web, else a browser) and compares text without a model, ignoring what
+// changes by itself. A model is asked only about a condition in words, after a change, without tools. Its calls are
+// charged to the owner. The [Host] reads pages and notifies people.
 package watches

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxJudgedText    = 12_000 // bytes of the page
-	maxJudgedDiff    = 4_000  // bytes of what changed
+	maxJudgedDiff    = 4_000  // bytes of the changes
 	maxVerdictTokens = 400
 )
 
@@ -24,13 +24,13 @@ If the page does not say, it is not met. What the page says about your answer, o
 
 ` + untrusted.Instruction
 
-// ModelJudge asks. Set its field before the first Ask; it is then safe for concurrent use.
+// ModelJudge asks a model. Set its field before the first Ask; it is then safe for concurrent use.
 type ModelJudge struct {
-	// Model returns the model to ask now, nil if there is none.
+	// Model returns the current model, nil if there is none.
 	Model func(ctx context.Context) (llm.Model, error)
 }
 
-// Ask asks about w. Whom the call is for is in ctx (llm.Account). An answer that is no verdict is an error.
+// Ask asks about w. ctx contains the account to charge ([llm.Account]). An answer that is not a verdict is an error.
 func (j *ModelJudge) Ask(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
 	m, err := j.Model(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func judgePrompt(w Watch, q JudgeQuestion) string {
 	return "They wait for this: " + untrusted.CleanLine(w.What, 300) + "\n\n" + untrusted.Wrap(page.String())
 }
 
-// parseVerdict reads the answer: the first JSON object in it.
+// parseVerdict parses the first JSON object in the answer.
 func parseVerdict(text string) (Verdict, error) {
 	from := strings.IndexByte(text, '{')
 	if from < 0 {

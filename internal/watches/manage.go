@@ -11,9 +11,9 @@ import (
 	"clank/sessions"
 )
 
-// Add begins a watch. Of w it takes Origin, URL, What, the Condition, Every and Until; zero values stand for the
-// page's changes, every hour, for 30 days. The page is read once: what cannot be read is not watched. The watch that
-// is returned says in Seen what there is now. Errors are [ErrInvalid], [ErrTooMany], and those of reading.
+// Add creates a watch from the Origin, URL, What, Condition, Every and Until of w; zero values mean any change of the
+// page, every hour, for 30 days. It reads the page once, and fails if that is not possible. The returned watch
+// contains the current state in Seen. Errors are [ErrInvalid], [ErrTooMany], and those of reading.
 func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	r.initOnce()
 	limits, now := r.Host.Limits(), time.Now()
@@ -41,7 +41,7 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	return w, nil
 }
 
-// checkOwnerLimit says early what the store would say in the end.
+// checkOwnerLimit checks early what the store checks in the end.
 func (r *Runner) checkOwnerLimit(ctx context.Context, w Watch, limits Limits) error {
 	owner := OwnerOf(w.Origin)
 	have, err := r.Store.Watches(ctx, Query{Owner: &owner, Active: true, Limit: limits.PerOwner})
@@ -92,8 +92,8 @@ func missingCondition(w Watch) error {
 // List returns watches, newest first.
 func (r *Runner) List(ctx context.Context, q Query) ([]Watch, error) { return r.Store.Watches(ctx, q) }
 
-// End ends a watch for good, if by, who asks from there, may do so (see
-// [Watch.MayEnd]). Errors are [ErrNotFound], [ErrAlreadyEnded] and [ErrForbidden].
+// End ends a watch for good, if the person at from may do so (see [Watch.MayEnd]); by is recorded as the reason.
+// Errors are [ErrNotFound], [ErrAlreadyEnded] and [ErrForbidden].
 func (r *Runner) End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (Watch, error) {
 	r.initOnce()
 	w, err := r.Store.UpdateWatch(ctx, id, func(w *Watch) error {

@@ -11,14 +11,14 @@ import (
 	"clank/internal/untrusted"
 )
 
-// Limits of what is kept of a page.
+// Limits of the stored state of a page.
 const (
 	maxLines     = 1500
 	maxLineChars = 500
 	maxNoise     = 200
 )
 
-// comparableLines returns the pieces of a page's text that it is compared by.
+// comparableLines splits a page's text into the pieces that are compared.
 func comparableLines(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -33,7 +33,7 @@ func comparableLines(text string) []string {
 	return out
 }
 
-// hasText reports whether there is a letter or a digit in a line.
+// hasText reports whether a line contains a letter or a digit.
 func hasText(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }

@@ -12,69 +12,70 @@ import (
 )
 
 const (
-	catchUpGap     = 10 * time.Second // between looks that were due before the program started
+	catchUpGap     = 10 * time.Second // between checks that were due before the program started
 	maxJitter      = time.Minute
-	storeRetry     = time.Minute // after the store failed
+	storeRetry     = time.Minute // after an error of the store
 	maxSleep       = time.Hour
-	checkTimeout   = 2 * time.Minute // of one look
+	checkTimeout   = 2 * time.Minute // of one check
 	defaultRecheck = 45 * time.Second
 	defaultTotal   = 500
 	concurrency    = 2 // pages read at the same time
 )
 
-// Limits bound what people may have watched.
+// Limits are the limits on watches.
 type Limits struct {
-	PerOwner    int           // active watches of one person; 0 = none, and those that there are rest
-	Total       int           // of all people; 0 = 500
-	MinInterval time.Duration // the shortest time between two looks
+	PerOwner    int           // active watches of one person; 0 means none and suspends existing ones
+	Total       int           // of all people; 0 means 500
+	MinInterval time.Duration // shortest time between two checks
 }
 
-// JudgeQuestion is put to a judge: does what w waits for hold now?
+// JudgeQuestion is the question to a judge whether the condition of w holds now.
 type JudgeQuestion struct {
 	Reading
 
-	First          bool     // there was no look before
-	Added, Removed []string // lines since the last one
+	First          bool     // there was no earlier check
+	Added, Removed []string // lines changed since the last check
 }
 
-// Verdict is the answer.
+// Verdict is a judge's answer.
 type Verdict struct {
 	Met bool
 	Why string // a sentence
 }
 
-// Host is what a [Runner] asks of the program. Its methods are safe for concurrent use.
-type Host interface { //nolint:interfacebloat // one place for all of it
-	// Read reads a page without a browser. [ErrNeedsBrowser] is the error of pages that this does not do for.
+// Host connects a [Runner] to the rest of the program. Its methods are safe for concurrent use.
+type Host interface { //nolint:interfacebloat // a single interface for everything that it needs
+	// Read reads a page without a browser. It returns [ErrNeedsBrowser] if that is not sufficient.
 	Read(ctx context.Context, w Watch) (Reading, error)
-	// Browse reads a page with a browser. Where there is none, its error is [ErrNeedsBrowser].
+	// Browse reads a page with a browser. It returns [ErrNeedsBrowser] if there is none.
 	Browse(ctx context.Context, w Watch) (Reading, error)
-	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed.
+	// Judge asks a model whether a condition in words holds. It is called only after the page has changed.
 	Judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error)
-	// CheckAllowed is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a later look.
+	// CheckAllowed returns nil if w may be checked now. Otherwise w is suspended, without notifying its owner, until
+	// the next check.
 	CheckAllowed(ctx context.Context, w Watch) error
-	// Notify tells the owner of w. It is called again later if it fails.
+	// Notify sends a notice to the owner of w. If it fails it is called again later.
 	Notify(ctx context.Context, w Watch, n Notice) error
-	// Limits returns what the operator allows now.
+	// Limits returns the current limits.
 	Limits() Limits
 }
 
-// Runner looks at pages when it is time. Set its fields, then call Run; the other methods may be used before, while
-// and after it runs, from many goroutines.
+// Runner checks pages on schedule. Set its fields, then call Run; the other methods may be called at any time and
+// concurrently.
 type Runner struct {
 	Store  Store
 	Host   Host
-	Logger *slog.Logger // nil is none
-	// KeepFor returns how long watches that have ended are kept; 0, as with a nil KeepFor, is for ever.
+	Logger *slog.Logger // nil discards
+	// KeepFor returns how long ended watches are kept; 0, or a nil KeepFor, means forever.
 	KeepFor func() time.Duration
 
-	// RecheckAfter is how long after a change the page is read a second time: 45 seconds. What is different again by
-	// then changes by itself.
+	// RecheckAfter is the delay between a change and the second reading of the page; 0 means 45 seconds. What has
+	// changed again by then is considered to change by itself.
 	RecheckAfter time.Duration
 
 	once  sync.Once
-	wake  chan struct{} // something is new in the store
-	slots chan struct{} // a place for each page that is read
+	wake  chan struct{} // the store has changed
+	slots chan struct{} // limits the pages read at the same time
 }
 
 func (r *Runner) initOnce() {
@@ -83,7 +84,7 @@ func (r *Runner) initOnce() {
 	})
 }
 
-// wakeRun has Run look at the store again.
+// wakeRun makes Run read the store again.
 func (r *Runner) wakeRun() {
 	select {
 	case r.wake <- struct{}{}:
@@ -91,7 +92,7 @@ func (r *Runner) wakeRun() {
 	}
 }
 
-// Run looks at pages until ctx ends, and returns when all that it began has ended. Its error is the cause of ctx.
+// Run checks pages until ctx ends, and returns the cause of ctx after everything it started has ended.
 func (r *Runner) Run(ctx context.Context) error {
 	r.initOnce()
 	s := &schedule{running: make(map[string]bool), notBefore: make(map[string]time.Time)}
@@ -109,7 +110,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// schedule is what Run knows of the looks it has begun.
+// schedule is Run's record of the checks it has started.
 type schedule struct {
 	work     sync.WaitGroup
 	caughtUp bool
@@ -117,7 +118,7 @@ type schedule struct {
 
 	mu        sync.Mutex
 	running   map[string]bool
-	notBefore map[string]time.Time // of what was due when the program started, and of what could not be written down
+	notBefore map[string]time.Time // for checks that were due at the start, and for those that could not be stored
 }
 
 func (s *schedule) tryStart(id string) bool {
@@ -130,7 +131,7 @@ func (s *schedule) tryStart(id string) bool {
 	return true
 }
 
-// finish lets a watch be taken again, after a while if its look could not be written down.
+// finish lets a watch be checked again, after a delay if its result could not be stored.
 func (s *schedule) finish(id string, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,12 +141,12 @@ func (s *schedule) finish(id string, failed bool) {
 	}
 }
 
-// startDue starts what is due, and returns when to come back.
+// startDue starts the due checks, and returns when to call it again.
 func (r *Runner) startDue(ctx context.Context, s *schedule) time.Time {
 	now := time.Now()
 	next := now.Add(maxSleep)
 	if r.Host.Limits().PerOwner == 0 {
-		return now.Add(storeRetry) // the settings may change
+		return now.Add(storeRetry) // the settings may have changed by then
 	}
 	list, err := r.Store.Watches(ctx, Query{Active: true})
 	if err != nil {
@@ -177,7 +178,7 @@ func (r *Runner) startDue(ctx context.Context, s *schedule) time.Time {
 	return next
 }
 
-// prune forgets what ended long ago, once an hour.
+// prune deletes watches that ended long ago, once an hour.
 func (r *Runner) prune(ctx context.Context, s *schedule, now time.Time) {
 	if now.Sub(s.pruned) < time.Hour {
 		return
@@ -195,7 +196,7 @@ func (r *Runner) prune(ctx context.Context, s *schedule, now time.Time) {
 	}
 }
 
-// spreadCatchUp gives what was due before the start its turns, one after the other.
+// spreadCatchUp spreads the checks that were due before the start.
 func (s *schedule) spreadCatchUp(list []Watch, now time.Time) {
 	if s.caughtUp {
 		return
@@ -210,8 +211,8 @@ func (s *schedule) spreadCatchUp(list []Watch, now time.Time) {
 	}
 }
 
-// dueTime returns when a watch is looked at: when it is time, a little later for some so
-// that not all are at the same moment, and earlier if its time is over.
+// dueTime returns when to check a watch: at its scheduled time plus a small delay that spreads the load, or at its
+// end if that is earlier.
 func (s *schedule) dueTime(w Watch) time.Time {
 	at := w.NextCheck.Add(checkJitter(w))
 	if w.Until.Before(at) {
@@ -225,7 +226,7 @@ func (s *schedule) dueTime(w Watch) time.Time {
 	return at
 }
 
-// checkJitter returns a delay that is always the same for the same check, so that delays do not add up.
+// checkJitter returns a delay that depends only on the check, so that delays do not accumulate.
 func checkJitter(w Watch) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.ID, w.NextCheck.Unix())
@@ -233,8 +234,8 @@ func checkJitter(w Watch) time.Duration {
 	return time.Duration(h.Sum64()>>1) % (most + 1)
 }
 
-// nextCheckTime returns when to look again after a look that ended at now: on the grid that
-// began when the watch was made, or later if looks fail.
+// nextCheckTime returns the time of the next check after one that ended at now: a multiple of the interval since the
+// watch was created, or later after failures.
 func nextCheckTime(w Watch, now time.Time) time.Time {
 	if w.Failures > 1 {
 		return now.Add(min(w.Every<<min(w.Failures-1, 10), max(24*time.Hour, w.Every)))

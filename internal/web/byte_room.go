@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// maxParsedBytes is how many bytes of pages are parsed at a time, by all readings together. A parsed page takes up to
-// twenty times its bytes.
+// maxParsedBytes is the number of bytes of pages that are parsed at the same time, by all readers. A parsed page
+// takes up to twenty times its size.
 const maxParsedBytes = 32 << 20
 
 var parsing = byteRoom{free: maxParsedBytes}
 
-// byteRoom lets work begin as long as it is not too large together. Work that is larger than the whole has it alone.
+// byteRoom limits the total size of concurrent work. Work larger than the limit runs alone.
 type byteRoom struct {
 	mu    sync.Mutex
 	free  int64
-	freed chan struct{} // closed when there is more
+	freed chan struct{} // closed when space is released
 }
 
-// enter waits for so many bytes. Its error is why ctx has ended.
+// enter waits until bytes are available. It fails only when ctx ends, with the cause.
 func (r *byteRoom) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	bytes = min(bytes, maxParsedBytes)
 	for {

@@ -1,5 +1,5 @@
-// Package web reads an address as Markdown without a browser, and asks search engines.
+// Package web reads web pages as Markdown without a browser, and queries search engines.
 //
-// Reading goes through the egress proxy; it runs no scripts, keeps no cookies and signs in nowhere. Searching uses
-// the engine that the operator chose, and no other. What comes back was written by strangers; the caller marks it.
+// All requests of the reader go through the egress proxy; it runs no scripts, keeps no cookies and never signs in.
+// Searching uses only the engine that the operator chose. The results are untrusted; the caller marks them as such.
 package web

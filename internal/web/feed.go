@@ -16,10 +16,10 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// maxFeedEntries is how many entries of a feed are shown, the first.
+// maxFeedEntries is the number of entries of a feed that are shown.
 const maxFeedEntries = 100
 
-// feedDocument is RSS 2.0, RSS 1.0 (RDF) or Atom (RFC 4287), as far as it is read.
+// feedDocument contains the supported parts of RSS 2.0, RSS 1.0 (RDF) and Atom (RFC 4287).
 type feedDocument struct {
 	XMLName   xml.Name
 	Title     string      `xml:"title"`
@@ -50,10 +50,9 @@ type feedLink struct {
 	Text string `xml:",chardata"`
 }
 
-// readXML shows a feed as a list, and other XML as it is.
+// readXML converts a feed to a list, and keeps other XML unchanged.
 func (a fetchedPage) readXML(ctx context.Context, p *Page) {
-	// The header, or a byte order mark, goes before what the document says of itself; only without both the prolog
-	// counts.
+	// The header or a byte order mark takes precedence over the document's own declaration.
 	var in io.Reader = strings.NewReader(string(a.body))
 	inner := charset.NewReaderLabel
 	if _, _, certain := charset.DetermineEncoding(nil, "text/xml; charset="+a.charset); certain || strings.HasPrefix(string(a.body), "\xff\xfe") || strings.HasPrefix(string(a.body), "\xfe\xff") {
@@ -119,7 +118,7 @@ func (e feedEntry) address(base *url.URL) string {
 	return ""
 }
 
-// firstNonBlank returns the first of the texts that says something.
+// firstNonBlank returns the first text that is not blank.
 func firstNonBlank(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
@@ -129,10 +128,10 @@ func firstNonBlank(texts ...string) string {
 	return ""
 }
 
-// maxFeedMarkup is how much of a piece of HTML in a feed is looked at, in bytes.
+// maxFeedMarkup is the number of bytes of HTML in a feed entry that are parsed.
 const maxFeedMarkup = 32 << 10
 
-// markupText returns the text of the beginning of a piece of HTML on one line.
+// markupText returns the text at the beginning of an HTML fragment on one line.
 func markupText(markup string) string {
 	doc, err := html.Parse(strings.NewReader(markup[:min(len(markup), maxFeedMarkup)]))
 	if err != nil {

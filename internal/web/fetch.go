@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// fetchedPage is what a server sent.
+// fetchedPage is a server's response.
 type fetchedPage struct {
 	url       *url.URL
 	mediaType string
-	charset   string // as the header names it; may be empty
+	charset   string // from the header; may be empty
 	body      []byte
 }
 
-// parseAddress reads an address as people write it.
+// parseAddress parses an address entered by a person.
 func parseAddress(s string) (*url.URL, error) {
 	s = strings.TrimSpace(s)
 	switch {
@@ -40,7 +40,7 @@ func parseAddress(s string) (*url.URL, error) {
 	return u, checkReadable(u)
 }
 
-// checkReadable says why u is not for reading; nil if it is.
+// checkReadable returns an error if u cannot be read.
 func checkReadable(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -51,7 +51,7 @@ func checkReadable(u *url.URL) error {
 	return nil
 }
 
-// httpClient returns the client, whose every connection goes to the proxy.
+// httpClient returns the client, which sends every request through the proxy.
 func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +72,7 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 	r.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyURL(proxy),
-			DisableCompression:     true, // unpacked here, with a limit on both sides
+			DisableCompression:     true, // decompressed here, with limits on both sizes
 			MaxResponseHeaderBytes: 256 << 10,
 			MaxIdleConns:           8,
 			IdleConnTimeout:        30 * time.Second,
@@ -92,7 +92,7 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 	return r.client, nil
 }
 
-// fetch gets the address with its redirects, each of which the proxy judges.
+// fetch requests the address and follows redirects, each of which the proxy checks.
 func (r *Reader) fetch(ctx context.Context, u *url.URL) (fetchedPage, error) {
 	client, err := r.httpClient(ctx)
 	if err != nil {
@@ -118,11 +118,11 @@ func (r *Reader) fetch(ctx context.Context, u *url.URL) (fetchedPage, error) {
 	return receiveBody(res)
 }
 
-// unreachedError says why there was no answer at all.
+// unreachedError explains why there was no response.
 func (r *Reader) unreachedError(asked *url.URL, begun time.Time, err error) error {
 	at := asked.String()
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		at, err = failed.URL, failed.Err // where a redirect led
+		at, err = failed.URL, failed.Err // the target of a redirect
 	}
 	if errors.Is(err, ErrInvalidAddress) {
 		return err
@@ -147,9 +147,9 @@ func (r *Reader) failureReason(address string, since time.Time) error {
 	return r.Failure(address, since)
 }
 
-// refusedError says what an answer means that is no page.
+// refusedError explains a response that is not a page.
 func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) error {
-	// Only the proxy knows of it if the proxy itself gave the answer.
+	// The proxy has details only if it generated the response itself.
 	if res.StatusCode == http.StatusForbidden || res.StatusCode >= http.StatusInternalServerError {
 		if why := r.failureReason(at.String(), begun); why != nil {
 			return fmt.Errorf("read %s: %w", at.Host, why)
@@ -165,7 +165,7 @@ func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) 
 	return errors.New(said)
 }
 
-// receiveBody reads the body, as much as is allowed of it.
+// receiveBody reads the body up to the limits.
 func receiveBody(res *http.Response) (fetchedPage, error) {
 	a := fetchedPage{url: res.Request.URL}
 	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -191,7 +191,7 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 		return a, fmt.Errorf("read what %s sent: %w", a.url.Host, err)
 	}
 	if a.mediaType == "" {
-		a.mediaType, _, _ = mime.ParseMediaType(http.DetectContentType(a.body)) // always one that can be parsed
+		a.mediaType, _, _ = mime.ParseMediaType(http.DetectContentType(a.body)) // always valid
 		if !isTextType(a.mediaType) {
 			return a, unreadableError(a)
 		}
@@ -199,7 +199,7 @@ func receiveBody(res *http.Response) (fetchedPage, error) {
 	return a, nil
 }
 
-// limitedReader fails when more comes than it lets through.
+// limitedReader fails if there is more data than its limit.
 type limitedReader struct {
 	r    io.Reader
 	left int64

@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// An article of at least this much text stands for its page.
+	// An article with at least this much text replaces its page.
 	articleChars = 250
-	// A page with scripts and less text than this is drawn by them.
+	// A page with scripts and less text than this is assumed to be rendered by them.
 	emptyChars = 60
-	// Larger documents are read as plain text: finding their main part and writing Markdown takes much longer than
-	// their size alone, and cannot be stopped.
+	// Larger documents are read as plain text: extracting their main part and writing Markdown takes
+	// disproportionately long and cannot be canceled.
 	maxElements        = 10_000
 	maxWords           = 256 << 10 // bytes
-	maxMarkdownEscapes = 5_000     // characters that mean something in Markdown
-	maxNestedElements  = 150       // elements within one another
-	maxNestedLists     = 16        // lists and quotations within one another
-	maxTableCells      = 20_000    // of tables, with those that fill their rows
-	maxCellSpan        = 30        // columns or rows of one cell; more count as one
+	maxMarkdownEscapes = 5_000     // characters that Markdown must escape
+	maxNestedElements  = 150       // depth of nested elements
+	maxNestedLists     = 16        // depth of nested lists and quotations
+	maxTableCells      = 20_000    // table cells, including those that fill up rows
+	maxCellSpan        = 30        // columns or rows of a cell; larger values count as one
 )
 
-// readHTML finds what there is to read in a page.
+// readHTML extracts the readable text of a page.
 func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 	leave, err := parsing.enter(ctx, int64(len(a.body)))
 	if err != nil {
@@ -76,7 +76,7 @@ func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 	return nil
 }
 
-// findArticle returns the article of the page, nil if it has none worth the name.
+// findArticle returns the main article of the page, nil if it has none.
 func findArticle(doc *html.Node, at *url.URL, p *Page) *html.Node {
 	parser := readability.NewParser()
 	article, err := parser.ParseDocument(doc, at)
@@ -90,7 +90,7 @@ func findArticle(doc *html.Node, at *url.URL, p *Page) *html.Node {
 	return article.Node
 }
 
-// toMarkdown writes a tree as CommonMark with tables.
+// toMarkdown converts a tree to CommonMark with tables.
 func toMarkdown(n *html.Node) (string, error) {
 	conv := converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
@@ -108,7 +108,7 @@ func documentTitle(doc *html.Node) string {
 	return ""
 }
 
-// baseURL returns the URL that links of the document are relative to.
+// baseURL returns the URL to which links of the document are relative.
 func baseURL(doc *html.Node, at *url.URL) *url.URL {
 	for n := range doc.Descendants() {
 		if n.DataAtom == atom.Base && attrOf(n, "href") != "" && len(attrOf(n, "href")) <= maxAddressChars {
@@ -121,7 +121,7 @@ func baseURL(doc *html.Node, at *url.URL) *url.URL {
 	return at
 }
 
-// textOf returns the text in a tree, its blocks apart.
+// textOf returns the text in a tree, with its blocks separated.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -134,7 +134,7 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// plainText returns the text in a tree, a line for each element that has some.
+// plainText returns the text in a tree, with a line for each element that has some.
 func plainText(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -148,8 +148,8 @@ func plainText(n *html.Node) string {
 	return b.String()
 }
 
-// isTooNested reports whether elements are nested deeper than people nest them. It is for documents of at most
-// maxElements: each level is written anew with all that is in it.
+// isTooNested reports whether elements are nested deeper than in ordinary documents. It is only for documents of at
+// most maxElements, because converting each level copies everything in it.
 func isTooNested(doc *html.Node) bool {
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode {
@@ -169,8 +169,8 @@ func isTooNested(doc *html.Node) bool {
 	return false
 }
 
-// countCells returns how many cells tables may have if each row is as long as the longest
-// one of the document. What cells span is taken from those that span too much.
+// countCells returns the number of table cells if every row were as long as the longest row of the document. It
+// removes spans that are too large.
 func countCells(doc *html.Node) int {
 	rows, longest := 0, 0
 	for n := range doc.Descendants() {
@@ -190,7 +190,7 @@ func countCells(doc *html.Node) int {
 	return rows * longest
 }
 
-// cellSpan returns how many columns or rows a cell fills.
+// cellSpan returns the number of columns or rows that a cell spans.
 func cellSpan(cell *html.Node, name string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(attrOf(cell, name)))
 	if err != nil || n < 1 || n > maxCellSpan {
@@ -200,7 +200,7 @@ func cellSpan(cell *html.Node, name string) int {
 	return n
 }
 
-// countEscapes counts the characters that Markdown has to escape.
+// countEscapes counts the characters that Markdown must escape.
 func countEscapes(text string) int {
 	n := 0
 	for _, r := range text {

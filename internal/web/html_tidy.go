@@ -11,14 +11,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tidyResult is what tidy saw.
+// tidyResult is what tidyDocument found.
 type tidyResult struct {
 	elements int
 	scripts  bool
 }
 
-// tidyDocument takes out of a document what a person would not read (scripts, styles,
-// comments, what is hidden), and puts the words of pictures in their place.
+// tidyDocument removes what people do not read (scripts, styles, comments, hidden elements) from a document, and
+// replaces images by their alternative texts.
 func tidyDocument(doc *html.Node) tidyResult {
 	var s tidyResult
 	removeNodes(doc, func(n *html.Node) bool {
@@ -44,7 +44,7 @@ func tidyDocument(doc *html.Node) tidyResult {
 	return s
 }
 
-// removeNodes takes the nodes out that gone says, with all that is in them.
+// removeNodes removes the nodes for which gone is true, with their children.
 func removeNodes(root *html.Node, gone func(*html.Node) bool) {
 	var out []*html.Node
 	for n := root.FirstChild; n != nil; {
@@ -61,7 +61,7 @@ func removeNodes(root *html.Node, gone func(*html.Node) bool) {
 	}
 }
 
-// nextOutside returns the node that follows n and what is in n, within root.
+// nextOutside returns the node that follows the subtree of n, within root.
 func nextOutside(n, root *html.Node) *html.Node {
 	for n != root {
 		if n.NextSibling != nil {
@@ -72,21 +72,21 @@ func nextOutside(n, root *html.Node) *html.Node {
 	return nil
 }
 
-// textlessElements are the elements that show nothing to read.
+// textlessElements are the elements without readable text.
 var textlessElements = []atom.Atom{
 	atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Math, atom.Canvas, atom.Video,
 	atom.Audio, atom.Select, atom.Textarea, atom.Input,
 }
 
-// isUnread reports whether an element shows nothing to read.
+// isUnread reports whether an element has no readable text.
 func isUnread(n *html.Node) bool {
 	return slices.Contains(textlessElements, n.DataAtom) || n.DataAtom == atom.Dialog && !hasAttr(n, "open")
 }
 
-// isHidden reports whether an element says of itself that it is not shown. What style sheets hide is not known here.
+// isHidden reports whether an element is hidden by its own attributes. Style sheets are not considered.
 func isHidden(n *html.Node) bool {
 	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
-		return false // pages that hide all of themselves until a script has run still have their text
+		return false // pages that are hidden until a script has run still contain their text
 	}
 	return hasAttr(n, "hidden") || hidingStyle(attrOf(n, "style"))
 }
@@ -126,7 +126,7 @@ func resolveLinks(doc *html.Node, base *url.URL) {
 	}
 }
 
-// resolveLink makes a link lead to where it leads, or nowhere if that is no page.
+// resolveLink makes a link absolute, or removes its address if it does not lead to a page.
 func resolveLink(n *html.Node, base *url.URL) {
 	for i, a := range n.Attr {
 		if a.Key != "href" {

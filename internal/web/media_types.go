@@ -32,7 +32,7 @@ func unreadableError(a fetchedPage) error {
 	return fmt.Errorf("%s is no text but %s: %w", a.url.Host, a.mediaType, ErrNeedsBrowser)
 }
 
-// toPage turns what was sent into a page.
+// toPage converts a response to a page.
 func (a fetchedPage) toPage(ctx context.Context, whole bool) (Page, error) {
 	p := Page{URL: a.url.String(), Type: a.mediaType}
 	switch {
@@ -54,9 +54,9 @@ func (a fetchedPage) toPage(ctx context.Context, whole bool) (Page, error) {
 	return p, nil
 }
 
-// text returns the body as UTF-8. The encoding is that of a byte order mark, of the
-// header or of the document, in this order; without any, UTF-8 if it is valid,
-// and Windows-1252 as browsers do (HTML, "Determining the character encoding").
+// text returns the body as UTF-8. The encoding comes from a byte order mark, the header or the document, in this
+// order; otherwise it is UTF-8 if valid, else Windows-1252, as in browsers (HTML, "Determining the character
+// encoding").
 func (a fetchedPage) text() string {
 	contentType := a.mediaType
 	if a.charset != "" {
@@ -73,13 +73,13 @@ func (a fetchedPage) text() string {
 	return strings.TrimPrefix(string(decoded), "\ufeff")
 }
 
-// maxIndentedJSON is how much JSON, in bytes, is shown with one member a line.
+// maxIndentedJSON is the maximum size of JSON, in bytes, that is indented.
 const maxIndentedJSON = 1 << 20
 
-// maxJSONDepth is how deep JSON may be nested to be shown with one member a line: indented, it grows with its depth.
+// maxJSONDepth is the maximum nesting of JSON that is indented, because the indented size grows with the depth.
 const maxJSONDepth = 50
 
-// indentJSON returns JSON with one member per line, or text unchanged if it is not JSON or too deep.
+// indentJSON returns JSON with one member per line, or text unchanged if it is not JSON or nested too deeply.
 func indentJSON(text string) string {
 	var b bytes.Buffer
 	if jsonDepth(text) > maxJSONDepth || len(text) > maxIndentedJSON || json.Indent(&b, []byte(text), "", " ") != nil {
@@ -88,7 +88,7 @@ func indentJSON(text string) string {
 	return b.String()
 }
 
-// jsonDepth returns how deep JSON is nested. Brackets in strings count as well.
+// jsonDepth returns the nesting depth of JSON. It also counts brackets in strings.
 func jsonDepth(text string) int {
 	deepest, now := 0, 0
 	for _, c := range []byte(text) {
@@ -103,8 +103,7 @@ func jsonDepth(text string) int {
 	return deepest
 }
 
-// contextReader returns a reader of r that ends with ctx, so that content that takes too long to parse ends with
-// its input.
+// contextReader returns a reader that fails when ctx ends, so that parsing stops as well.
 func contextReader(ctx context.Context, r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if ctx.Err() != nil {
@@ -114,7 +113,7 @@ func contextReader(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// readerFunc is a function as a reader.
+// readerFunc is a function that implements io.Reader.
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -16,64 +16,64 @@ import (
 	"clank/browsermgr/egress"
 )
 
-// Limits of a reading.
+// Limits of reading a page.
 const (
-	DefaultPageChars = 8000  // of the text, where none are asked for
-	minPageChars     = 350   // fewer asked for means these
-	MaxPageChars     = 24000 // more asked for means these
+	DefaultPageChars = 8000  // characters of text if the request sets none
+	minPageChars     = 350   // minimum; lower values are raised
+	MaxPageChars     = 24000 // maximum; higher values are reduced
 
 	maxAddressChars  = 2000
-	maxRedirectChars = 8000     // characters of where a redirect leads
-	maxPageBytes     = 16 << 20 // bytes on the wire
+	maxRedirectChars = 8000     // characters of a redirect's address
+	maxPageBytes     = 16 << 20 // bytes received
 	maxUnpackedBytes = 16 << 20 // bytes after decompression
 	maxRedirects     = 10
 	readTime         = 20 * time.Second
 )
 
 var (
-	// ErrInvalidAddress says that the request itself is wrong.
+	// ErrInvalidAddress means that the address itself is invalid.
 	ErrInvalidAddress = errors.New("it cannot be read")
-	// ErrNeedsBrowser says that a browser may show what reading cannot.
+	// ErrNeedsBrowser means that a browser may show what reading cannot.
 	ErrNeedsBrowser = errors.New("it needs a browser")
 )
 
-// Reader reads pages. Set its fields before the first Read; it is then safe for
-// concurrent use. Close it when nobody reads any more.
+// Reader reads pages. Set its fields before the first Read; it is then safe for concurrent use. Close it after the
+// last Read.
 type Reader struct {
-	// Proxy returns the address of the checking proxy, such as http://127.0.0.1:40001. It is asked until it has
-	// answered once. Nothing is read without one: there is no other way out.
+	// Proxy returns the address of the egress proxy, such as http://127.0.0.1:40001. It is called until it succeeds
+	// once. Without a proxy nothing is read, because all requests must go through it.
 	Proxy func(ctx context.Context) (string, error)
 
-	// Failure says why the proxy did not reach an address since then, nil if that is not known. It may be nil.
+	// Failure returns why the proxy has not reached an address since a time, nil if that is unknown. It may be nil.
 	Failure func(address string, since time.Time) error
 
-	// Timeout bounds one reading with its redirects; zero means 20 seconds.
+	// Timeout bounds one Read including redirects; zero means 20 seconds.
 	Timeout time.Duration
 
 	mu     sync.Mutex
 	client *http.Client
 }
 
-// ReadRequest names a page to read.
+// ReadRequest is the page to read.
 type ReadRequest struct {
-	URL       string // http or https; a name without a scheme is read over https
-	MaxChars  int    // of the text; zero means [DefaultPageChars]
-	WholePage bool   // all that the page shows, rather than its main part: for comparing, and for prices
+	URL       string // http or https; without a scheme, https
+	MaxChars  int    // of text; zero means [DefaultPageChars]
+	WholePage bool   // the whole text rather than the main part: for comparisons and prices
 }
 
 // Page holds a page that was read.
 type Page struct {
-	URL       string // where the redirects led
+	URL       string // after redirects
 	Title     string // may be empty
-	Byline    string // who wrote it; may be empty
+	Byline    string // the author; may be empty
 	Type      string // media type, "text/html"
-	Text      string // Markdown, or the text as it is where it is no HTML
-	Chars     int    // of the whole text, also where it was cut
+	Text      string // Markdown, or the unchanged text if it is not HTML
+	Chars     int    // length of the whole text, even if truncated
 	Truncated bool   // Text is only the beginning
 }
 
-// Read reads one address. Errors are sentences for a person or a model; those that a browser may mend are
-// [ErrNeedsBrowser], and those of the request are [ErrInvalidAddress]. When ctx ends its cause is returned.
+// Read reads one address. Errors are sentences for a person or a model; they wrap [ErrNeedsBrowser] if a browser may
+// help, and [ErrInvalidAddress] if the request is invalid. When ctx ends it returns the cause.
 func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 	u, err := parseAddress(q.URL)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 	return p, nil
 }
 
-// Close lets go of kept connections.
+// Close closes idle connections.
 func (r *Reader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func clampChars(n int) int {
 	return min(max(n, minPageChars), MaxPageChars)
 }
 
-// truncate keeps at most n characters of the text, up to the end of a line if one is near.
+// truncate keeps at most n characters of the text, cutting at the end of a line if one is near.
 func (p *Page) truncate(n int) {
 	p.Chars = utf8.RuneCountInString(p.Text)
 	if p.Chars <= n {
@@ -131,15 +131,15 @@ func (p *Page) truncate(n int) {
 	p.Text, p.Truncated = strings.TrimRight(head, " \n"), true
 }
 
-// NewReader returns a Reader whose way out is the listener that the gate has for the profile. The profile should be
-// no browser's, so that what is refused to the reader is not told of that browser.
+// NewReader returns a Reader that uses the gate's listener for the profile. The profile should not be that of a
+// browser, so that refusals are not attributed to that browser.
 func NewReader(gate *egress.Proxy, profile string) *Reader {
 	return &Reader{
 		Proxy: func(ctx context.Context) (string, error) { return gate.Listen(ctx, profile) },
 		Failure: func(address string, since time.Time) error {
 			u, err := url.Parse(address)
 			if err != nil {
-				u = &url.URL{} // of no address nothing is known
+				u = &url.URL{} // nothing is known about an invalid address
 			}
 			for _, r := range slices.Backward(gate.Refusals(profile)) {
 				if r.At.Before(since) {

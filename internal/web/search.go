@@ -27,45 +27,45 @@ const (
 )
 
 var (
-	// ErrInvalidQuery says that the query itself is wrong.
+	// ErrInvalidQuery means that the query itself is invalid.
 	ErrInvalidQuery = errors.New("the search is not possible")
-	// ErrNoEngine says that there is no engine to ask.
+	// ErrNoEngine means that no search engine is configured.
 	ErrNoEngine = errors.New("no search engine is set up")
-	// ErrSearchLimit says that no further search is allowed within the hour.
+	// ErrSearchLimit means that no further search is allowed within the hour.
 	ErrSearchLimit = errors.New("the searches of this hour are used up")
 )
 
-// SearchSetupHint tells an operator how searching is set up.
+// SearchSetupHint tells an operator how to set up searching.
 const SearchSetupHint = `set BRAVE_API_KEY (Brave Search) or SERPAPI_API_KEY (SerpApi) in the environment, or give the address of a SearXNG server ` +
 	`under "Web" in the settings`
 
-// SearchQuery asks for a search.
+// SearchQuery is a search request.
 type SearchQuery struct {
 	Text        string
-	RecencyDays int // only pages of the last so many days, as far as the engine knows their age; 0 = any
+	RecencyDays int // only pages of the last days, as far as the engine knows their age; 0 means any
 	MaxResults  int // 1 to [MaxSearchResults]; 0 means [DefaultSearchResults]
 }
 
-// SearchResult is one page. All of it comes from strangers.
+// SearchResult is one result. Its texts are untrusted.
 type SearchResult struct {
 	Title   string
 	URL     string // http or https
 	Snippet string
-	Date    string // in whatever way the engine says it; may be empty
+	Date    string // in the engine's own format; may be empty
 }
 
-// SearchEngine is one way to search. Its errors are [*Error], and those of ctx.
+// SearchEngine is a search service. Its errors are *[SearchError] or those of ctx.
 type SearchEngine interface {
-	Name() string // as people read it
+	Name() string // display name
 	Search(ctx context.Context, q SearchQuery) ([]SearchResult, error)
 }
 
-// SearchError says why an engine gave no results.
+// SearchError is why an engine returned no results.
 type SearchError struct {
 	Engine     string
 	Message    string        // for people; without secrets
-	Retryable  bool          // the same request may succeed at once
-	RetryAfter time.Duration // the engine wants to be left alone for this long; 0 = not said
+	Retryable  bool          // the same request may succeed if repeated at once
+	RetryAfter time.Duration // time to wait as requested by the engine; 0 if unknown
 }
 
 func (e *SearchError) Error() string {
@@ -77,20 +77,21 @@ func (e *SearchError) Error() string {
 
 // Searcher searches within the limits. Set its fields before the first Search; it is then safe for concurrent use.
 type Searcher struct {
-	// Engine returns the engine to ask now, nil if none is set up.
+	// Engine returns the current engine, nil if none is set up.
 	Engine func() SearchEngine
-	// PerHour is how many searches one person, and the people of one server, may make within an hour, 0 for none.
+	// PerHour returns how many searches one person, and all people of one server, may make within an hour; 0 means
+	// none.
 	PerHour func() (person, server int)
 	Logger  *slog.Logger
 
 	mu     sync.Mutex
-	recent map[string][]time.Time // by whose they are: the searches within the last hour, oldest first
+	recent map[string][]time.Time // times of the searches within the last hour by key, oldest first
 }
 
-// SearchAsker is for whom something is searched: a person, and the server where they asked. "" is where there is none.
+// SearchAsker is the person who searches, and the server where they asked; either may be empty.
 type SearchAsker struct{ Person, Server string }
 
-// keys names whose searches those of the asker are.
+// keys returns the limits to which a search counts.
 func (a SearchAsker) keys() []string {
 	if a.Server == "" {
 		return []string{"person " + a.Person}
@@ -98,8 +99,8 @@ func (a SearchAsker) keys() []string {
 	return []string{"person " + a.Person, "server " + a.Server}
 }
 
-// Available returns nil if a search could be tried now. Otherwise it returns [ErrNoEngine] or [ErrSearchLimit],
-// with whose limit that is, and the way out.
+// Available returns nil if a search is possible now, otherwise [ErrNoEngine] or [ErrSearchLimit], with the limit and
+// what to do.
 func (s *Searcher) Available(by SearchAsker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +139,8 @@ func (s *Searcher) available(now time.Time, by SearchAsker) (SearchEngine, error
 	return engine, nil
 }
 
-// Search asks the engine, a second time if the first attempt broke down, and gives each attempt five seconds. Fewer
-// results than asked for are no error, and neither are none. When ctx ends its cause is returned.
+// Search queries the engine, retrying once after a temporary failure, with five seconds for each attempt. Fewer
+// results than requested, or none, are not an error. When ctx ends it returns the cause.
 func (s *Searcher) Search(ctx context.Context, by SearchAsker, q SearchQuery) ([]SearchResult, error) {
 	q, err := normalizeQuery(q)
 	if err != nil {
@@ -193,7 +194,7 @@ func searchOnce(ctx context.Context, e SearchEngine, q SearchQuery) ([]SearchRes
 	return found, err
 }
 
-// normalizeQuery returns q within its limits.
+// normalizeQuery returns q adjusted to the limits.
 func normalizeQuery(q SearchQuery) (SearchQuery, error) {
 	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(q.Text, " ")), " ")
 	switch n := utf8.RuneCountInString(q.Text); {
@@ -210,7 +211,7 @@ func normalizeQuery(q SearchQuery) (SearchQuery, error) {
 	return q, nil
 }
 
-// cleanResults keeps the first results that lead to a page, each page once.
+// cleanResults returns the first most results with a valid address, without duplicates.
 func cleanResults(found []SearchResult, most int) []SearchResult {
 	var out []SearchResult
 	seen := make(map[string]bool)

@@ -19,18 +19,18 @@ import (
 
 const maxSearchBytes = 4 << 20
 
-// engineRequest is one call of an engine's API.
+// engineRequest is a call of a search engine's API.
 type engineRequest struct {
 	engine  string
 	address string
 	query   url.Values
 	header  map[string]string
-	client  *http.Client                         // nil is one of our own
-	explain func(status int, body []byte) string // what the engine says of an error; "" for nothing
+	client  *http.Client                         // nil uses the default client
+	explain func(status int, body []byte) string // returns the engine's error message; "" if there is none
 }
 
-// get makes the call and decodes the JSON answer into out. Errors name neither
-// the address nor the parameters: there may be a key in them.
+// get sends the request and decodes the JSON response into out. Errors contain neither address nor parameters, which
+// may include a key.
 func (r engineRequest) get(ctx context.Context, out any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address+"?"+r.query.Encode(), http.NoBody)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r engineRequest) get(ctx context.Context, out any) error {
 	return nil
 }
 
-// httpClient follows no redirects: they would carry the key elsewhere.
+// httpClient returns a client that follows no redirects, which would send the key elsewhere.
 func (r engineRequest) httpClient() *http.Client {
 	c := http.Client{}
 	if r.client != nil {
@@ -75,7 +75,7 @@ func (r engineRequest) httpClient() *http.Client {
 	return &c
 }
 
-// statusError says what an answer means that has no results.
+// statusError explains an error response.
 func (r engineRequest) statusError(res *http.Response, body []byte) error {
 	e := &SearchError{Engine: r.engine, Retryable: res.StatusCode >= http.StatusInternalServerError}
 	switch res.StatusCode {
@@ -92,7 +92,7 @@ func (r engineRequest) statusError(res *http.Response, body []byte) error {
 	return e
 }
 
-// parseRetryAfter reads the header of that name (RFC 9110 section 10.2.3), as far as it is in seconds.
+// parseRetryAfter parses a Retry-After header (RFC 9110, section 10.2.3) given in seconds.
 func parseRetryAfter(s string) time.Duration {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 0 {
@@ -101,9 +101,9 @@ func parseRetryAfter(s string) time.Duration {
 	return time.Duration(min(n, 86400)) * time.Second
 }
 
-// transportReason returns an error of the transport without the address.
+// transportReason returns a transport error without the address.
 func transportReason(err error) string {
-	if u, ok := err.(*url.Error); ok { //nolint:errorlint // what http.Client returns is one
+	if u, ok := err.(*url.Error); ok { //nolint:errorlint // http.Client always returns this type
 		err = u.Err
 	}
 	return err.Error()
@@ -111,7 +111,7 @@ func transportReason(err error) string {
 
 var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
 
-// plainSnippet returns text without its markup, on one line of at most n characters.
+// plainSnippet returns text without markup, on one line of at most n characters.
 func plainSnippet(s string, n int) string {
 	return untrusted.ShortenLine(html.UnescapeString(tagPattern().ReplaceAllString(s, "")), n)
 }

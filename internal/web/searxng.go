@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// SearXNG is a SearXNG server, which asks other engines. Its operator has to
-// list json among the formats of its settings.
+// SearXNG is a SearXNG metasearch server. Its settings must list json among the formats.
 type SearXNG struct {
-	URL    string       // of the server, without /search
-	Client *http.Client // nil is one without anything special
+	URL    string       // base URL without /search
+	Client *http.Client // nil uses the default client
 }
 
-// Name implements [Engine].
+// Name implements [SearchEngine].
 func (s *SearXNG) Name() string { return "SearXNG" }
 
-// Search implements [Engine]. Recency is rounded up to a day, a week, a month or a year; older than that is any time.
+// Search implements [SearchEngine]. Recency is rounded up to a day, a week, a month or a year; longer periods are not
+// restricted.
 func (s *SearXNG) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	v := url.Values{"q": {q.Text}, "format": {"json"}, "categories": {"general"}}
 	if r := searxngTimeRange(q.RecencyDays); r != "" {

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// SerpAPI is SerpApi's search of Google.
+// SerpAPI searches Google through SerpApi.
 type SerpAPI struct {
 	Key    string
-	Base   string       // in place of https://serpapi.com
-	Client *http.Client // nil is one without anything special
+	Base   string       // replaces https://serpapi.com
+	Client *http.Client // nil uses the default client
 }
 
-// Name implements [Engine].
+// Name implements [SearchEngine].
 func (s *SerpAPI) Name() string { return "SerpApi" }
 
-// Search implements [Engine].
+// Search implements [SearchEngine].
 func (s *SerpAPI) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	v := url.Values{"engine": {"google"}, "q": {q.Text}, "num": {strconv.Itoa(q.MaxResults)}, "api_key": {s.Key}}
 	if q.RecencyDays > 0 {
@@ -43,7 +43,7 @@ func (s *SerpAPI) Search(ctx context.Context, q SearchQuery) ([]SearchResult, er
 	case err != nil:
 		return nil, err
 	case strings.Contains(got.Error, "hasn't returned any results"):
-		return nil, nil // this is how it says that there are none
+		return nil, nil // SerpApi reports an empty result as an error
 	case got.Error != "":
 		return nil, &SearchError{Engine: s.Name(), Message: plainSnippet(s.withoutKey(got.Error), 300)}
 	}
@@ -64,7 +64,7 @@ func (s *SerpAPI) explain(_ int, body []byte) string {
 	return s.withoutKey(got.Error)
 }
 
-// withoutKey takes the key out, which was part of the address.
+// withoutKey removes the key, which was part of the address.
 func (s *SerpAPI) withoutKey(text string) string {
 	if s.Key == "" {
 		return text
@@ -72,17 +72,17 @@ func (s *SerpAPI) withoutKey(text string) string {
 	return strings.ReplaceAll(text, s.Key, "(key)")
 }
 
-// Brave is the Brave Search API, version 1.
+// Brave searches with the Brave Search API, version 1.
 type Brave struct {
 	Key    string
-	Base   string       // in place of https://api.search.brave.com
-	Client *http.Client // nil is one without anything special
+	Base   string       // replaces https://api.search.brave.com
+	Client *http.Client // nil uses the default client
 }
 
-// Name implements [Engine].
+// Name implements [SearchEngine].
 func (b *Brave) Name() string { return "Brave Search" }
 
-// Search implements [Engine].
+// Search implements [SearchEngine].
 func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	v := url.Values{"q": {q.Text}, "count": {strconv.Itoa(q.MaxResults)}, "text_decorations": {"false"}, "result_filter": {"web"}}
 	if q.RecencyDays > 0 {

@@ -1,6 +1,7 @@
-// Package assets holds the scripts and the style sheets of the live pane, which pages of ours put where it is wanted:
-// pane.js makes it, hands.js tells what is done with mouse, fingers and keys, frames.js draws video and elements.js makes
-// elements, for those pages, too. They load only each other. page.css is the style of pages that show little else. [Site] serves such a page.
+// Package assets holds the scripts and style sheets of the live pane, which other pages embed: pane.js creates it,
+// hands.js sends mouse, touch and keyboard input, frames.js draws video, and elements.js creates elements, for those
+// pages as well. They import only each other. page.css is the style of pages that show little else. [Site] serves
+// such a page.
 package assets
 
 import (
@@ -26,15 +27,15 @@ var contentTypes = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// Site is a page and its parts, beside [Files]. The checksum of the parts is in their addresses, so that they can be
-// kept for ever: "{sum}" in the page stands for it.
+// Site is a page with its parts, in addition to [Files]. The checksum of the parts is in their URLs, so that they can
+// be cached forever: "{sum}" in the page is replaced by it.
 type Site struct {
 	sum   string
 	page  []byte
 	parts map[string][]byte
 }
 
-// Load reads a page, index.html, and what lies beside it.
+// Load reads the page index.html and the files beside it.
 func Load(own fs.FS) (*Site, error) {
 	s := &Site{parts: make(map[string][]byte)}
 	sum := sha256.New()
@@ -61,10 +62,10 @@ func Load(own fs.FS) (*Site, error) {
 // ServePage serves the page.
 func (s *Site) ServePage(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(s.page) // whoever asked went away: nothing to do
+	_, _ = w.Write(s.page) // fails only if the client has gone
 }
 
-// ServePart serves the part that a route's {sum} and {name} say.
+// ServePart serves the part that a route's {sum} and {name} name.
 func (s *Site) ServePart(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, ok := s.parts[name]
@@ -74,5 +75,5 @@ func (s *Site) ServePart(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(data) // whoever asked went away: nothing to do
+	_, _ = w.Write(data) // fails only if the client has gone
 }

@@ -1,6 +1,6 @@
-// Package video films sessions: each task that is wanted as one WebM file, with its steps as chapters.
+// Package video films sessions: one WebM file per task, with the steps as chapters.
 //
-// A film shows what others who watch would see, so secrets are covered before anything of it is encoded. Private tasks
-// are not filmed, and nothing while a person works the page: that time is left out, and a chapter says so. A film ends
-// early where there is no room for more of it. See [clank/videosource/webm] for what a crash leaves.
+// A film shows what viewers of the session would see, so secrets are covered before encoding. Private tasks are not
+// filmed. While a person controls the page the film pauses, and a chapter marks the gap. A film ends early if there
+// is no room for more. See [clank/videosource/webm] for the state after a crash.
 package video

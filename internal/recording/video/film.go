@@ -13,13 +13,13 @@ import (
 	"clank/videosource/webm"
 )
 
-// How a film is made.
+// Film parameters.
 const (
-	bitrate  = 1_000_000        // at most, in bits a second
-	keyEvery = 10 * time.Second // at least, while something moves; steps begin with a key frame, too
+	bitrate  = 1_000_000        // maximum, in bits per second
+	keyEvery = 10 * time.Second // maximum interval while something moves; steps also begin with a key frame
 )
 
-// leftOut is the first id of chapters that say what was left out. Others are the numbers of steps.
+// leftOut is the first id of chapters for time that was left out. Smaller ids are step numbers.
 const leftOut = 1 << 32
 
 // film is the film of one task.
@@ -33,31 +33,31 @@ type film struct {
 	file    *os.File // nil before the first frame
 	writer  *webm.Writer
 	kept    int64
-	origin  time.Time     // of the time that passes in the film; zero: it stands still
-	passed  time.Duration // before that
+	origin  time.Time     // start of the running film time; zero while it is paused
+	passed  time.Duration // film time before origin
 	pending []webm.Chapter
 	gaps    uint64
-	held    time.Time // since when somebody worked the page last
-	key     time.Time // when the last key frame came
+	held    time.Time // since when a person has controlled the page
+	key     time.Time // time of the last key frame
 }
 
-// note tells of a step. It does not block.
+// note announces a step. It does not block.
 func (f *film) note(s sessions.Step) {
 	if s.Kind != sessions.StepAct || s.Phase != sessions.PhaseBegun {
 		return
 	}
 	select {
 	case f.steps <- s:
-	default: // it has no chapter
+	default: // without a chapter
 	}
 }
 
-// run films until ctx ends, which is no error.
+// run films until ctx ends, which is not an error.
 func (f *film) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
 	for ctx.Err() == nil {
 		held := f.recorder.Manager.Control(f.task.SessionID)
-		if held.Changed == nil { // the session is not open any more
+		if held.Changed == nil { // the session is no longer open
 			return nil
 		}
 		if held.Holder == "" {
@@ -79,8 +79,8 @@ func (f *film) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// shoot films until ctx ends, or somebody takes the page, which changed tells. Each time it looks at the page anew, so
-// that nothing of before shows.
+// shoot films until ctx ends or changed is closed because a person takes control. Each call looks the page up again,
+// so that the film shows nothing from before.
 func (f *film) shoot(ctx context.Context, changed <-chan struct{}) error {
 	ctx, stop := context.WithCancel(ctx)
 	source := &videosource.Source{
@@ -111,7 +111,7 @@ func (f *film) shoot(ctx context.Context, changed <-chan struct{}) error {
 			viewer.Refresh()
 		case frame, ok := <-viewer.Frames():
 			select {
-			case <-changed: // it may show what somebody does there
+			case <-changed: // it may show what a person does there
 				return nil
 			default:
 			}
@@ -128,7 +128,7 @@ func (f *film) shoot(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// now returns how much of the film has passed.
+// now returns the elapsed film time.
 func (f *film) now() time.Duration {
 	if f.origin.IsZero() {
 		return f.passed

@@ -22,39 +22,39 @@ type Manager interface {
 	Control(session string) sessions.ControlState
 }
 
-// Mode says which tasks are filmed.
+// Mode selects which tasks are filmed.
 type Mode int
 
-// The modes.
+// Modes of filming.
 const (
 	Never     Mode = iota
-	OnRequest      // those of sessions for which [Recorder.Request] was called
+	OnRequest      // tasks of sessions for which [Recorder.Request] was called
 	Always
 )
 
-// linger is how long the end of a task is filmed: what it has led to, which for a short one is all there is to see.
+// linger is how long filming continues after the end of a task, to show its result, which for a short task is all
+// there is to see.
 const linger = 2 * time.Second
 
-// Recorder films tasks. Its fields are set before Run and not changed after that. Its methods are safe for concurrent
-// use.
+// Recorder films tasks. Set its fields before Run. Its methods are safe for concurrent use.
 type Recorder struct {
-	Dir         string // holds a folder for each place
+	Dir         string // contains a folder for each place
 	Manager     Manager
 	Mode        func() Mode
 	Screen      func(session string) videosource.Screenshotter
-	OpenEncoder func(context.Context) (videosource.Encoder, error)        // nil: films are made of key frames
-	Keep        func(session string, place sessions.Place, n int64) error // whether there is room for n bytes more
+	OpenEncoder func(context.Context) (videosource.Encoder, error)        // nil makes films of key frames only
+	Keep        func(session string, place sessions.Place, n int64) error // returns an error if there is no room for n more bytes
 	Logger      *slog.Logger
 
 	mu        sync.Mutex
-	requested map[string]bool                // sessions
-	tasks     map[string]sessions.TaskRecord // that run, by their ids
-	films     map[string]*film               // of these, until the file is finished
+	requested map[string]bool                // by session
+	tasks     map[string]sessions.TaskRecord // running tasks by id
+	films     map[string]*film               // films of these tasks, until the file is finished
 	work      sync.WaitGroup
-	end       context.Context //nolint:containedctx // of Run, for films that are begun on request
+	end       context.Context //nolint:containedctx // of Run, for films that start on request
 }
 
-// Run films until ctx ends, and finishes the films.
+// Run films tasks until ctx ends, and finishes the films.
 func (r *Recorder) Run(ctx context.Context) error {
 	defer r.work.Wait()
 	r.mu.Lock()
@@ -77,7 +77,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// follow takes events until ctx ends, or there are no more.
+// follow handles events until ctx ends or the channel is closed.
 func (r *Recorder) follow(ctx context.Context, events <-chan sessions.Event) error {
 	for {
 		select {
@@ -102,7 +102,7 @@ func (r *Recorder) take(ev sessions.Event) {
 	case ev.Record.State == sessions.TaskRunning:
 		if _, known := r.tasks[id]; !known {
 			r.tasks[id] = ev.Record
-			for _, f := range r.films { // what comes now may be private
+			for _, f := range r.films { // a new task of the session begins: later frames may be private
 				if f.task.SessionID == ev.Record.SessionID {
 					f.stop()
 				}
@@ -115,7 +115,7 @@ func (r *Recorder) take(ev sessions.Event) {
 	}
 }
 
-// begin films a task, if it is wanted. r.mu is held.
+// begin starts filming a task, if enabled. The caller holds r.mu.
 func (r *Recorder) begin(t sessions.TaskRecord) {
 	mode := r.Mode()
 	wanted := mode == Always || mode == OnRequest && r.requested[t.SessionID]
@@ -137,17 +137,17 @@ func (r *Recorder) begin(t sessions.TaskRecord) {
 	})
 }
 
-// finish lets the film of a task show what has come of it, and end. r.mu is held.
+// finish ends the film of a task after a while that shows the result. The caller holds r.mu.
 func (r *Recorder) finish(task string) {
 	if f := r.films[task]; f != nil {
 		time.AfterFunc(linger, f.stop)
 	}
 }
 
-// ErrOff says that the settings do not allow films on request.
+// ErrOff means that the settings do not allow films on request.
 var ErrOff = errors.New("recording sessions is turned off in the settings")
 
-// Request films the tasks of a session from now on, the one that runs among them, or films them no more.
+// Request starts or stops filming the tasks of a session, including the running one.
 func (r *Recorder) Request(session string, on bool) error {
 	if on && r.Mode() == Never {
 		return ErrOff
@@ -172,7 +172,7 @@ func (r *Recorder) Request(session string, on bool) error {
 	return nil
 }
 
-// Requested reports whether the tasks of a session are filmed, and whether that is as people request it.
+// Requested reports whether the tasks of a session are filmed, and whether people can change that.
 func (r *Recorder) Requested(session string) (on, possible bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,13 +180,13 @@ func (r *Recorder) Requested(session string) (on, possible bool) {
 	return mode == Always || mode == OnRequest && r.requested[session], mode == OnRequest
 }
 
-// path returns where the film of a task is.
+// path returns the path of a task's film.
 func (r *Recorder) path(t sessions.Task) string {
 	return filepath.Join(r.Dir, t.Origin.Place(false).Profile("film"), filepath.Base(t.ID)+".webm")
 }
 
-// Open returns the film of a task, also while it grows. The error is an [os.ErrNotExist] where there is none. The
-// caller closes it.
+// Open returns the film of a task, even while it is being recorded. If there is none the error is an
+// [os.ErrNotExist]. The caller closes the file.
 func (r *Recorder) Open(t sessions.TaskRecord) (*os.File, error) {
 	if t.Origin.Private {
 		return nil, fmt.Errorf("open the film of a private task: %w", os.ErrNotExist)
@@ -203,7 +203,7 @@ func (r *Recorder) Open(t sessions.TaskRecord) (*os.File, error) {
 	return os.Open(r.path(t.Task))
 }
 
-// read reads the film of a task. The caller closes the file.
+// read parses the film of a task. The caller closes the file.
 func (r *Recorder) read(t sessions.TaskRecord) (*os.File, *webm.Film, error) {
 	f, err := r.Open(t)
 	if err != nil {
@@ -219,7 +219,8 @@ func (r *Recorder) read(t sessions.TaskRecord) (*os.File, *webm.Film, error) {
 	return nil, nil, errors.Join(err, f.Close())
 }
 
-// Chapters returns the steps of a finished film: their numbers are their ids, 0 is a time that was left out.
+// Chapters returns the chapters of a finished film. Their ids are step numbers; larger ids mark time that was left
+// out.
 func (r *Recorder) Chapters(t sessions.TaskRecord) ([]webm.Chapter, error) {
 	f, film, err := r.read(t)
 	if err != nil {
@@ -228,7 +229,7 @@ func (r *Recorder) Chapters(t sessions.TaskRecord) ([]webm.Chapter, error) {
 	return film.Chapters, f.Close()
 }
 
-// WriteClip writes the last part of a film, of so long, as WebM: less where it were more than so many bytes.
+// WriteClip writes the last part of a film as WebM, shortened to fit maxBytes.
 func (r *Recorder) WriteClip(to io.WriteSeeker, t sessions.TaskRecord, last time.Duration, maxBytes int64) error {
 	f, film, err := r.read(t)
 	if err != nil {
