@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// ConnOwner holds what somebody else keeps of a connection for as long as it is open.
+// ConnOwner tracks a connection while it is open.
 type ConnOwner interface {
-	// Valid says whether the connection may be used for another exchange; asked before each but the first.
+	// Valid reports whether the connection may be reused. It is called before each exchange but the first.
 	Valid() bool
 	// Release is called once, after the connection was closed.
 	Release()
 }
 
-// DialFunc opens a connection for an exchange. Its holder is not nil.
+// DialFunc opens a connection for an exchange. The ConnOwner must not be nil.
 type DialFunc func(ctx context.Context) (net.Conn, ConnOwner, error)
 
 const (
-	keepAlive        = 60 * time.Second // how long a connection waits for its next exchange
-	maxIdlePerServer = 8                // connections kept for one server
+	keepAlive        = 60 * time.Second // how long an idle connection is kept
+	maxIdlePerServer = 8                // idle connections kept for one server
 )
 
-// ConnPool keeps connections to servers between exchanges. The zero value is ready; end it with Close.
+// ConnPool keeps idle connections to servers. The zero value is ready to use; call Close at the end.
 type ConnPool struct {
 	Limits RelayLimits
 
@@ -36,7 +36,7 @@ type ConnPool struct {
 	idle   map[string][]*serverConn
 }
 
-// getIdle gives out a kept connection to the server of that name, nil if there is none.
+// getIdle returns an idle connection with that key; nil if there is none.
 func (p *ConnPool) getIdle(name string) *serverConn {
 	for {
 		p.mu.Lock()
@@ -56,7 +56,7 @@ func (p *ConnPool) getIdle(name string) *serverConn {
 	}
 }
 
-// putIdle keeps a connection that has served an exchange to its end.
+// putIdle keeps a connection after an exchange.
 func (p *ConnPool) putIdle(name string, s *serverConn) {
 	if s.SetDeadline(time.Time{}) != nil || s.in.Buffered() > 0 {
 		s.close()
@@ -76,7 +76,7 @@ func (p *ConnPool) putIdle(name string, s *serverConn) {
 	p.mu.Unlock()
 }
 
-// Sweep closes the kept connections that have waited too long or are not valid any more.
+// Sweep closes idle connections that have expired or are no longer valid.
 func (p *ConnPool) Sweep() {
 	var old []*serverConn
 	p.mu.Lock()
@@ -98,7 +98,7 @@ func (p *ConnPool) Sweep() {
 	}
 }
 
-// Close closes the kept connections. Exchanges that are under way close theirs.
+// Close closes the idle connections. Exchanges in progress close theirs.
 func (p *ConnPool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -112,7 +112,7 @@ func (p *ConnPool) Close() {
 	}
 }
 
-// ErrHeaderTooLarge says that the header of an answer is larger than the limit.
+// ErrHeaderTooLarge is returned if a response header exceeds the limit.
 var ErrHeaderTooLarge = errors.New("the header of the answer is too large")
 
 const (
@@ -120,17 +120,17 @@ const (
 	readBuffer     = 4 << 10
 )
 
-// serverConn is a connection to a server, with what was read from it ahead.
+// serverConn is a connection to a server with its read buffer.
 type serverConn struct {
 	net.Conn
 	in     *bufio.Reader
 	header headerReader
-	since  time.Time // kept since then
-	used   bool      // it has served an exchange before
+	since  time.Time // idle since then
+	used   bool      // it has served an exchange
 	holder ConnOwner
 }
 
-// headerReader reads from a connection, but only so much while a header is read.
+// headerReader reads from a connection and limits the size of headers.
 type headerReader struct {
 	conn net.Conn
 	left int
@@ -164,7 +164,7 @@ func (s *serverConn) close() {
 func (s *serverConn) readHeader() { s.header.body, s.header.left = false, maxHeaderBytes }
 func (s *serverConn) readBody()   { s.header.body = true }
 
-// writeBuffered takes what was read ahead, at most limit bytes of it, and gives it to w.
+// writeBuffered writes at most limit buffered bytes to w.
 func (s *serverConn) writeBuffered(w io.Writer, limit int64) (int64, error) {
 	n := int(min(int64(s.in.Buffered()), limit))
 	if n == 0 {

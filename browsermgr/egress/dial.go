@@ -14,10 +14,10 @@ import (
 
 const (
 	dialTimeout = 20 * time.Second       // for all addresses of a host together
-	dialStagger = 250 * time.Millisecond // before the next address is tried besides (RFC 8305, section 8)
+	dialStagger = 250 * time.Millisecond // before the next address is tried concurrently (RFC 8305, section 8)
 )
 
-// ErrNoAddress is the error where there is nothing to dial.
+// ErrNoAddress is returned if there is no address to connect to.
 var ErrNoAddress = errors.New("no address to connect to")
 
 type dialAttempt struct {
@@ -25,9 +25,9 @@ type dialAttempt struct {
 	err  error
 }
 
-// DialAny connects to that port of one of the addresses: the families take turns, and the next address is tried when
-// one fails or is slow (RFC 8305). The attempts that lost are over when it returns. Its error is that of the first
-// address.
+// DialAny connects to the port at one of the addresses: families alternate, and the next address is tried when one
+// fails or is slow (RFC 8305). When it returns, all other attempts have ended. If all fail, the error is that of the
+// first address.
 func DialAny(ctx context.Context, addrs []netip.Addr, port uint16) (*net.TCPConn, error) {
 	if len(addrs) == 0 {
 		return nil, ErrNoAddress
@@ -48,7 +48,7 @@ func dialOne(ctx context.Context, addr netip.Addr, port uint16) (*net.TCPConn, e
 	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, port))
 	if err != nil {
 		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err // the rest is said here
+			err = op.Err // the message below repeats the rest
 		}
 		return nil, fmt.Errorf("connect to %s: %w", netip.AddrPortFrom(addr, port), err)
 	}
@@ -94,7 +94,7 @@ func dialStaggered(ctx context.Context, cancel context.CancelFunc, addrs []netip
 	return nil, first
 }
 
-// drainAttempts waits for the attempts that lost, and closes those that came through all the same.
+// drainAttempts waits for the remaining attempts and closes those that succeeded.
 func drainAttempts(results <-chan dialAttempt, n int) {
 	for range n {
 		if r := <-results; r.err == nil {
@@ -103,7 +103,7 @@ func drainAttempts(results <-chan dialAttempt, n int) {
 	}
 }
 
-// interleaveFamilies orders addresses so that families take turns, beginning with that of the first.
+// interleaveFamilies orders addresses so that families alternate, beginning with that of the first.
 func interleaveFamilies(addrs []netip.Addr) []netip.Addr {
 	var same, other []netip.Addr
 	for _, a := range addrs {
@@ -121,24 +121,23 @@ func interleaveFamilies(addrs []netip.Addr) []netip.Addr {
 	return slices.Concat(all, same[both:], other[both:])
 }
 
-// Resolver looks a name up. *net.Resolver is one. The network is "ip".
+// Resolver looks up names; *net.Resolver implements it. The network is "ip".
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// DNSCacheTTL is how long an answer is used again. A page with a hundred requests to a host asks once.
+// DNSCacheTTL is how long an answer is cached, so that a page with many requests to a host needs one lookup.
 const DNSCacheTTL = 30 * time.Second
 
 const (
-	lookupTimeout  = 10 * time.Second // a lookup that takes longer has failed
-	maxCachedNames = 1024             // answers that are kept at a time
+	lookupTimeout  = 10 * time.Second // of one lookup
+	maxCachedNames = 1024             // cached answers
 )
 
-// ErrResolverClosed is the error of lookups in a closed Cache.
+// ErrResolverClosed is returned by lookups after Close.
 var ErrResolverClosed = errors.New("the resolver is closed")
 
-// DNSCache asks a Resolver. Its methods may be called from many goroutines. Make it with [NewDNSCache]; end it with
-// Close.
+// DNSCache caches the answers of a Resolver. It is safe for concurrent use. Make one with [NewDNSCache] and call Close.
 type DNSCache struct {
 	resolver Resolver
 	work     sync.WaitGroup
@@ -154,16 +153,16 @@ type cachedAddrs struct {
 	until time.Time
 }
 
-// pendingLookup is a question under way. Fields below done are set before it is closed.
+// pendingLookup is a lookup in progress. Fields below done are set before it is closed.
 type pendingLookup struct {
-	waiting int // guarded by Cache.mu
+	waiting int // guarded by DNSCache.mu
 	cancel  context.CancelFunc
 	done    chan struct{}
 	addrs   []netip.Addr
 	err     error
 }
 
-// NewDNSCache makes a Cache. A nil resolver stands for that of the system.
+// NewDNSCache returns a cache for a resolver; nil means the system's.
 func NewDNSCache(r Resolver) *DNSCache {
 	if r == nil {
 		r = net.DefaultResolver
@@ -171,8 +170,8 @@ func NewDNSCache(r Resolver) *DNSCache {
 	return &DNSCache{resolver: r, answers: map[string]cachedAddrs{}, lookups: map[string]*pendingLookup{}}
 }
 
-// Lookup returns all addresses of a host, IPv4 addresses not mapped into IPv6; at least one if there is no error. The
-// caller does not change the slice. Failures are not kept.
+// Lookup returns all addresses of a host, at least one unless it fails. IPv4 addresses are not mapped to IPv6. The
+// caller must not modify the slice. Failures are not cached.
 func (c *DNSCache) Lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	c.mu.Lock()
 	if c.closed {
@@ -203,7 +202,7 @@ func (c *DNSCache) Lookup(ctx context.Context, host string) ([]netip.Addr, error
 	return nil, fmt.Errorf("look up %s: %w", host, context.Cause(ctx))
 }
 
-// begin starts a lookup that does not end with the request that is the first to ask. c.mu is held.
+// begin starts a lookup that is independent of the request that asked first. The caller holds c.mu.
 func (c *DNSCache) begin(ctx context.Context, host string) *pendingLookup {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	l := &pendingLookup{cancel: cancel, done: make(chan struct{})}
@@ -224,7 +223,7 @@ func (c *DNSCache) begin(ctx context.Context, host string) *pendingLookup {
 	return l
 }
 
-// abandon ends a lookup that nobody waits for. c.mu is held.
+// abandon cancels a lookup that nobody waits for. The caller holds c.mu.
 func (c *DNSCache) abandon(host string, l *pendingLookup) {
 	l.cancel()
 	if c.lookups[host] == l {
@@ -235,7 +234,7 @@ func (c *DNSCache) abandon(host string, l *pendingLookup) {
 func (c *DNSCache) ask(ctx context.Context, host string) ([]netip.Addr, error) {
 	name := host
 	if strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
-		name += "." // a whole name: the search list of this machine's network has no say
+		name += "." // fully qualified, so that the machine's search domains do not apply
 	}
 	addrs, err := c.resolver.LookupNetIP(ctx, "ip", name)
 	if err != nil {
@@ -251,7 +250,7 @@ func (c *DNSCache) ask(ctx context.Context, host string) ([]netip.Addr, error) {
 	return plain, nil
 }
 
-// store remembers an answer. c.mu is held.
+// store caches an answer. The caller holds c.mu.
 func (c *DNSCache) store(host string, addrs []netip.Addr) {
 	now := time.Now()
 	if len(c.answers) >= maxCachedNames {
@@ -267,7 +266,7 @@ func (c *DNSCache) store(host string, addrs []netip.Addr) {
 	c.answers[host] = cachedAddrs{addrs, now.Add(DNSCacheTTL)}
 }
 
-// Close ends all lookups and waits for them.
+// Close cancels all lookups and waits for them.
 func (c *DNSCache) Close() {
 	c.mu.Lock()
 	c.closed = true

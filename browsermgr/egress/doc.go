@@ -1,11 +1,11 @@
-// Package egress is the way out for pages: a checking proxy with one loopback listener per profile.
+// Package egress controls the network access of pages: a checking proxy with one loopback listener per profile.
 //
-// A name is looked up once, every address is judged, and a judged address is dialed. So redirects, subresources,
-// WebSockets, workers and names that change their mind are all covered; answers may be kept for 30 seconds for the same
-// reason. A change of the rules closes what it forbids within a second. Besides, a resolver rule keeps Chromium from
-// finding names by itself, and WebRTC is held by policy flag, preference and no mDNS names. HTTP exchanges are made
-// here instead of by http.Transport, because the kernel then splices bodies and tunnels. clank's own listeners are
-// refused whatever the rules say. With an upstream proxy, names are still resolved and judged here, unless that proxy
-// must resolve them, which is weaker. A listener serves programs of its own account alone, where the system tells whose
-// a connection is (Linux). The package reads no encrypted traffic.
+// A name is resolved once, every address is checked, and a checked address is dialed. That covers redirects,
+// subresources, WebSockets, workers and DNS rebinding; for the same reason answers may be cached for 30 seconds. A
+// change of the rules closes what it forbids within a second. In addition, a resolver rule keeps Chromium from
+// resolving names itself, and WebRTC is restricted by a policy flag, a preference and disabled mDNS names. HTTP
+// exchanges are implemented here instead of by http.Transport so that the kernel can splice bodies and tunnels. clank's
+// own listeners are refused whatever the rules say. With an upstream proxy, names are still resolved and checked here,
+// unless that proxy must resolve them, which is weaker. Where the system reveals the peer of a connection (Linux), a
+// listener serves only programs of its own user account. The package cannot read encrypted traffic.
 package egress

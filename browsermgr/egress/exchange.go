@@ -15,38 +15,39 @@ import (
 	"time"
 )
 
-// ErrResponseStarted wraps an error that came after the answer had begun, so that no other answer can be given.
+// ErrResponseStarted is wrapped by errors after the response to the client has begun, so that no error response can be
+// sent.
 var ErrResponseStarted = errors.New("the answer broke off")
 
-// errProxyAuth is told instead of passing 407 on: a browser would ask for credentials in the name of its proxy, whoever
-// the server is.
+// errProxyAuth replaces status 407, which would make the browser ask for credentials for its proxy on behalf of any
+// server.
 var errProxyAuth = errors.New("the server asks for the credentials of a proxy")
 
-// Exchange is one exchange.
+// Exchange describes where and how to send a request.
 type Exchange struct {
-	// Server names the connection that serves it: kept connections of the same name are used again.
+	// Server is the key of its connection: idle connections with the same key are reused.
 	Server string
-	// Host is sent as the Host header.
+	// Host is the value of the Host header.
 	Host string
-	// Dial opens a connection if none is kept.
+	// Dial opens a connection if none is idle.
 	Dial DialFunc
-	// Forward says that the server is another proxy: the request is sent in the form that proxies read, with Proxy as
-	// its Proxy-Authorization if it is not empty.
+	// Forward reports that the server is another HTTP proxy: the request is sent in absolute form, with Proxy, if not
+	// empty, as Proxy-Authorization.
 	Forward bool
 	Proxy   string
-	// Private are headers that only the proxy itself sends: they are taken from answers.
+	// Private lists headers that only this proxy may send: they are removed from responses.
 	Private []string
 }
 
-// hopByHopHeaders are the headers that concern one connection only (RFC 9110, section 7.6.1), and those that only a
-// proxy may send.
+// hopByHopHeaders are the headers for a single connection (RFC 9110, section 7.6.1) and those that only a proxy may
+// send.
 var hopByHopHeaders = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade",
 }
 
-// Do sends the request to its server and the answer to w. Nothing was written to w if the error does not wrap
-// [ErrResponseStarted]. With status 101 the connection becomes a tunnel, and Exchange returns when that ends.
+// Do sends the request to its server and the response to w. If the error does not wrap [ErrResponseStarted], nothing
+// was written to w. After status 101 the connection becomes a tunnel, and Do returns when that ends.
 func (p *ConnPool) Do(w http.ResponseWriter, r *http.Request, x Exchange) error {
 	ctx := r.Context()
 	for {
@@ -65,8 +66,8 @@ func (p *ConnPool) Do(w http.ResponseWriter, r *http.Request, x Exchange) error 
 	}
 }
 
-// exchangeOn makes the exchange over one connection. again says that the connection had been kept for too long: nothing
-// was answered and the request can be repeated.
+// exchangeOn performs the exchange on one connection. again reports that an idle connection had been closed: there was
+// no response, and the request can be repeated.
 func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *http.Request, x Exchange, s *serverConn) (again bool, err error) {
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
@@ -74,7 +75,7 @@ func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *htt
 	sent := p.send(w, out, s)
 	resp, err := p.readResponse(out, s)
 	if !sent.finished() {
-		w.Header().Set("Connection", "close") // abandoning the rest of the request ends the context of the client's connection
+		w.Header().Set("Connection", "close") // ends r.Context() if the request body is abandoned
 	}
 	if err != nil {
 		s.close()
@@ -110,13 +111,13 @@ func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *htt
 	return false, nil
 }
 
-// isRepeatable says whether a request may be sent twice.
+// isRepeatable reports whether a request may be sent twice.
 func isRepeatable(r *http.Request) bool {
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
 	return safe && (r.Body == nil || r.Body == http.NoBody)
 }
 
-// outgoingRequest returns the request as its server is to get it.
+// outgoingRequest returns the request to send to the server.
 func outgoingRequest(r *http.Request, x Exchange) *http.Request {
 	h := make(http.Header, len(r.Header)+1)
 	dropped := connectionHeaders(r.Header)
@@ -125,9 +126,9 @@ func outgoingRequest(r *http.Request, x Exchange) *http.Request {
 			h[name] = values
 		}
 	}
-	h.Del("Expect") // a body is asked for when it is read
+	h.Del("Expect") // 100 Continue is sent when the body is read
 	if _, ok := h["User-Agent"]; !ok {
-		h["User-Agent"] = []string{""} // none, rather than Go's
+		h["User-Agent"] = []string{""} // none, instead of Go's default
 	}
 	if protocol := upgradeProtocol(r.Header); protocol != "" {
 		h["Connection"], h["Upgrade"] = []string{"Upgrade"}, []string{protocol}
@@ -143,7 +144,7 @@ func outgoingRequest(r *http.Request, x Exchange) *http.Request {
 	return &http.Request{Method: r.Method, URL: &u, Host: x.Host, Header: h, Body: r.Body, ContentLength: r.ContentLength}
 }
 
-// connectionHeaders returns the headers that Connection names.
+// connectionHeaders returns the headers named by Connection.
 func connectionHeaders(h http.Header) []string {
 	var names []string
 	for _, line := range h["Connection"] {
@@ -154,7 +155,7 @@ func connectionHeaders(h http.Header) []string {
 	return names
 }
 
-// upgradeProtocol returns the protocol that a message changes to, if it does.
+// upgradeProtocol returns the protocol that a message upgrades to, or "".
 func upgradeProtocol(h http.Header) string {
 	if slices.Contains(connectionHeaders(h), "Upgrade") {
 		return h.Get("Upgrade")
@@ -162,14 +163,14 @@ func upgradeProtocol(h http.Header) string {
 	return ""
 }
 
-// requestSend is a request on its way to the server.
+// requestSend is a request being sent.
 type requestSend struct {
-	done    chan struct{} // nil if it was sent before the answer was waited for
-	err     error         // after done
-	abandon func()        // ends it and waits for it
+	done    chan struct{} // nil if it was sent before waiting for the response
+	err     error         // set before done is closed
+	abandon func()        // cancels sending and waits for its end
 }
 
-// finished says whether the whole request was sent.
+// finished reports whether the whole request was sent.
 func (s *requestSend) finished() bool {
 	if s.done == nil {
 		return s.err == nil
@@ -184,7 +185,7 @@ func (s *requestSend) finished() bool {
 
 var requestWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
 
-// send sends the request: one with a body at the same time as its answer is read.
+// send sends the request. A body is sent while the response is read.
 func (p *ConnPool) send(w http.ResponseWriter, out *http.Request, s *serverConn) *requestSend {
 	write := func() error {
 		b := requestWriters.Get().(*bufio.Writer)
@@ -210,14 +211,14 @@ func (p *ConnPool) send(w http.ResponseWriter, out *http.Request, s *serverConn)
 		if t.finished() {
 			return
 		}
-		// Nobody reads the rest of the request: the client is told by the end of its connection.
+		// Nobody will read the rest of the request; closing the connection tells the client.
 		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone needs none
 		<-t.done
 	}
 	return t
 }
 
-// readResponse reads the header of the answer, after those that only say that the request arrived.
+// readResponse reads the response header, skipping 100 Continue and other interim responses.
 func (p *ConnPool) readResponse(out *http.Request, s *serverConn) (*http.Response, error) {
 	if p.Limits.Idle > 0 {
 		if err := s.SetReadDeadline(time.Now().Add(p.Limits.Idle)); err != nil {
@@ -239,7 +240,7 @@ func (p *ConnPool) readResponse(out *http.Request, s *serverConn) (*http.Respons
 	return nil, errors.New("too many interim answers")
 }
 
-// upgrade passes 101 on and makes a tunnel of the two connections.
+// upgrade passes on status 101 and tunnels the two connections.
 func (p *ConnPool) upgrade(w http.ResponseWriter, resp *http.Response, s *serverConn) error {
 	defer s.close()
 	protocol := upgradeProtocol(resp.Header)
@@ -266,7 +267,7 @@ func (p *ConnPool) upgrade(w http.ResponseWriter, resp *http.Response, s *server
 	return nil
 }
 
-// forwardBuffered passes on what a reader has read ahead.
+// forwardBuffered writes what r has buffered.
 func forwardBuffered(r *bufio.Reader, to net.Conn) error {
 	p, err := r.Peek(r.Buffered())
 	if err == nil && len(p) > 0 {
@@ -275,7 +276,7 @@ func forwardBuffered(r *bufio.Reader, to net.Conn) error {
 	return err
 }
 
-// removeHopHeaders takes from an answer what concerns one connection only.
+// removeHopHeaders removes hop-by-hop headers from a response.
 func removeHopHeaders(h http.Header) {
 	dropped := connectionHeaders(h)
 	for _, name := range dropped {
@@ -286,14 +287,14 @@ func removeHopHeaders(h http.Header) {
 	}
 }
 
-// writeResponse gives the answer to the client.
+// writeResponse writes the response to the client.
 func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *http.Response, s *serverConn) error {
 	removeHopHeaders(resp.Header)
 	h := w.Header()
 	maps.Copy(h, resp.Header)
 	for _, name := range []string{"Content-Type", "Date"} {
 		if _, ok := h[name]; !ok {
-			h[name] = nil // none, rather than ours
+			h[name] = nil // none, instead of our own
 		}
 	}
 	limit := p.Limits.body()
@@ -315,15 +316,15 @@ func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *h
 func (p *ConnPool) tooLarge(w http.ResponseWriter, resp *http.Response) error {
 	h := w.Header()
 	clear(h)
-	h.Set("Connection", "close") // the request may not be read whole
+	h.Set("Connection", "close") // the request may not have been read completely
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusBadGateway)
 	_, err := fmt.Fprintf(w, "The answer has %d bytes, more than the limit of %d.\n", resp.ContentLength, p.Limits.Body)
 	return err
 }
 
-// copyKnownLength passes on a body whose length is known: what was read ahead, and the rest from connection to
-// connection.
+// copyKnownLength copies a body of known length: first what is buffered, then the rest from connection to connection,
+// which the kernel can splice.
 func (p *ConnPool) copyKnownLength(w http.ResponseWriter, length int64, s *serverConn) error {
 	n, err := s.writeBuffered(w, length)
 	if err != nil || n == length {
@@ -343,7 +344,7 @@ func (p *ConnPool) copyKnownLength(w http.ResponseWriter, length int64, s *serve
 
 var copyBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyUnknownLength passes on a body of unknown length, each piece as soon as it is there.
+// copyUnknownLength copies a body of unknown length and flushes each piece at once.
 func (p *ConnPool) copyUnknownLength(w http.ResponseWriter, body io.Reader, s *serverConn, limit int64) error {
 	buf := copyBuffers.Get().(*[32 << 10]byte)
 	defer copyBuffers.Put(buf)

@@ -19,8 +19,8 @@ import (
 	"clank/internal/untrusted"
 )
 
-// connectFailures are the last reasons why places were not reached, and the last documents that tabs did not get for
-// such a reason. The zero value is ready.
+// connectFailures holds the last reasons why hosts could not be reached, and the last documents that tabs could not
+// load because of that. The zero value is ready to use.
 type connectFailures struct {
 	mu        sync.Mutex
 	places    map[string]connectFailure
@@ -39,7 +39,7 @@ const (
 	maxFailures = 128
 )
 
-// record remembers why host:port place was not reached.
+// record stores why place, a host:port, could not be reached.
 func (f *connectFailures) record(place string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *connectFailures) last(place string) error {
 	return nil
 }
 
-// attribute remembers that the tab did not get a document, if its place was not reached.
+// attribute records that the tab could not load a document, if its host could not be reached.
 func (f *connectFailures) attribute(target, url string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,8 +73,8 @@ func (f *connectFailures) attribute(target, url string) {
 	f.documents[target] = one
 }
 
-// forDocument returns why the document at the address did not load or, if that is not known, why the last document that
-// the tab did not get failed. Failures before since do not count.
+// forDocument returns why the document at the address did not load or, if that is unknown, why the tab's last failed
+// document did not load. Failures before since are ignored.
 func (f *connectFailures) forDocument(target, address string, since time.Time) (connectFailure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,10 +85,9 @@ func (f *connectFailures) forDocument(target, address string, since time.Time) (
 	return one, ok && !one.at.Before(since)
 }
 
-// ExplainDocument says in words why a document did not load in the tab with that CDP target id, nil if that is not
-// known. address is what was asked for, which may have redirected to where the failure was; since is when. Of a tunnel
-// that did not come about browsers say no more than that, and of what is not encrypted they show the answer of the
-// proxy.
+// ExplainDocument returns why a document did not load in the tab with that CDP target id; nil if unknown. address was
+// requested at since and may have redirected to the host that failed. For tunnels, browsers only report a failure, and
+// for plain HTTP they show the proxy's response.
 func (g *Proxy) ExplainDocument(profile, target, address string, since time.Time) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -101,12 +100,12 @@ func (g *Proxy) ExplainDocument(profile, target, address string, since time.Time
 	return g.redactError(unreachedError(one.url, one.err))
 }
 
-// upstreamError is a failure on the way to a place, not of the place.
+// upstreamError is a failure of the upstream proxy, not of the server.
 type upstreamError struct{ error }
 
 func (u upstreamError) Unwrap() error { return u.error }
 
-// unreachedError says why a place was not reached, in the words for when a browser finds out by itself.
+// unreachedError returns an error like the one for a failure that the browser itself reports.
 func unreachedError(url string, err error) error {
 	code := netErrorCode(err)
 	if code == "" {
@@ -115,7 +114,7 @@ func unreachedError(url string, err error) error {
 	return address.NewNetError(url, code)
 }
 
-// netErrorCode returns Chromium's name for a failure, or "" if it has none.
+// netErrorCode returns Chromium's name for a failure; "" if there is none.
 func netErrorCode(err error) string {
 	var dns *net.DNSError
 	var onTheWay upstreamError
@@ -140,8 +139,8 @@ func netErrorCode(err error) string {
 	return ""
 }
 
-// writeErrorPage answers with a small page for a person. It holds no script, style or link, and the texts, which a page
-// may have had a hand in, are escaped.
+// writeErrorPage responds with a small page for a person. It contains no scripts, styles or links, and the texts, which
+// a page may influence, are escaped.
 func writeErrorPage(w http.ResponseWriter, status int, header, value, title, text string) {
 	h := w.Header()
 	clear(h)
@@ -154,10 +153,10 @@ func writeErrorPage(w http.ResponseWriter, status int, header, value, title, tex
 	w.WriteHeader(status)
 	page := "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + html.EscapeString(title) + "</title>\n<h1>" + html.EscapeString(title) +
 		"</h1>\n<p>" + html.EscapeString(strings.ToValidUTF8(text, "\uFFFD")) + "</p>\n"
-	io.WriteString(w, page) //nolint:errcheck // a client that has gone away needs no answer
+	io.WriteString(w, page) //nolint:errcheck // the client may have disconnected
 }
 
-// redactedError is an error whose text had secrets in it.
+// redactedError is an error with secrets removed from its text.
 type redactedError struct {
 	error
 
@@ -167,7 +166,7 @@ type redactedError struct {
 func (c redactedError) Error() string { return c.text }
 func (c redactedError) Unwrap() error { return c.error }
 
-// redactError takes secrets out of the text of an error.
+// redactError removes secrets from the text of an error.
 func (g *Proxy) redactError(err error) error {
 	if err == nil {
 		return nil
@@ -178,12 +177,12 @@ func (g *Proxy) redactError(err error) error {
 	return err
 }
 
-// hiddenValue stands for the value of a parameter that looks like a secret.
+// hiddenValue replaces values of secret parameters.
 const hiddenValue = "[hidden]"
 
-const maxRecordedURL = 2048 // characters of a URL that are kept
+const maxRecordedURL = 2048 // in characters
 
-// words in the name of a parameter make its value a secret, without regard to case and separators; names do as a whole.
+// A parameter is secret if its name contains one of the words or equals one of the names, ignoring case and separators.
 var (
 	secretNameParts = []string{
 		"auth", "cookie", "apikey", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential", "privatekey", "accesskey",
@@ -192,8 +191,8 @@ var (
 	secretNames = []string{"key", "pass", "pin", "sid", "sig", "code", "cvv", "cvc", "ssn", "state", "nonce"}
 )
 
-// RedactURL takes from a URL what nobody needs to read and somebody might abuse: user info, the fragment, the values of
-// parameters that look like secrets. What is not a URL is returned as it is, shortened.
+// RedactURL removes user info, the fragment and the values of secret parameters from a URL, and truncates it. Text that
+// is not a URL is only truncated.
 func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

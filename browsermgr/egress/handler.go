@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	refusedHeader = "X-Clank-Refused" // with the rule, on answers of ours to what is refused
-	failedHeader  = "X-Clank-Failed"  // with "dns", "connect" or "timeout", on answers of ours to what was tried
+	refusedHeader = "X-Clank-Refused" // rule id, on our responses to refused requests
+	failedHeader  = "X-Clank-Failed"  // "dns", "connect" or "timeout", on our responses to failed requests
 )
 
-// asRefusal finds the refusal of package policy in an error.
+// asRefusal returns the policy refusal that an error wraps.
 func asRefusal(err error) (*policy.Refusal, bool) { return errors.AsType[*policy.Refusal](err) }
 
 // ServeHTTP serves one request of the browser.
@@ -32,7 +32,7 @@ func (d *profileProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.clients.Add(1)
 	defer d.clients.Done()
 	defer func() {
-		// The server does not tell of the end of connections that were taken over; they end with their request.
+		// http.Server does not report the end of hijacked connections; they end with their request.
 		if _, err := w.Write(nil); errors.Is(err, http.ErrHijacked) {
 			d.connClosed()
 		}
@@ -44,7 +44,7 @@ func (d *profileProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.IsAbs() && r.URL.Host != "" && r.Method != http.MethodConnect:
 		d.forward(w, r)
 	default:
-		// Whoever found the port and takes it for a server learns nothing.
+		// Do not reveal the proxy to clients that treat it as a web server.
 		d.hangUp(w)
 	}
 }
@@ -55,7 +55,8 @@ func (d *profileProxy) hangUp(w http.ResponseWriter) {
 	}
 }
 
-// connectTarget reads what CONNECT names: host:port, with brackets around an IPv6 address (RFC 9112, section 3.2.3).
+// connectTarget parses the target of CONNECT: host:port, with brackets around an IPv6 address (RFC 9112, section
+// 3.2.3).
 func connectTarget(s string) (host string, port uint16, ok bool) {
 	i := strings.LastIndexByte(s, ':')
 	if i <= 0 || i == len(s)-1 {
@@ -77,7 +78,7 @@ func connectTarget(s string) (host string, port uint16, ok bool) {
 	return host, uint16(n), err == nil && n > 0
 }
 
-// connect makes a tunnel.
+// connect creates a tunnel.
 func (d *profileProxy) connect(w http.ResponseWriter, r *http.Request) {
 	host, port, ok := connectTarget(r.RequestURI)
 	if !ok || r.ContentLength != 0 {
@@ -115,7 +116,7 @@ func (d *profileProxy) connect(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reach judges what has passed the judgement of its name, and connects.
+// reach checks the addresses of a target whose name is allowed, and connects.
 func (d *profileProxy) reach(ctx context.Context, rules *ruleset, t policy.Target, judged error, address string) (*outboundConn, error) {
 	if judged != nil {
 		return nil, judged
@@ -131,7 +132,7 @@ func (d *profileProxy) reach(ctx context.Context, rules *ruleset, t policy.Targe
 	return d.openOutbound(ctx, route{t, addrs, up}, false)
 }
 
-// forward sends a request on.
+// forward forwards a request.
 func (d *profileProxy) forward(w http.ResponseWriter, r *http.Request) {
 	rules := d.proxy.currentRuleset()
 	judged := d.refusals.BeginRequest()
@@ -161,14 +162,14 @@ func (d *profileProxy) forward(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 	case errors.Is(err, ErrResponseStarted):
 		if !upgrade {
-			panic(http.ErrAbortHandler) // net/http's way to break an answer off
+			panic(http.ErrAbortHandler) // aborts the response
 		}
 	default:
 		d.writeFailure(w, to.target, err)
 	}
 }
 
-// routeRequest finds out where a request in absolute form goes.
+// routeRequest determines the route of a request in absolute form.
 func (d *profileProxy) routeRequest(r *http.Request, rules *ruleset) (route, error) {
 	t, err := rules.address(r.RequestURI)
 	to := route{target: t}
@@ -185,7 +186,7 @@ func (d *profileProxy) routeRequest(r *http.Request, rules *ruleset) (route, err
 	return to, err
 }
 
-// connPoolKey names the connections that may serve requests of a route.
+// connPoolKey returns the key of connections that may serve requests of a route.
 func connPoolKey(r route) string {
 	name := net.JoinHostPort(r.target.Host, strconv.Itoa(int(r.target.Port)))
 	if r.upstream != nil {
@@ -197,7 +198,7 @@ func connPoolKey(r route) string {
 	return name
 }
 
-// hostHeader returns the host as it was judged, whatever the client's header says.
+// hostHeader returns the host that was checked, regardless of the client's Host header.
 func hostHeader(t policy.Target) string {
 	if t.Port != 80 {
 		return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
@@ -208,7 +209,7 @@ func hostHeader(t policy.Target) string {
 	return t.Host
 }
 
-// writeFailure answers a request that was refused, or came to nothing.
+// writeFailure responds to a request that was refused or failed.
 func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err error) {
 	if rule := ruleOf(err); rule != "" {
 		writeErrorPage(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this", err.Error())
@@ -222,24 +223,24 @@ func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err 
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		status, what = http.StatusGatewayTimeout, "timeout"
 	}
-	if !errors.Is(err, context.Canceled) { // of a request that the browser has given up: that says nothing of the place
+	if !errors.Is(err, context.Canceled) { // a request that the browser cancelled says nothing about the server
 		d.failures.record(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
 	}
 	writeErrorPage(w, status, failedHeader, what, "This page cannot be reached", unreachedError("http://"+hostHeader(t)+"/", err).Error())
 }
 
-// RelayLimits bound a relay. Zero values mean no bound.
+// RelayLimits bounds a relay. Zero values mean no limit.
 type RelayLimits struct {
-	// Idle is how long nothing may move before a connection is given up.
+	// Idle is how long a connection may be idle.
 	Idle time.Duration
-	// Body is how many bytes one body, or one direction of a tunnel, may have.
+	// Body bounds one body, or one direction of a tunnel, in bytes.
 	Body int64
 }
 
-// ErrBodyTooLarge says that a body or a direction of a tunnel passed the limit.
+// ErrBodyTooLarge is returned if a body or a direction of a tunnel exceeds the limit.
 var ErrBodyTooLarge = errors.New("more bytes than the limit")
 
-// ErrIdleTimeout says that nothing moved for too long.
+// ErrIdleTimeout is returned if a connection was idle for too long.
 var ErrIdleTimeout = errors.New("nothing moved for too long")
 
 func (l RelayLimits) body() int64 {
@@ -249,15 +250,15 @@ func (l RelayLimits) body() int64 {
 	return l.Body
 }
 
-// activity says of several copies whether bytes move in one of them.
+// activity tracks whether any of several copies makes progress.
 type activity struct {
 	moved      atomic.Int64
-	lastMoved  atomic.Int64 // the value of moved when somebody last looked
-	idleChecks atomic.Int64 // looks in a row that found nothing
+	lastMoved  atomic.Int64 // value of moved at the last check
+	idleChecks atomic.Int64 // consecutive checks without progress
 }
 
-// isAlive looks whether bytes moved. Copies that share a pulse look by turns, and one may have moved bytes that it has
-// not yet counted; so it takes a few looks in a row to be dead.
+// isAlive checks for progress. Copies that share an activity check in turn, and one may have moved bytes that it has
+// not counted yet, so only looks consecutive checks without progress count as idle.
 func (p *activity) isAlive(looks int64) bool {
 	now := p.moved.Load()
 	if p.lastMoved.Swap(now) != now {
@@ -267,8 +268,7 @@ func (p *activity) isAlive(looks int64) bool {
 	return p.idleChecks.Add(1) < looks
 }
 
-// copyBounded copies at most limit bytes from src, which is fed by conn, until its end. It gives up when the pulse is
-// dead.
+// copyBounded copies from src, which reads from conn, until EOF or limit bytes. It gives up when the activity is idle.
 func copyBounded(dst io.Writer, src io.Reader, conn net.Conn, limits RelayLimits, limit int64, p *activity, looks int64) (int64, error) {
 	left := &io.LimitedReader{R: src, N: limit}
 	for {
@@ -288,7 +288,7 @@ func copyBounded(dst io.Writer, src io.Reader, conn net.Conn, limits RelayLimits
 	}
 }
 
-// Tunnel moves bytes both ways between two connections until both have ended, one fails, or nothing moves any more. It
+// Tunnel copies bytes between two connections in both directions until both have ended, one fails, or both are idle. It
 // closes both. The error is nil after a regular end.
 func Tunnel(a, b net.Conn, limits RelayLimits) error {
 	var p activity
@@ -320,7 +320,7 @@ func Tunnel(a, b net.Conn, limits RelayLimits) error {
 	return nil
 }
 
-// closeWrite passes on that one direction has ended.
+// closeWrite closes one direction.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -4,5 +4,5 @@ package egress
 
 import "net"
 
-// isIdleConn cannot tell here whether a kept connection is still open; a failed exchange is tried anew.
+// isIdleConn returns true: this system cannot check; failed exchanges are repeated.
 func isIdleConn(net.Conn) bool { return true }

@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// isIdleConn says whether a kept connection is open and has sent nothing since its last answer. What has ended, or
-// talks unasked, cannot be used again.
+// isIdleConn reports whether an idle connection is still open and has received no data. Otherwise it cannot be reused.
 func isIdleConn(c net.Conn) bool {
 	raw, ok := c.(syscall.Conn)
 	if !ok {
-		return true // inside another proxy's connection; a failed exchange is tried anew
+		return true // a tunnel through another proxy; failed exchanges are repeated
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-// machineInterval is how often the machine's own addresses are read again: networks come and go.
+// machineInterval is how often the machine's addresses are read again, since networks change.
 const machineInterval = 5 * time.Second
 
-// ReadMachine returns where this machine is now, as far as the system tells. Gateways are known on Linux only.
+// ReadMachine returns this machine's addresses and networks, as far as known. Gateways are known on Linux only.
 func ReadMachine() policy.Machine {
 	var m policy.Machine
-	addrs, _ := net.InterfaceAddrs() // what cannot be read adds nothing to what the registries refuse
+	addrs, _ := net.InterfaceAddrs() // on error, only the registries' special addresses are refused
 	for _, a := range addrs {
 		if p, err := netip.ParsePrefix(a.String()); err == nil {
 			m.Interfaces = append(m.Interfaces, p)
 		}
 	}
-	// proc(5): the third column of route is an IPv4 address in the machine's byte order, the fifth of ipv6_route an
-	// IPv6 address.
+	// proc(5): the third column of route is an IPv4 address in native byte order, the fifth of ipv6_route an IPv6
+	// address.
 	for _, b := range routeColumn("/proc/net/route", 2, 4) {
 		m.Gateways = append(m.Gateways, netip.AddrFrom4([4]byte(binary.NativeEndian.AppendUint32(nil, binary.BigEndian.Uint32(b)))))
 	}
@@ -36,7 +36,7 @@ func ReadMachine() policy.Machine {
 	return m
 }
 
-// routeColumn returns the addresses in a column of a table of routes, without the empty ones.
+// routeColumn returns the non-empty addresses in a column of a routing table.
 func routeColumn(path string, column, size int) (found [][]byte) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -9,18 +9,19 @@ import (
 	"sync"
 )
 
-// rulePeer is the rule by which other accounts of this machine are refused.
+// rulePeer is the rule that refuses other user accounts of this machine.
 const rulePeer = "peer"
 
-// peerCheckKey is the key of a connection's check in the contexts of its requests.
+// peerCheckKey is the context key for a connection's peer check.
 type peerCheckKey struct{}
 
-// withPeerCheck lets the requests of a connection learn whose it is. The first of them finds out, on its own goroutine.
+// withPeerCheck lets the requests of a connection check its peer's user account. The first request runs the check, on
+// its own goroutine.
 //
-// A password (Proxy-Authorization) would do the same on every system, but Chromium takes one for a proxy only through
-// Fetch.authRequired, and that holds up every request of every page for an exchange with us, or through extensions.
-// That a program of our own account is the browser itself is not checked: such a program may attach to the browser or
-// read its files anyway, and a sandboxed process of the browser does not show which sockets it has.
+// A password (Proxy-Authorization) would work on every system, but Chromium accepts one for a proxy only through
+// extensions or Fetch.authRequired, which delays every request of every page by a round trip to us. Whether a program
+// of our own account is the browser is not checked: such a program could attach to the browser or read its files
+// anyway, and a sandboxed process of the browser does not reveal its sockets.
 func withPeerCheck(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerCheckKey{}, sync.OnceValue(func() error {
 		peer, ok := c.RemoteAddr().(*net.TCPAddr)
@@ -39,7 +40,7 @@ func withPeerCheck(ctx context.Context, c net.Conn) context.Context {
 	}))
 }
 
-// refusesPeer answers requests that do not come from our own account, and reports whether this is one.
+// refusesPeer responds to requests from other user accounts, and reports whether it did.
 func (d *profileProxy) refusesPeer(w http.ResponseWriter, r *http.Request) bool {
 	check, ok := r.Context().Value(peerCheckKey{}).(func() error)
 	if !ok {

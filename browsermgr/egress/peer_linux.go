@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUser returns the account whose program holds the other end of a loopback connection. It asks the kernel for this
-// one socket (sock_diag(7)), which takes microseconds; where that is not to be had it reads all of them in proc(5),
-// which takes a millisecond. A socket that its program has closed is nobody's.
+// peerUser returns the user id of the process at the other end of a loopback connection. It asks the kernel for the
+// socket (sock_diag(7)), which takes microseconds; where that is unavailable it reads the tables in proc(5), which
+// takes a millisecond. A socket closed by its process has no user.
 func peerUser(peer, own netip.AddrPort) (int, error) {
 	uid, inode, err := askSocket(peer, own)
 	if err != nil {
@@ -26,7 +26,7 @@ func peerUser(peer, own netip.AddrPort) (int, error) {
 	return int(uid), err
 }
 
-// askSocket finds a socket by its two ends, IPv4 within IPv6 too.
+// askSocket finds a socket by its two addresses, also as IPv4-mapped IPv6.
 func askSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
@@ -51,7 +51,7 @@ func askSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 		return 0, 0, err
 	}
 	answer := make([]byte, 4096)
-	n, _, err := unix.Recvfrom(fd, answer, unix.MSG_DONTWAIT) // the kernel has answered while it was asked
+	n, _, err := unix.Recvfrom(fd, answer, unix.MSG_DONTWAIT) // the kernel answers synchronously
 	const uidAt, inodeAt, end = header + 64, header + 68, header + 72
 	if err != nil || n < end || native.Uint16(answer[4:]) != byFamily {
 		return 0, 0, errors.Join(errors.New("the kernel does not tell of the socket"), err)
@@ -59,7 +59,7 @@ func askSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 	return native.Uint32(answer[uidAt:]), native.Uint32(answer[inodeAt:]), nil
 }
 
-// findSocket does the same with the tables of all sockets.
+// findSocket finds a socket in the tables of all sockets.
 func findSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		data, err := os.ReadFile(table)
@@ -81,7 +81,8 @@ func findSocket(local, remote netip.AddrPort) (uid, inode uint32, err error) {
 	return 0, 0, errors.New("there is no such socket")
 }
 
-// procAddress returns an IPv4 address and port as /proc/net/tcp has them, and /proc/net/tcp6 at the end.
+// procAddress formats an IPv4 address and port as in /proc/net/tcp, which is also the end of the form in
+// /proc/net/tcp6.
 func procAddress(a netip.AddrPort) string {
 	return fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(a.Addr().AsSlice()), a.Port())
 }

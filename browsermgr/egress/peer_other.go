@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// peerUser takes everybody for ourselves: this system does not say cheaply whose a connection is.
+// peerUser returns our own user id: this system has no cheap way to find the owner of a connection.
 func peerUser(_, _ netip.AddrPort) (int, error) { return os.Geteuid(), nil }

@@ -37,7 +37,7 @@ type profileProxy struct {
 	server    *http.Server
 	connCount int
 	conns     map[*outboundConn]bool
-	logged    map[string]bool // refusals that were logged
+	logged    map[string]bool // refusals already logged
 }
 
 func newProfileProxy(g *Proxy, profile string) *profileProxy {
@@ -47,7 +47,7 @@ func newProfileProxy(g *Proxy, profile string) *profileProxy {
 	}
 }
 
-// listen starts the listener unless it runs.
+// listen starts the listener unless it is running.
 func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +70,7 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	d.server = &http.Server{
 		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header,
 		ConnState: d.limitConns, ConnContext: withPeerCheck, DisableGeneralOptionsHandler: true,
-		ErrorLog: log.New(io.Discard, "", 0), // its talk of broken connections
+		ErrorLog: log.New(io.Discard, "", 0), // reports only broken connections
 	}
 	d.serving.Go(func() {
 		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -80,7 +80,7 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	return d.address, nil
 }
 
-// limitConns closes connections that are too many.
+// limitConns closes connections in excess of the limits.
 func (d *profileProxy) limitConns(c net.Conn, state http.ConnState) {
 	g := d.proxy
 	switch state {
@@ -106,7 +106,7 @@ func (d *profileProxy) limitConns(c net.Conn, state http.ConnState) {
 	}
 }
 
-// connClosed makes room for another connection.
+// connClosed counts a closed connection.
 func (d *profileProxy) connClosed() {
 	d.proxy.mu.Lock()
 	d.proxy.conns--
@@ -116,27 +116,27 @@ func (d *profileProxy) connClosed() {
 	d.mu.Unlock()
 }
 
-// outboundConn is an open connection to where a request goes.
+// outboundConn is an open connection to a request's server or upstream proxy.
 type outboundConn struct {
 	owner  *profileProxy
 	conn   net.Conn
 	target policy.Target
-	addrs  []netip.Addr // the one it leads to; all that were judged, if it goes through an upstream proxy
+	addrs  []netip.Addr // its address; all checked ones if an upstream proxy connects
 }
 
-// Valid says whether the rules of now allow it.
+// Valid reports whether the present rules allow the connection.
 func (w *outboundConn) Valid() bool {
 	return w.owner.proxy.currentRuleset().stillAllows(w.target, w.addrs)
 }
 
-// Release forgets it.
+// Release removes it from the open connections.
 func (w *outboundConn) Release() {
 	w.owner.mu.Lock()
 	delete(w.owner.conns, w)
 	w.owner.mu.Unlock()
 }
 
-// enforce closes what the law does not allow any more.
+// enforce closes connections that the rules no longer allow.
 func (d *profileProxy) enforce(l *ruleset) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,17 +147,17 @@ func (d *profileProxy) enforce(l *ruleset) {
 	}
 }
 
-// route is where a request that was judged goes.
+// route is the destination of an allowed request.
 type route struct {
 	target   policy.Target
-	addrs    []netip.Addr // all judged; none if the upstream resolves what we cannot
+	addrs    []netip.Addr // all checked; none if the upstream resolves a name that we cannot
 	upstream *Upstream
 }
 
-// forwards says whether the upstream is handed the request as it is.
+// forwards reports whether requests are forwarded to an upstream HTTP proxy.
 func (r route) forwards() bool { return r.upstream != nil && r.upstream.ForwardsHTTP() }
 
-// openOutbound connects. forward says that the upstream itself is wanted.
+// openOutbound connects. forward reports that the connection is to the upstream proxy itself.
 func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) (*outboundConn, error) {
 	w := &outboundConn{owner: d, target: r.target, addrs: r.addrs}
 	var err error
@@ -184,7 +184,7 @@ func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) 
 		d.conns[w] = true
 	}
 	d.mu.Unlock()
-	// The rules may have changed since the target was judged, before enforce could see the connection.
+	// The rules may have changed between the check and adding the connection.
 	if closed || !w.Valid() {
 		w.conn.Close()
 		w.Release()
@@ -193,8 +193,7 @@ func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) 
 	return w, nil
 }
 
-// upstream returns the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in
-// circles.
+// upstream returns the upstream proxy of the profile. It must not be a listener of ours, which would be a loop.
 func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 	u := d.proxy.Config.Upstream(d.profile)
 	if u == nil {
@@ -212,11 +211,11 @@ func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 	return up, nil
 }
 
-// judgeAndResolve judges a target that the rules let pass by its name: it asks a person if need be, resolves the name,
-// and judges every address. One that is refused refuses the host.
+// judgeAndResolve checks a target whose name is allowed by the rules: it asks a person if necessary, resolves the name
+// and checks every address. One refused address refuses the host.
 func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy.Target, up *Upstream, url string) ([]netip.Addr, error) {
 	if t.Host == "invalid" || strings.HasSuffix(t.Host, ".invalid") {
-		// There are no such hosts (RFC 6761, section 6.4): neither a person nor the DNS has to be asked.
+		// These names never exist (RFC 6761, section 6.4), so ask neither a person nor DNS.
 		return nil, fmt.Errorf("look up %s: %w", t.Host, &net.DNSError{Err: "no such host", Name: t.Host, IsNotFound: true})
 	}
 	if l.needsApproval(t) {
@@ -243,8 +242,7 @@ func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy
 	return addrs, nil
 }
 
-// recordRefusal notes a refusal. before says that it is no request of a page, but of somebody who asks before loading
-// one.
+// recordRefusal records a refusal. before reports that it is not of a request but of a check before loading.
 func (d *profileProxy) recordRefusal(ctx context.Context, address string, t policy.Target, err error, before bool) {
 	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
@@ -263,7 +261,7 @@ func (d *profileProxy) recordRefusal(ctx context.Context, address string, t poli
 	d.proxy.Logger.Log(ctx, d.logLevel(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
 }
 
-// logLevel lets a page that is refused over and over fill no logs.
+// logLevel limits the logs of a page that is refused repeatedly.
 func (d *profileProxy) logLevel(r RefusalRecord) slog.Level {
 	const most = 100
 	key := r.Rule + " " + r.Host
@@ -276,7 +274,7 @@ func (d *profileProxy) logLevel(r RefusalRecord) slog.Level {
 	return slog.LevelInfo
 }
 
-// close ends everything and waits for it.
+// close closes everything and waits for it.
 func (d *profileProxy) close() {
 	d.mu.Lock()
 	d.closed = true

@@ -16,20 +16,20 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-// Proxy has the guards of all profiles. Its fields are set before Open; its methods may be called from many goroutines.
+// Proxy manages the proxies of all profiles. Set its fields before Open. Its methods are safe for concurrent use.
 type Proxy struct {
-	// Config says what holds now. Nil stands for [DefaultConfig].
+	// Config is the current configuration; nil means [DefaultConfig].
 	Config Config
-	// Approver is who is asked. Without one the answer is no.
+	// Approver asks a person about hosts; without one they are refused.
 	Approver Approver
-	// Machine tells the addresses of this machine and its networks, which count as private; it is asked every few seconds.
-	// Nil stands for [ReadMachine].
+	// Machine returns the addresses of this machine and its networks, which count as private; it is called every few
+	// seconds. Nil means [ReadMachine].
 	Machine func() policy.Machine
-	// Resolver looks names up; nil stands for the system's.
+	// Resolver looks up names; nil means the system's.
 	Resolver Resolver
-	// Limits bound what a browser can take up.
+	// Limits bounds the resources that a browser can use.
 	Limits Limits
-	// Logger hears of refusals, without paths and parameters. Nil stands for none.
+	// Logger receives refusals, without paths and parameters; nil discards them.
 	Logger *slog.Logger
 
 	names *DNSCache
@@ -46,21 +46,22 @@ type Proxy struct {
 	machine      policy.Machine
 }
 
-// Config is asked for each request, so that a change counts at once. Its methods are called from many goroutines.
+// Config is read for each request, so that changes apply at once. It must be safe for concurrent use.
 type Config interface {
-	// Rules returns the rules for pages. Connections that a change forbids are closed within a second. The caller does not
-	// change what it returned. Rules that cannot be compiled refuse everything.
+	// Rules returns the rules for pages. Connections that a change forbids are closed within a second. The caller must
+	// not modify the result. Rules that do not compile refuse everything.
 	Rules() policy.Rules
-	// Upstream returns the proxy that a profile's traffic goes on through, nil for none; see [ParseUpstream]. One that
-	// cannot be parsed lets nothing through.
+	// Upstream returns the upstream proxy for a profile's traffic, nil for none; see [ParseUpstream]. An invalid one
+	// refuses everything.
 	Upstream(profile string) *url.URL
-	// AskUnlisted reports whether a host that no list of the rules names is asked about before it is reached.
+	// AskUnlisted reports whether a person is asked about hosts that the rules do not list.
 	AskUnlisted() bool
-	// Redact takes secrets out of what is recorded and logged of refusals, and of what a person is asked.
+	// Redact removes secrets from recorded and logged refusals and from questions.
 	Redact(text string) string
 }
 
-// DefaultConfig has the zero Rules, no upstream, no questions and no secrets. Embed it to set some of these.
+// DefaultConfig has the zero Rules, no upstream proxy, no questions and no redaction. Embed it to implement only some
+// methods.
 type DefaultConfig struct{}
 
 // Rules implements [Config].
@@ -75,15 +76,15 @@ func (DefaultConfig) AskUnlisted() bool { return false }
 // Redact implements [Config].
 func (DefaultConfig) Redact(text string) string { return text }
 
-// Limits bound what the browser of a profile can take up. Zero values stand for the defaults.
+// Limits bounds the resources that the browser of a profile can use. Zero values mean the defaults.
 type Limits struct {
-	// Idle is how long nothing may move on a connection: 15 minutes. A WebSocket that is silent for longer is closed.
+	// Idle is how long a connection may be idle: 15 minutes by default. It applies to WebSockets, too.
 	Idle time.Duration
-	// Header is how long a client may take to send the header of a request: 15 seconds.
+	// Header bounds reading the header of a request: 15 seconds by default.
 	Header time.Duration
-	// Body is how many bytes a body, or one direction of a tunnel, may have: as many as it likes.
+	// Body bounds a body, or one direction of a tunnel, in bytes: unlimited by default.
 	Body int64
-	// PerProfile and All are how many connections there may be to the listener of a profile, and to all: 512 and 2,048.
+	// PerProfile and Total bound the connections to the listener of a profile, and to all: 512 and 2,048 by default.
 	PerProfile, Total int
 }
 
@@ -93,13 +94,13 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// ErrProxyClosed is the error of a Proxy that is not open.
+// ErrProxyClosed is returned if a Proxy is not open.
 var ErrProxyClosed = errors.New("the checking proxy is closed")
 
-// rulesInterval is how often the rules are looked at while nobody asks for anything.
+// rulesInterval is how often the rules are read while there are no requests.
 const rulesInterval = time.Second
 
-// Open makes the proxy ready. Nothing listens yet.
+// Open prepares the proxy without listening yet.
 func (g *Proxy) Open(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("open the checking proxy: %w", err)
@@ -113,7 +114,7 @@ func (g *Proxy) Open(ctx context.Context) error {
 	if g.Machine == nil {
 		g.Machine = ReadMachine
 	}
-	// The guards live until Close, not until the context of this call ends.
+	// The proxies live until Close, not until the context of this call ends.
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	g.stop, g.done = stop, life.Done()
 	g.mu.Lock()
@@ -123,7 +124,7 @@ func (g *Proxy) Open(ctx context.Context) error {
 	return nil
 }
 
-// followRules applies changes of the rules to what is open, and closes what was kept for too long.
+// followRules applies changes of the rules to open connections, and closes idle ones.
 func (g *Proxy) followRules() {
 	tick := time.NewTicker(rulesInterval)
 	defer tick.Stop()
@@ -147,7 +148,7 @@ func (g *Proxy) followRules() {
 	}
 }
 
-// Close ends all listeners and connections and waits for them, as long as ctx lets it.
+// Close closes all listeners and connections and waits for them until ctx ends.
 func (g *Proxy) Close(ctx context.Context) error {
 	g.mu.Lock()
 	if !g.open {
@@ -174,9 +175,8 @@ func (g *Proxy) Close(ctx context.Context) error {
 	}
 }
 
-// Listen returns the address of the profile's proxy, http://127.0.0.1:PORT. The listener is started at the first call
-// and kept until Close. A call begins a new session of the profile's browser: hosts that a person allowed for the
-// session before are asked about again.
+// Listen returns the address of the profile's proxy, http://127.0.0.1:PORT. The first call starts the listener, which
+// runs until Close. Each call begins a new browser session: approvals of hosts for the previous session are forgotten.
 func (g *Proxy) Listen(ctx context.Context, profile string) (proxy string, err error) {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -211,15 +211,15 @@ func (g *Proxy) profileProxies() []*profileProxy {
 	return slices.Collect(maps.Values(g.byProfile))
 }
 
-// Allow says whether a document of the profile may be at the address: nil, or an error for a person to read. A refusal
-// is recorded. A host that does not resolve is let pass, since nothing can be reached there; so is one that a person
-// would be asked about when the browser goes there.
+// Allow returns nil if a document of the profile may have this address, or an error for a person to read. A refusal is
+// recorded. A host that does not resolve is allowed, since nothing can be reached there; so is one that needs a
+// person's approval, which is requested when the browser connects.
 func (g *Proxy) Allow(ctx context.Context, profile, address string) error {
 	return g.judgeAddress(ctx, profile, address, false)
 }
 
-// AllowRequest judges one request of a page, for browsers that do not use the proxy. A person may be asked. What does
-// not resolve here is refused, since the browser may resolve it elsewhere.
+// AllowRequest checks one request of a page, for browsers that do not use the proxy. It may ask a person. A name that
+// does not resolve here is refused, since the browser may resolve it differently.
 func (g *Proxy) AllowRequest(ctx context.Context, profile, address string) error {
 	return g.judgeAddress(ctx, profile, address, true)
 }
@@ -248,9 +248,9 @@ func (g *Proxy) judgeAddress(ctx context.Context, profile, address string, reque
 	return nil
 }
 
-// Watch notes the first document that the tab with that CDP target id is refused from now on, as far as
-// [Proxy.AttributeRefusal] tells. finish, which is called once, returns it. It waits, at most for 250 ms, while a
-// request of the profile is being judged or a refusal since then has no tab yet.
+// Watch records the first document refused to the tab with that CDP target id from now on, as reported by
+// [Proxy.AttributeRefusal]. finish, which must be called once, returns it. While a request of the profile is being
+// checked, or a refusal is not attributed to a tab yet, finish waits for at most 250 ms.
 func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) error) {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -259,8 +259,8 @@ func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) 
 	return d.refusals.Watch(target)
 }
 
-// AttributeRefusal says which tab a request came from that failed: an observer of the tab calls it for each that may
-// have been refused, or got no connection. document says whether a page or frame was to be loaded.
+// AttributeRefusal reports the tab of a failed request: the tab's observer calls it for each request that may have been
+// refused or could not connect. document reports that a page or frame was to be loaded.
 func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bool) {
 	if d, err := g.profileProxy(profile); err == nil {
 		d.refusals.Attribute(target, g.Config.Redact(requestURL), document)
@@ -270,8 +270,8 @@ func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bo
 	}
 }
 
-// LastFailure returns why the host of a request was last not reached, or nil if that is not known or more than a minute
-// ago. Browsers report no more than that a tunnel failed.
+// LastFailure returns why the host of a request could not be reached, or nil if that is unknown or more than a minute
+// ago. Browsers only report that a tunnel failed.
 func (g *Proxy) LastFailure(profile, requestURL string) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -280,7 +280,7 @@ func (g *Proxy) LastFailure(profile, requestURL string) error {
 	return d.failures.last(urlHostPort(requestURL))
 }
 
-// Refusals returns the last refusals of a profile, at most 200, newest last.
+// Refusals returns the last refusals of a profile, at most 200, oldest first.
 func (g *Proxy) Refusals(profile string) []RefusalRecord {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -317,8 +317,7 @@ func (g *Proxy) Refused() (n uint64) {
 	return n
 }
 
-// CheckWithoutDNS judges the http or https address of something that loads already by how it is written, without the
-// DNS, a question or a record, for those who may not wait.
+// CheckWithoutDNS checks an http or https URL without DNS, questions or records, for callers that must not wait.
 func (g *Proxy) CheckWithoutDNS(address string) error {
 	_, err := g.currentRuleset().address(address)
 	return g.redactError(err)

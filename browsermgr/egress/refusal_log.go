@@ -12,40 +12,40 @@ import (
 	"time"
 )
 
-// RefusalRecord is one request that was refused.
+// RefusalRecord is a refused request.
 type RefusalRecord struct {
 	At      time.Time
 	Profile string
-	// Tab is the CDP target id of the tab that asked; empty as long as nobody said.
+	// Tab is the CDP target id of the requesting tab; empty until attributed.
 	Tab string
-	// URL is what was asked for, without user info, fragment and parameters that look like secrets. Of a tunnel, whose
-	// requests cannot be seen, it is host:port until somebody tells more.
+	// URL is the requested URL, without user info, fragment and secret parameters. For a tunnel it is host:port until
+	// the refusal is attributed.
 	URL string
-	// Host and Address are the host's name and the address that was refused, which may be empty.
+	// Host is the refused host name, Address the refused IP address; either may be empty.
 	Host, Address string
 	// Rule is a stable id, Text a sentence for a person.
 	Rule, Text string
-	// Named says that "Allowed hosts" has the host, and the address has to be there as well.
+	// Named reports that "Allowed hosts" includes the host, and the address must be added as well.
 	Named bool
-	// Document says that a page or frame was to be loaded from there. An entry that says so from the beginning is of
-	// somebody who asked before loading it, and belongs to no tab.
+	// Document reports that a page or frame was to be loaded. If it is set from the beginning, the refusal is of a
+	// check before loading, and belongs to no tab.
 	Document bool
 }
 
 const (
-	maxRefusals       = 200              // entries that are kept
-	attributionWindow = 30 * time.Second // how long after a refusal somebody may tell whose it was
+	maxRefusals       = 200              // entries kept
+	attributionWindow = 30 * time.Second // how long after a refusal it can be attributed
 )
 
-// AttributionWait is how long a watcher waits for refusals whose tab is not known yet.
+// AttributionWait is how long a watcher waits for refusals not attributed to a tab yet.
 const AttributionWait = 250 * time.Millisecond
 
-// RefusalLog has the refusals of one profile. The zero value is ready. Its methods may be called from many goroutines.
+// RefusalLog holds the refusals of one profile. The zero value is ready to use. It is safe for concurrent use.
 type RefusalLog struct {
 	mu       sync.Mutex
 	entries  []refusalEntry // oldest first
 	count    uint64
-	pending  int // requests that are being judged
+	pending  int // requests being checked
 	watchers map[*refusalWatcher]bool
 	changed  chan struct{} // closed at the next change; nil if nobody waits
 }
@@ -53,7 +53,7 @@ type RefusalLog struct {
 type refusalEntry struct {
 	RefusalRecord
 	place  string // host:port
-	tunnel bool   // what it was for could not be seen
+	tunnel bool   // the requested URL is unknown
 	cause  error
 }
 
@@ -63,8 +63,7 @@ type refusalWatcher struct {
 	found  error
 }
 
-// BeginRequest notes that a request is being judged, which may end with a refusal. done is called once, after it is
-// recorded.
+// BeginRequest records that a request is being checked. done must be called once, after a refusal was recorded.
 func (l *RefusalLog) BeginRequest() (done func()) {
 	l.mu.Lock()
 	l.pending++
@@ -77,7 +76,7 @@ func (l *RefusalLog) BeginRequest() (done func()) {
 	}
 }
 
-// Add records a refusal of a request to host:port place. URL, which may carry secrets, is cleaned of them.
+// Add records a refusal of a request to place, a host:port. Secrets are removed from r.URL.
 func (l *RefusalLog) Add(r RefusalRecord, place string, cause error) {
 	r.URL = RedactURL(r.URL)
 	l.mu.Lock()
@@ -94,7 +93,7 @@ func (l *RefusalLog) add(e refusalEntry) {
 	l.entries = append(l.entries, e)
 }
 
-// wakeWatchers wakes those who wait for a change. l.mu is held.
+// wakeWatchers wakes the waiting watchers. The caller holds l.mu.
 func (l *RefusalLog) wakeWatchers() {
 	if l.changed != nil {
 		close(l.changed)
@@ -102,7 +101,7 @@ func (l *RefusalLog) wakeWatchers() {
 	}
 }
 
-// Attribute says which tab a request came from that was refused lately. Nothing happens if none was.
+// Attribute attributes a recent refusal to the tab that made the request. It does nothing if there is none.
 func (l *RefusalLog) Attribute(target, requestURL string, document bool) {
 	place, cleaned := urlHostPort(requestURL), RedactURL(requestURL)
 	l.mu.Lock()
@@ -114,7 +113,7 @@ func (l *RefusalLog) Attribute(target, requestURL string, document bool) {
 	}
 	e := &l.entries[i]
 	if e.Tab != "" && e.Tab != target {
-		// One refused connection was for several tabs.
+		// Several tabs share the refused connection.
 		l.add(*e)
 		e = &l.entries[len(l.entries)-1]
 		e.Tab, e.Document = "", false
@@ -133,8 +132,8 @@ func (l *RefusalLog) Attribute(target, requestURL string, document bool) {
 	}
 }
 
-// find returns the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one
-// that has no tab yet, else one of this tab, else another tab's.
+// find returns the index of the newest entry that best matches the request, by its URL or because a tunnel to its host
+// was refused. It prefers entries without a tab, then those of this tab.
 func (l *RefusalLog) find(target, place, cleaned string) int {
 	best, rank := -1, 0
 	for i := len(l.entries) - 1; i >= 0; i-- {
@@ -159,8 +158,8 @@ func (l *RefusalLog) find(target, place, cleaned string) int {
 	return best
 }
 
-// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most
-// [AttributionWait] while requests are being judged, or refusals since then have no tab yet. It is called once.
+// Watch records the first document refused to the tab from now on. finish, which must be called once, returns it; while
+// requests are being checked, or refusals are not attributed yet, it waits for at most [AttributionWait].
 func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) error) {
 	w := &refusalWatcher{target: target, from: time.Now()}
 	l.mu.Lock()
@@ -197,7 +196,7 @@ func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) erro
 	}
 }
 
-// mayBeAttributed says whether a refusal may yet turn out to be some tab's. l.mu is held.
+// mayBeAttributed reports whether a refusal may still be attributed to a tab. The caller holds l.mu.
 func (l *RefusalLog) mayBeAttributed(from time.Time) bool {
 	if l.pending > 0 {
 		return true
@@ -210,7 +209,7 @@ func (l *RefusalLog) mayBeAttributed(from time.Time) bool {
 	return false
 }
 
-// Refusals returns the last entries, newest last.
+// Refusals returns the last entries, oldest first.
 func (l *RefusalLog) Refusals() []RefusalRecord {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,14 +220,14 @@ func (l *RefusalLog) Refusals() []RefusalRecord {
 	return all
 }
 
-// Count returns how many requests were refused in all.
+// Count returns the total number of refused requests.
 func (l *RefusalLog) Count() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count
 }
 
-// urlHostPort returns the host:port of a URL, as passed to [RefusalLog.Add], or "" if address is no URL.
+// urlHostPort returns the host:port of a URL, as passed to [RefusalLog.Add]; "" if address is not a URL.
 func urlHostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

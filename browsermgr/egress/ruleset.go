@@ -13,16 +13,16 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-// ruleset is what the rules of a moment say. It does not change.
+// ruleset is a compiled version of the rules. It is immutable.
 type ruleset struct {
 	rules       policy.Rules
 	policy      *policy.Policy
-	listedHosts *policy.Policy // allows the hosts that a list names, and no others; nil if nobody is asked about others
+	listedHosts *policy.Policy // allows only hosts named by a list; nil if nobody is asked about others
 	err         error
 }
 
-// RuleUnreadable refuses everything while the rules cannot be compiled; RuleNotApproved is for hosts that a person was
-// asked about. The other rules are those of package policy.
+// RuleUnreadable refuses everything while the rules do not compile; RuleNotApproved refuses a host without a person's
+// approval. The other rules are those of package policy.
 const (
 	RuleUnreadable  = "rules-unreadable"
 	RuleNotApproved = "not-approved"
@@ -36,7 +36,7 @@ func (u *unreadableError) Error() string {
 }
 func (u *unreadableError) Unwrap() error { return u.cause }
 
-// NotApprovedError refuses a host that a person was asked about and did not allow.
+// NotApprovedError refuses a host that a person was asked about and did not approve.
 type NotApprovedError struct {
 	Host  string
 	Cause error
@@ -48,7 +48,7 @@ func (e *NotApprovedError) Error() string {
 }
 func (e *NotApprovedError) Unwrap() error { return e.Cause }
 
-// ruleOf returns the stable id of the rule that an error is about; empty if it is no refusal.
+// ruleOf returns the stable id of the rule behind an error; empty if it is not a refusal.
 func ruleOf(err error) string {
 	var refusal *policy.Refusal
 	var denied *NotApprovedError
@@ -66,7 +66,7 @@ func ruleOf(err error) string {
 
 func isRefusal(err error) bool { return err != nil && ruleOf(err) != "" }
 
-// currentRuleset returns the law of now. If it differs from that of before, what it forbids is closed.
+// currentRuleset returns the present rules. If they have changed, connections that they forbid are closed.
 func (g *Proxy) currentRuleset() *ruleset {
 	now, ask := g.Config.Rules(), g.Config.AskUnlisted()
 	g.mu.Lock()
@@ -94,7 +94,7 @@ func compileRuleset(rules policy.Rules, ask bool) *ruleset {
 	if !ask {
 		return l
 	}
-	// The list is never empty, which would name every host.
+	// An empty list would match every host.
 	lists := slices.Concat(rules.AllowedHosts, rules.HostAllowlist, []string{"host.invalid"})
 	if l.listedHosts, err = policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, HostAllowlist: lists}); err != nil {
 		l.err, l.listedHosts = &unreadableError{err}, p
@@ -102,7 +102,7 @@ func compileRuleset(rules policy.Rules, ask bool) *ruleset {
 	return l
 }
 
-// needsApproval says whether a person is asked about the host.
+// needsApproval reports whether a person is asked about the host.
 func (l *ruleset) needsApproval(t policy.Target) bool {
 	if l.listedHosts == nil || l.err != nil {
 		return false
@@ -125,8 +125,7 @@ func (l *ruleset) hostPort(host string, port uint16) (policy.Target, error) {
 	return l.policy.CheckHostPort(host, port)
 }
 
-// stillAllows says whether a connection that is open may stay. There are no addresses if an upstream proxy resolved the
-// name.
+// stillAllows reports whether an open connection may stay. addrs is empty if an upstream proxy resolved the name.
 func (l *ruleset) stillAllows(t policy.Target, addrs []netip.Addr) bool {
 	if _, err := l.hostPort(t.Host, t.Port); err != nil {
 		return false
@@ -134,15 +133,15 @@ func (l *ruleset) stillAllows(t policy.Target, addrs []netip.Addr) bool {
 	return !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return l.policy.CheckIP(t, a) != nil })
 }
 
-// Approver asks a person whether the pages of a profile may reach a host. A nil error is a yes: once, or for the
-// session of the browser. It bounds by itself how long it waits for the person.
+// Approver asks a person whether the pages of a profile may reach a host. A nil error means approval, once or for the
+// browser session. It limits the wait for the person itself.
 type Approver interface {
 	ApproveHost(ctx context.Context, profile, host, why string) (forSession bool, err error)
 }
 
 const (
-	// An answer for once also holds for what follows at once: a page comes with its pictures. A no holds for longer, so
-	// that a page cannot wear people down.
+	// Approval for once also covers requests that follow at once, since a page has subresources. A denial lasts longer,
+	// so that a page cannot pester people.
 	approvalTTL         = 30 * time.Second
 	denialTTL           = time.Minute
 	maxPendingApprovals = 4   // questions of a profile at a time
@@ -154,7 +153,7 @@ var (
 	errTooManyApprovals = errors.New("too many questions are open already")
 )
 
-// approvals are those about the hosts of one profile. The zero value is ready.
+// approvals holds the questions and answers about the hosts of one profile. The zero value is ready to use.
 type approvals struct {
 	work sync.WaitGroup
 
@@ -170,15 +169,15 @@ type approvalAnswer struct {
 	until time.Time
 }
 
-// pendingApproval is one under way. err is set before done is closed.
+// pendingApproval is an open question. err is set before done is closed.
 type pendingApproval struct {
-	waiting int // guarded by questions.mu
+	waiting int // guarded by approvals.mu
 	cancel  context.CancelFunc
 	done    chan struct{}
 	err     error
 }
 
-// reset forgets what was answered.
+// reset forgets all answers.
 func (q *approvals) reset() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,7 +191,7 @@ func (q *approvals) approved(host string) bool {
 	return known && v == nil
 }
 
-// lookup returns the answer that was given about the host. q.mu is held.
+// lookup returns the answer about the host, if known. The caller holds q.mu.
 func (q *approvals) lookup(host string) (err error, known bool) {
 	if q.forSession[host] {
 		return nil, true
@@ -203,7 +202,7 @@ func (q *approvals) lookup(host string) (err error, known bool) {
 	return nil, false
 }
 
-// ask returns nil if the host may be reached. Requests for one host share a question.
+// ask returns nil if the host may be reached. Requests for the same host share a question.
 func (q *approvals) ask(ctx context.Context, asker Approver, profile, host, why string) error {
 	if asker == nil {
 		return &NotApprovedError{host, errNoApprover}
@@ -240,7 +239,7 @@ func (q *approvals) ask(ctx context.Context, asker Approver, profile, host, why 
 	return context.Cause(ctx)
 }
 
-// begin asks, for as long as somebody waits for the answer. q.mu is held.
+// begin asks, until nobody waits for the answer any more. The caller holds q.mu.
 func (q *approvals) begin(ctx context.Context, asker Approver, profile, host, why string) *pendingApproval {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	one := &pendingApproval{cancel: cancel, done: make(chan struct{})}
@@ -265,7 +264,7 @@ func (q *approvals) begin(ctx context.Context, asker Approver, profile, host, wh
 	return one
 }
 
-// remember remembers an answer. q.mu is held.
+// remember stores an answer. The caller holds q.mu.
 func (q *approvals) remember(host string, forSession bool, err error) {
 	if err == nil && forSession {
 		if q.forSession == nil {
@@ -284,7 +283,7 @@ func (q *approvals) remember(host string, forSession bool, err error) {
 	q.answers[host] = approvalAnswer{err, time.Now().Add(holds)}
 }
 
-// close ends the questions and waits for them.
+// close cancels the questions and waits for them.
 func (q *approvals) close() {
 	q.mu.Lock()
 	q.closed = true

@@ -20,16 +20,16 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// Upstream is another proxy that connections go through: http, https (both with CONNECT) or socks5 (RFC 1928, RFC
-// 1929). Its own address is the operator's, and is looked up and dialed as it is.
+// Upstream is an upstream proxy for connections: http, https (both with CONNECT) or socks5 (RFC 1928, RFC 1929). The
+// operator chose its address, which is looked up and dialed without checks.
 type Upstream struct {
 	scheme, address, host, user, password string
 	resolvesNames                         bool
 }
 
-// ParseUpstream reads the address of an upstream proxy: http://, https:// or socks5://, with user and password if it
-// wants them. It gets the addresses that were judged here, unless it is to resolve names itself, which is said with
-// socks5h:// or with ?resolve=upstream. Its errors do not repeat the password.
+// ParseUpstream parses the URL of an upstream proxy: http://, https:// or socks5://, optionally with user and password.
+// The proxy is given the addresses that were checked here, unless it is to resolve names itself, as requested by
+// socks5h:// or ?resolve=upstream. Errors do not contain the password.
 func ParseUpstream(u *url.URL) (*Upstream, error) {
 	up := &Upstream{scheme: strings.ToLower(u.Scheme), host: u.Hostname(), resolvesNames: u.Query().Get("resolve") == "upstream"}
 	port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[up.scheme]
@@ -52,10 +52,10 @@ func ParseUpstream(u *url.URL) (*Upstream, error) {
 	return up, nil
 }
 
-// ResolvesNames says whether the upstream proxy is told names, and resolves them itself.
+// ResolvesNames reports whether the upstream proxy resolves names itself.
 func (u *Upstream) ResolvesNames() bool { return u.resolvesNames }
 
-// Literal returns where the proxy is, if its host is an address or localhost.
+// Literal returns the proxy's address and port if its host is an IP address or localhost.
 func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
 	host, number, err := net.SplitHostPort(u.address)
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
@@ -66,10 +66,10 @@ func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
 	return addr, uint16(n), err == nil && bad == nil && odd == nil
 }
 
-// String returns the proxy as it may be shown: without user and password.
+// String returns the proxy's URL without user and password.
 func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 
-// Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.ResolvesNames].
+// Dial connects through the proxy to one of the addresses, or to the host by name if [Upstream.ResolvesNames].
 func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, upstreamTimeout, errUpstreamSilent)
 	defer cancel()
@@ -92,7 +92,7 @@ func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, po
 	return nil, first
 }
 
-// upstreamTimeout is less than a page is waited for: people are to read that it is the proxy.
+// upstreamTimeout is shorter than the limit of a page load, so that the proxy is reported as the cause.
 const upstreamTimeout = 15 * time.Second
 
 var errUpstreamSilent = fmt.Errorf("it did not answer within %v", upstreamTimeout)
@@ -124,7 +124,7 @@ func (u *Upstream) socks(ctx context.Context, target string) (net.Conn, error) {
 	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
 }
 
-// tunnel asks an HTTP proxy for a connection (RFC 9110, section 9.3.6).
+// tunnel asks an HTTP proxy for a connection with CONNECT (RFC 9110, section 9.3.6).
 func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) {
 	conn, err := u.dialTransport(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	const longest = 64 << 10
 	limited := &io.LimitedReader{R: conn, N: longest}
 	r := bufio.NewReader(limited)
-	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // the rest of the connection is the tunnel
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // what follows is the tunnel
 	if err != nil {
 		return nil, fmt.Errorf("read its answer: %.200q", err.Error()) // which may repeat all of it
 	}
@@ -170,7 +170,7 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	return &bufferedConn{Conn: conn, early: early}, err
 }
 
-// bufferedConn is a connection of which some bytes were read already.
+// bufferedConn is a connection of which some bytes have been read already.
 type bufferedConn struct {
 	net.Conn
 	early []byte
@@ -185,11 +185,11 @@ func (b *bufferedConn) Read(p []byte) (int, error) {
 	return b.Conn.Read(p)
 }
 
-// ForwardsHTTP says whether plain HTTP requests are handed to the proxy as they are, for it to send on: an HTTP proxy
-// that resolves names does that everywhere, while many let CONNECT through to port 443 only.
+// ForwardsHTTP reports whether plain HTTP requests are forwarded to the proxy in absolute form. An HTTP proxy that
+// resolves names supports that for every port, while many allow CONNECT for port 443 only.
 func (u *Upstream) ForwardsHTTP() bool { return u.resolvesNames && u.scheme != "socks5" }
 
-// DialProxy connects to the proxy itself, to hand it requests; see [Upstream.ForwardsHTTP].
+// DialProxy connects to the proxy itself, to forward requests; see [Upstream.ForwardsHTTP].
 func (u *Upstream) DialProxy(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -213,7 +213,7 @@ func (u *Upstream) dialTransport(ctx context.Context) (net.Conn, error) {
 	return secure, nil
 }
 
-// Authorization returns the value of Proxy-Authorization for the proxy, empty if it has no user.
+// Authorization returns the Proxy-Authorization header for the proxy; empty if it has no user.
 func (u *Upstream) Authorization() string {
 	if u.user == "" && u.password == "" {
 		return ""

@@ -23,11 +23,11 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// DevToolsServer lets other programs of this machine use a browser that we speak to over a pipe, as if it listened
-// itself: /json/version, /json/list, /devtools/browser/… and /devtools/page/…. Each request shows a token, as
-// "Authorization: Bearer" or in the query, comes under a loopback name, and is no web page's.
+// DevToolsServer gives other programs on this machine access to a browser that we control over a pipe, with the usual
+// endpoints: /json/version, /json/list, /devtools/browser/… and /devtools/page/…. Each request must present a token, as
+// "Authorization: Bearer" or in the query, use a loopback Host, and not come from a web page.
 type DevToolsServer struct {
-	// Port is where it listens, on 127.0.0.1.
+	// Port is the port on 127.0.0.1.
 	Port int
 
 	browser *page.Browser
@@ -37,7 +37,7 @@ type DevToolsServer struct {
 	work    sync.WaitGroup
 }
 
-// ServeDevTools listens on the first of the ports that is free. token says whether one is good. If none is free the
+// ServeDevTools listens on the first free one of ports. token reports whether a token is valid. If no port is free the
 // error is a *[chrome.PortError].
 func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, token func(string) bool, logger *slog.Logger) (*DevToolsServer, error) {
 	var busy chrome.PortError
@@ -63,7 +63,7 @@ func ServeDevTools(ctx context.Context, browser *page.Browser, ports []int, toke
 	return nil, fmt.Errorf("open a DevTools port: %w", &busy)
 }
 
-// Close ends the listener and all its clients, and waits for them.
+// Close closes the listener and all connections, and waits for them.
 func (s *DevToolsServer) Close() {
 	s.end()
 	_ = s.http.Close()
@@ -99,7 +99,7 @@ func (s *DevToolsServer) handler() http.Handler {
 	})
 }
 
-// webSocketURL returns an address here. It has the token if the request had it in its own.
+// webSocketURL returns an address on this server. It includes the token if the request's URL did.
 func webSocketURL(r *http.Request, path string) string {
 	u := url.URL{Scheme: "ws", Host: r.Host, Path: path}
 	if token := r.URL.Query().Get("token"); token != "" {
@@ -146,10 +146,10 @@ func (s *DevToolsServer) list(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, list)
 }
 
-// maxBehind is how much a client may leave unread, in bytes, before it is given up.
+// maxBehind is how many unread bytes a client may have before it is disconnected.
 const maxBehind = 256 << 20
 
-// outbox holds what a client has not read yet. It is safe for concurrent use.
+// outbox queues messages that a client has not read yet. It is safe for concurrent use.
 type outbox struct {
 	mu    sync.Mutex
 	queue [][]byte
@@ -179,8 +179,8 @@ func (o *outbox) take() [][]byte {
 	return batch
 }
 
-// connect serves one client until it, the browser or the server ends, or a person begins to work a page. target, if not
-// empty, is the page that messages without a session are for.
+// connect serves one client until it disconnects, the browser or the server ends, or a takeover begins. Messages
+// without a session are for target, a page, if that is not empty.
 func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target string) {
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
@@ -198,7 +198,7 @@ func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target 
 	defer branch.Close()
 	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {
-		return // it has answered
+		return // Accept has responded
 	}
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(maxBehind)
@@ -216,7 +216,7 @@ func (s *DevToolsServer) connect(w http.ResponseWriter, r *http.Request, target 
 			}
 			messages := out.take()
 			select {
-			case <-begins: // they may tell of what the person does
+			case <-begins: // events may reveal what the person does
 				return
 			default:
 			}

@@ -17,16 +17,17 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Diagnosis holds what a doctor looks at.
+// Diagnosis holds the inputs of a doctor report.
 type Diagnosis struct {
 	Plan      Resolved
 	Status    Status
-	Connected bool        // somebody here is connected to the browser
-	Tabs      []*page.Tab // its tabs, if so
-	Deep      bool        // look at a page, too
+	Connected bool        // we are connected to the browser
+	Tabs      []*page.Tab // its tabs, if connected
+	Deep      bool        // check a page, too
 }
 
-// Report looks for what keeps the browser from working: at the profile, the machine, and the browser if it runs.
+// Report looks for problems that keep the browser from working: in the profile, on the machine and, if it runs, in the
+// browser.
 func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 	s, pl := x.Status, x.Plan
 	b := chrome.BrowserFacts{
@@ -57,7 +58,7 @@ func (x Diagnosis) Report(ctx context.Context) DoctorReport {
 	return DoctorReport{OK: chrome.NoCheckFailed(checks), Profile: s.Profile, Transport: s.Transport, Checks: checks, Status: s}
 }
 
-// otherHolders says who else has the profile's port or directory.
+// otherHolders returns the other programs that use the profile's port and directory.
 func otherHolders(ctx context.Context, pl Resolved, dir string) (port, holder string) {
 	if pl.CDPPort != 0 && pl.WantsDevToolsPort() && !chrome.PortFree(ctx, pl.CDPPort) {
 		port = "port " + chrome.FindPortHolder(pl.CDPPort).String()
@@ -82,7 +83,7 @@ func countNodes(ctx context.Context, tabs []*page.Tab) (nodes int, err error) {
 	return nodes, err
 }
 
-// Graphics describes what a browser draws with (CDP SystemInfo.getInfo). It is read once for each browser.
+// Graphics describes a browser's graphics (CDP SystemInfo.getInfo). It is read once for each browser.
 type Graphics struct {
 	Renderer      string            `json:"renderer"`
 	Backend       string            `json:"backend"`
@@ -93,10 +94,10 @@ type Graphics struct {
 	VideoEncoding []string          `json:"videoEncoding"`
 }
 
-// graphicsTimeout bounds the question: Chromium may have to wait for its GPU process.
+// graphicsTimeout bounds the query: Chromium may have to wait for its GPU process.
 const graphicsTimeout = 10 * time.Second
 
-// ReadGraphics asks a browser, over the session of the browser itself.
+// ReadGraphics queries a browser over its root session.
 func ReadGraphics(ctx context.Context, root *cdp.Session) (*Graphics, error) {
 	var info proto.SystemInfoGetInfoResult
 	if err := root.BeginWithin(graphicsTimeout, proto.SystemInfoGetInfo{}).Wait(ctx, &info); err != nil {
@@ -133,7 +134,7 @@ func ReadGraphics(ctx context.Context, root *cdp.Session) (*Graphics, error) {
 	return g, nil
 }
 
-// detectAcceleration judges by the renderer's name and by what Chromium says of its compositor.
+// detectAcceleration judges by the renderer's name and the compositing status.
 func detectAcceleration(renderer, compositing string) string {
 	renderer = strings.ToLower(renderer)
 	software := []string{"swiftshader", "llvmpipe", "softpipe", "software"}

@@ -16,11 +16,11 @@ import (
 	"clank/internal/pageorigin"
 )
 
-// Endpoint names where a browser's DevTools are. The zero value is none.
+// Endpoint is the address of a browser's DevTools. The zero value means none.
 type Endpoint struct{ url *url.URL }
 
-// ParseEndpoint reads an address. A dot at the end of the host is dropped. The error wraps [fault.ErrInvalid] and does
-// not repeat the address.
+// ParseEndpoint parses an address. A trailing dot of the host is removed. The error wraps [fault.ErrInvalid] and does
+// not contain the address.
 func ParseEndpoint(text string) (Endpoint, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -49,13 +49,12 @@ func ParseEndpoint(text string) (Endpoint, error) {
 	return Endpoint{u}, nil
 }
 
-// LocalEndpoint returns the endpoint of a browser of this machine.
+// LocalEndpoint returns the endpoint of a browser on this machine.
 func LocalEndpoint(port int) Endpoint {
 	return Endpoint{&url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
 }
 
-// trimmedHost returns the host without the dot that may end it. No other label of a name is empty (RFC 1034, section
-// 3.1).
+// trimmedHost returns the host without a trailing dot. ok is false if another label is empty (RFC 1034, section 3.1).
 func trimmedHost(u *url.URL) (host string, ok bool) {
 	host = strings.TrimSuffix(u.Hostname(), ".")
 	return host, !slices.Contains(strings.Split(host, "."), "")
@@ -75,7 +74,7 @@ func setHost(u *url.URL, host, port string) {
 // IsZero reports whether there is no endpoint.
 func (e Endpoint) IsZero() bool { return e.url == nil }
 
-// String returns the endpoint as it may be shown: see [RedactURL].
+// String returns the address with secrets redacted; see [RedactURL].
 func (e Endpoint) String() string {
 	if e.IsZero() {
 		return ""
@@ -83,7 +82,7 @@ func (e Endpoint) String() string {
 	return redactParsedURL(e.url)
 }
 
-// Port returns the port, also if only the scheme says it.
+// Port returns the port, or the default port of the scheme.
 func (e Endpoint) Port() int {
 	if n, err := strconv.Atoi(e.url.Port()); err == nil {
 		return n
@@ -94,16 +93,17 @@ func (e Endpoint) Port() int {
 	return 80
 }
 
-// IsLoopback reports whether the endpoint is on this machine by its name: localhost, 127/8, ::1.
+// IsLoopback reports whether the host is a loopback name or address: localhost, 127/8, ::1.
 func (e Endpoint) IsLoopback() bool { return isLoopbackHost(e.url.Hostname()) }
 
-// IsDirect reports whether the address is that of a LayerWebSocket already: ws(s)://…/devtools/browser/….
+// IsDirect reports whether the address is that of a WebSocket, ws(s)://…/devtools/browser/…, so that no discovery is
+// needed.
 func (e Endpoint) IsDirect() bool {
 	return isWebSocketURL(e.url) && devtoolsPathPattern().MatchString(e.url.Path)
 }
 
-// ForPort returns the endpoint to use where the port of a browser is known: the id in the path of a direct address
-// changes with each start of the browser, so it gives way to discovery.
+// ForPort returns the endpoint to use if the browser's port is known. The id in the path of a direct address changes
+// with each start of the browser, so discovery replaces it.
 func (e Endpoint) ForPort(port int) Endpoint {
 	if port == 0 || !e.IsDirect() {
 		return e
@@ -131,14 +131,14 @@ func isLoopbackHost(host string) bool {
 	return pageorigin.IsLoopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
-// isLocalToBrowser reports whether a host, as a browser names it, means "wherever I run".
+// isLocalToBrowser reports whether a host in a browser's answer means "this machine".
 func isLocalToBrowser(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return isLoopbackHost(host) || err == nil && addr.Unmap().IsUnspecified()
 }
 
-// rewriteWebSocketURL makes what a browser says of its LayerWebSocket reachable from here: a browser in a container or
-// behind a proxy does not know its own name, its scheme or the credentials that the way to it needs.
+// rewriteWebSocketURL makes the WebSocket URL that a browser advertises reachable from here. A browser in a container
+// or behind a proxy does not know its own name, scheme or the credentials needed to reach it.
 func rewriteWebSocketURL(asked *url.URL, advertised string) (*url.URL, error) {
 	u, err := url.Parse(advertised)
 	if err != nil || !isWebSocketURL(u) {
@@ -170,7 +170,7 @@ func rewriteWebSocketURL(asked *url.URL, advertised string) (*url.URL, error) {
 	return u, nil
 }
 
-// dialTargetOf takes the credentials out of an address and into a header.
+// dialTargetOf moves the credentials of a URL into a header.
 func (c Connector) dialTargetOf(u *url.URL) DialTarget {
 	bare := *u
 	bare.User = nil
@@ -186,8 +186,7 @@ func basicAuthHeader(u *url.URL) http.Header {
 	return http.Header{"Authorization": {"Basic " + token}}
 }
 
-// RedactURL shows an address without its credentials: user names and passwords, and what stands in the query under a
-// name that speaks of a secret.
+// RedactURL returns a URL without credentials: user information, and values of query parameters with secret names.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

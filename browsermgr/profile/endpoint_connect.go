@@ -21,16 +21,16 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// connectRounds are the tries of [ConnectEndpoint]: how long each may take, and how long it is waited afterwards.
+// connectRounds are the attempts of [ConnectEndpoint]: the time limit of each and the pause after it.
 var connectRounds = []struct{ limit, pause time.Duration }{
 	{5 * time.Second, 250 * time.Millisecond},
 	{7 * time.Second, 500 * time.Millisecond},
 	{9 * time.Second, 0},
 }
 
-// ConnectEndpoint finds the browser's LayerWebSocket and has dial open it, up to three times. dial keeps to its context
-// and to the bound that it is given for the handshake and first commands. What it returns is the caller's. The error is
-// an *[Error]; a provider's rate limit, a refused login and ErrEndpointBlocked end the tries at once.
+// ConnectEndpoint discovers the browser's WebSocket and opens it with dial, in up to three attempts. dial must obey its
+// context and bound, the limit for the handshake and first commands. The caller owns the result. The error is a
+// *[ConnectError]; a provider's rate limit, a refused login and ErrEndpointBlocked are not retried.
 func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint, dial func(ctx context.Context, t DialTarget, bound time.Duration) (T, error)) (T, error) {
 	var zero T
 	var failure *ConnectError
@@ -68,8 +68,7 @@ func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint, dial f
 	return zero, failure
 }
 
-// targets yields the WebSockets that may be the endpoint's, in the order in which to try them, and the failure of
-// discovery in its place.
+// targets yields the WebSockets to try for an endpoint, in order, or the error of a failed discovery.
 func (c Connector) targets(ctx context.Context, e Endpoint) func(yield func(DialTarget, error) bool) {
 	return func(yield func(DialTarget, error) bool) {
 		if !e.IsDirect() {
@@ -95,17 +94,16 @@ func waitPause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// ProbeResult is what can be seen of an endpoint without using it.
+// ProbeResult is what is known about an endpoint without using it.
 type ProbeResult struct {
-	HTTP    bool   // discovery was answered
-	Ready   bool   // a command was answered over a LayerWebSocket
-	Version string // what the browser calls itself
-	Err     error  // why it is not ready; nil if it is, or if only a connection would tell
+	HTTP    bool   // discovery succeeded
+	Ready   bool   // a command was answered over a WebSocket
+	Version string // as reported by the browser
+	Err     error  // why it is not ready; nil if it is, or if only a connection could tell
 }
 
-// Probe looks at an endpoint once and keeps no connection. A hosted browser, a bare LayerWebSocket on another machine
-// that answers no discovery, is not connected to: there each connection is a session, which may be limited and cost
-// money.
+// Probe checks an endpoint once without keeping a connection. It does not connect to a hosted browser, a WebSocket on
+// another machine without discovery: there each connection is a session, which may be limited and cost money.
 func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 	var p ProbeResult
 	t := c.dialTargetOf(e.url)
@@ -141,7 +139,7 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 	return p
 }
 
-// queryVersion connects, has one command answered and leaves.
+// queryVersion connects, asks for the version and closes the connection.
 func queryVersion(ctx context.Context, t DialTarget, bound time.Duration) (version string, err error) {
 	conn, err := cdp.Dial(ctx, t.URL, cdp.Options{CallTimeout: bound, HandshakeHeader: t.Header, HandshakeClient: t.Client})
 	if err != nil {
@@ -160,45 +158,44 @@ func queryVersion(ctx context.Context, t DialTarget, bound time.Duration) (versi
 	return res.Product, nil
 }
 
-// DialTarget is a LayerWebSocket to dial: its address without user information, the header that stands for it, and the
-// client that may connect to it.
+// DialTarget is a WebSocket to dial: its URL without user information, the corresponding header, and the client allowed
+// to connect to it.
 type DialTarget struct {
 	URL    string
 	Header http.Header
 	Client *http.Client
 }
 
-// String returns the target as it may be shown.
+// String returns the URL with secrets redacted.
 func (t DialTarget) String() string { return RedactURL(t.URL) }
 
-// DefaultDiscoveryTimeout bounds discovery, DefaultProbeTimeout the handshake and the first command of a probe.
+// DefaultDiscoveryTimeout bounds discovery, DefaultProbeTimeout the handshake and first command of a probe.
 const (
 	DefaultDiscoveryTimeout = 1500 * time.Millisecond
 	DefaultProbeTimeout     = 3 * time.Second
 )
 
-// Connector reaches endpoints. The zero value is ready for use. It is safe for concurrent use.
+// Connector connects to endpoints. The zero value is ready for use. It is safe for concurrent use.
 type Connector struct {
 	// HTTPTimeout bounds discovery; 0 means [DefaultDiscoveryTimeout].
 	HTTPTimeout time.Duration
-	// Handshake bounds the LayerWebSocket's handshake and first commands; 0 means what the round has (5, 7, 9 s), and
+	// Handshake bounds the WebSocket handshake and first commands; 0 means the limit of the attempt (5, 7, 9 s), and
 	// [DefaultProbeTimeout] for a probe.
 	Handshake time.Duration
-	// Policy, if set, is asked for addresses that are not of this machine.
+	// Policy, if set, checks addresses that are not on this machine.
 	Policy EndpointPolicy
 }
 
-// EndpointPolicy judges where browsers on other machines may be. Its errors refuse.
+// EndpointPolicy decides where browsers on other machines may be. An error refuses.
 type EndpointPolicy interface {
-	// AllowEndpoint judges an address, also one that an endpoint names.
+	// AllowEndpoint checks a URL, including one that an endpoint advertises.
 	AllowEndpoint(ctx context.Context, address *url.URL) error
-	// AllowEndpointAddr judges once more what a name leads to when it is connected to: the answer of the DNS may differ
-	// by then.
+	// AllowEndpointAddr checks the IP address that a name resolves to when connecting, since DNS may give another
+	// answer by then.
 	AllowEndpointAddr(address *url.URL, at netip.Addr) error
 }
 
-// Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls
-// itself.
+// Discover requests /json/version for the browser's WebSocket. version is the browser's name and version.
 func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, version string, err error) {
 	limit := cmp.Or(c.HTTPTimeout, DefaultDiscoveryTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nothing within %s", limit))
@@ -218,7 +215,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		// Hosted browsers without discovery answer so.
+		// Hosted browsers without discovery do this.
 		missing := fmt.Errorf("HTTP %d %s instead of the browser's version", resp.StatusCode, http.StatusText(resp.StatusCode))
 		return DialTarget{}, "", statusError(e.url.Hostname(), resp.StatusCode, missing)
 	}
@@ -243,7 +240,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, vers
 	return c.dialTargetOf(found), answer.Browser, nil
 }
 
-// versionURL returns where discovery asks. The query stays: it may be what lets us in.
+// versionURL returns the URL for discovery. It keeps the query, which may contain credentials.
 func versionURL(asked *url.URL) *url.URL {
 	u := *asked
 	u.User = nil
@@ -253,8 +250,8 @@ func versionURL(asked *url.URL) *url.URL {
 	return &u
 }
 
-// client asks without a proxy where the browser is on this machine, connects only where the policy lets it, and follows
-// no redirect to another host.
+// client returns an HTTP client that uses no proxy for browsers on this machine, connects only where the policy allows,
+// and follows no redirect to another host.
 func (c Connector) client(u *url.URL) *http.Client {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}
 	if isLoopbackHost(u.Hostname()) {
@@ -272,7 +269,7 @@ func (c Connector) client(u *url.URL) *http.Client {
 		}}
 		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if host, _, err := net.SplitHostPort(address); err == nil && host != u.Hostname() {
-				return new(net.Dialer).DialContext(ctx, network, address) // a proxy, which is the operator's
+				return new(net.Dialer).DialContext(ctx, network, address) // to a proxy, which the operator configured
 			}
 			return checked.DialContext(ctx, network, address)
 		}
@@ -285,7 +282,7 @@ func (c Connector) client(u *url.URL) *http.Client {
 	}}
 }
 
-// CheckAllowed returns nil if our rules allow connecting to e. The error wraps [ErrEndpointBlocked].
+// CheckAllowed returns nil if the policy allows connecting to e. The error wraps [ErrEndpointBlocked].
 func (c Connector) CheckAllowed(ctx context.Context, e Endpoint) error {
 	return c.checkURLAllowed(ctx, e.url)
 }
@@ -300,30 +297,30 @@ func (c Connector) checkURLAllowed(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// ErrEndpointBlocked says that a rule of ours forbids to connect there.
+// ErrEndpointBlocked is returned if the policy forbids connecting.
 var ErrEndpointBlocked = errors.New("browser endpoint blocked by policy")
 
 var errNoWebSocket = errors.New("the answer names no WebSocket (webSocketDebuggerUrl): this is not a browser's DevTools")
 
 var errNoResponse = errors.New("it accepts connections, but answers no command: it is stopped, or hangs")
 
-// Layer is a step on the way to a browser.
+// Layer is a step in connecting to a browser.
 type Layer string
 
-// The layers, from the outside in.
+// Values of Layer, in order.
 const (
 	LayerDiscovery Layer = "discovery" // GET /json/version
-	LayerWebSocket Layer = "websocket" // the LayerWebSocket and the first command over it
+	LayerWebSocket Layer = "websocket" // the WebSocket and the first command over it
 )
 
-// ConnectAttempt is one step that failed.
+// ConnectAttempt is a failed step.
 type ConnectAttempt struct {
 	Layer   Layer
-	Address string // the address, redacted
+	Address string // redacted
 	Err     error
 }
 
-// ConnectError says that a browser could not be reached, and at which layer.
+// ConnectError says that a browser could not be reached, and at which layers.
 type ConnectError struct {
 	Endpoint string           // redacted
 	Attempts []ConnectAttempt // of the last round
@@ -342,7 +339,7 @@ func (e *ConnectError) Error() string {
 	return text
 }
 
-// Unwrap lets errors.Is and errors.As look into the tries.
+// Unwrap returns the errors of the attempts.
 func (e *ConnectError) Unwrap() []error {
 	errs := make([]error, 0, len(e.Attempts))
 	for _, t := range e.Attempts {
@@ -351,7 +348,7 @@ func (e *ConnectError) Unwrap() []error {
 	return errs
 }
 
-// RateLimitError says that the provider of a hosted browser wants no further session now. It is not tried again.
+// RateLimitError says that the provider of a hosted browser refuses another session for now. It is not retried.
 type RateLimitError struct{ Host string }
 
 func (e *RateLimitError) Error() string {
@@ -362,8 +359,7 @@ func (e *RateLimitError) Error() string {
 	return fmt.Sprintf("%s refused with HTTP 429, its rate limit; do not retry at once: %s", e.Host, way)
 }
 
-// presentableError makes an error of the network fit to be shown: without the address, which may hold a secret, and
-// short.
+// presentableError makes a network error suitable for display: short, and without the URL, which may contain a secret.
 func presentableError(ctx context.Context, host string, err error) error {
 	if status, ok := errors.AsType[*cdp.StatusError](err); ok {
 		return statusError(host, status.Code, &cdp.StatusError{Code: status.Code})
@@ -380,14 +376,14 @@ func presentableError(ctx context.Context, host string, err error) error {
 		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w", cmp.Or(context.Cause(ctx), err))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
 		return errors.New("it does not speak TLS: use http:// or ws://")
-	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"): // the latter: it spoke first
+	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"): // the server spoke first
 		return errors.New("what answers there does not speak HTTP")
 	default:
 		return err
 	}
 }
 
-// statusError returns a provider's rate limit, or otherwise.
+// statusError returns a RateLimitError for such a status, or otherwise.
 func statusError(host string, code int, otherwise error) error {
 	if code == http.StatusTooManyRequests {
 		return &RateLimitError{Host: host}
@@ -395,7 +391,7 @@ func statusError(host string, code int, otherwise error) error {
 	return otherwise
 }
 
-// isFinal reports whether trying again is of no use.
+// isFinal reports whether retrying is useless.
 func isFinal(err error) bool {
 	if _, limited := errors.AsType[*RateLimitError](err); limited || errors.Is(err, ErrEndpointBlocked) {
 		return true

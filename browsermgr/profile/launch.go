@@ -16,15 +16,15 @@ import (
 	"clank/browsermgr/page"
 )
 
-// RunningBrowser is one that runs, with the connection to it. The caller owns both.
+// RunningBrowser is a running browser and the connection to it. The caller owns both.
 type RunningBrowser struct {
 	Conn       *page.Browser
-	Process    *chrome.Process // nil if somebody else started it
+	Process    *chrome.Process // nil if we did not start it
 	Executable chrome.Executable
-	Port       int // of its DevTools on this machine; 0 if that is not known, or there is none
+	Port       int // of its DevTools on this machine; 0 if unknown or there is none
 }
 
-// Close closes the connection, and ends the browser if it was started here.
+// Close closes the connection, and ends the browser if we started it.
 func (b RunningBrowser) Close(ctx context.Context) error {
 	if b.Process == nil {
 		return b.Conn.Close()
@@ -34,8 +34,7 @@ func (b RunningBrowser) Close(ctx context.Context) error {
 	return err
 }
 
-// Launch starts a process of executable as opts say, whose own Executable is not looked at, and connects to it over a
-// pipe.
+// Launch starts executable with opts, whose Executable is ignored, and connects to it over a pipe.
 func Launch(ctx context.Context, executable chrome.Executable, opts chrome.LaunchOptions, conn page.Options) (RunningBrowser, error) {
 	opts.Executable, opts.Pipe = executable.Path, true
 	process, err := chrome.Launch(ctx, opts)
@@ -50,7 +49,7 @@ func Launch(ctx context.Context, executable chrome.Executable, opts chrome.Launc
 	return RunningBrowser{Conn: c, Process: process, Executable: executable}, nil
 }
 
-// Attach connects to a browser that runs already, here or elsewhere.
+// Attach connects to a running browser, here or elsewhere.
 func Attach(ctx context.Context, c Connector, at Endpoint, conn page.Options) (RunningBrowser, error) {
 	dial := func(ctx context.Context, t DialTarget, bound time.Duration) (*page.Browser, error) {
 		opts := conn
@@ -70,12 +69,12 @@ const joinTimeout = time.Minute
 // remoteDebuggingHint is what a person has to do, once.
 const remoteDebuggingHint = "open chrome://inspect/#remote-debugging in that browser and switch remote debugging on"
 
-// ErrConnectionDenied says that a person did not let us in.
+// ErrConnectionDenied is returned if a person did not allow the connection.
 var ErrConnectionDenied = errors.New("the browser did not allow the connection")
 
-// JoinSession connects to the browser that a person uses, over the port that it has written into its directory; see
-// [FindSession]. Such a browser asks the person first, at each connection: so there is one attempt. A refusal, or no
-// answer within a minute, is [ErrConnectionDenied].
+// JoinSession connects to a person's own browser, over the port that it has written to its directory; see
+// [FindSession]. Such a browser asks the person at each connection, so there is one attempt. A refusal, or no answer
+// within a minute, is [ErrConnectionDenied].
 func JoinSession(ctx context.Context, session chrome.Session, conn page.Options) (RunningBrowser, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, fmt.Errorf("nobody answered within %s", joinTimeout))
 	defer cancel()
@@ -95,7 +94,7 @@ func JoinSession(ctx context.Context, session chrome.Session, conn page.Options)
 	return RunningBrowser{}, err
 }
 
-// FindSession looks for the browser of a person that the plan means. It does not connect.
+// FindSession returns the session of the person's own browser that the profile refers to. It does not connect.
 func FindSession(pl Resolved) (chrome.Session, error) {
 	session, err := chrome.FindAnySession(pl.UserDataDir)
 	if err != nil {
@@ -104,7 +103,7 @@ func FindSession(pl Resolved) (chrome.Session, error) {
 	return session, err
 }
 
-// UndoOverrides has those observers that changed how pages see the world undo it, in a browser that goes on without us.
+// UndoOverrides makes observers undo emulation and other overrides in a browser that keeps running.
 func UndoOverrides(ctx context.Context, observers []page.Observer) error {
 	var err error
 	for _, o := range observers {
@@ -117,7 +116,7 @@ func UndoOverrides(ctx context.Context, observers []page.Observer) error {
 	return err
 }
 
-// CloseObservers lets those that can be closed clear up after the connection that they followed.
+// CloseObservers closes the observers that implement io.Closer, after their connection has ended.
 func CloseObservers(observers []page.Observer) error {
 	var err error
 	for _, o := range observers {
@@ -128,8 +127,8 @@ func CloseObservers(observers []page.Observer) error {
 	return err
 }
 
-// ReapOrphans ends and removes what a former run that died has left, in the directories that the pattern matches and in
-// the temporary ones. What cannot be cleared is told when it is needed.
+// ReapOrphans ends browsers and removes files that a crashed run left in the directories that the pattern matches and
+// in temporary ones. It logs failures; a later launch returns them.
 func ReapOrphans(ctx context.Context, pattern string, logger *slog.Logger) {
 	dirs, err := filepath.Glob(pattern)
 	if err != nil {

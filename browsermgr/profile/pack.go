@@ -21,19 +21,19 @@ import (
 	"filippo.io/age"
 )
 
-// PackName is the name of the file beside a user data directory that has its state while no browser runs, encrypted: a
-// tar archive, compressed with gzip, in the format of age (age-encryption.org/v1).
+// PackName is the name of the file next to a user data directory that holds its encrypted state while no browser runs:
+// a gzip-compressed tar archive in the format of age (age-encryption.org/v1).
 const PackName = "state.age"
 
-// What is on its way from one form to the other. Neither is looked at again after a crash: the directory in the clear,
-// if there is one, has everything, or else the pack has.
+// Suffixes of intermediate directories, which are discarded after a crash: either the unencrypted directory, if there
+// is one, or the pack is complete.
 const (
-	packedSuffix   = ".packed"   // of a directory that is in the pack, while it is removed
-	unpackedSuffix = ".unpacked" // of one that the pack is unpacked to
+	packedSuffix   = ".packed"   // of a directory being removed after it was packed
+	unpackedSuffix = ".unpacked" // of a directory being unpacked
 )
 
-// rebuilt are the files and folders that Chromium makes anew when they are missing, in a user data directory and in the
-// profile in it: caches, components that it downloads, measurements. They are not packed.
+// rebuilt are files and folders that Chromium recreates when they are missing from a user data directory or the profile
+// in it: caches, downloaded components, metrics. They are not packed.
 var rebuilt = []string{
 	"BrowserMetrics", "BrowserMetrics-spare.pma", "Cache", "Code Cache", "Crashpad", "Crash Reports",
 	"DawnGraphiteCache", "DawnWebGPUCache", "GPUCache", "GPUPersistentCache", "GrShaderCache", "GraphiteDawnCache",
@@ -41,26 +41,24 @@ var rebuilt = []string{
 	"optimization_guide_model_store", "segmentation_platform",
 }
 
-// IsRebuilt reports whether a file or folder of a user data directory, by its path there, is one that Chromium makes
-// anew.
+// IsRebuilt reports whether Chromium recreates a file or folder, given by its path in a user data directory.
 func IsRebuilt(name string) bool {
 	parent, base := path.Split(name)
 	return (parent == "" || parent == "Default/") && slices.Contains(rebuilt, base)
 }
 
-// packWork is the work factor of the key's derivation, as small as age has it: what is derived from is no password that
-// somebody could guess, but a key of 256 bits.
+// packWork is age's minimum work factor for key derivation: the input is not a guessable password but a 256-bit key.
 const packWork = 1
 
-// PackState puts a user data directory that no browser uses into the pack beside it, encrypted with the first of keys,
-// and removes it. What is left of an earlier packing that broke off is removed. Without a directory there is nothing to
-// pack. If it fails, the directory stays.
+// PackState encrypts a user data directory that no browser uses into the pack next to it, with the first of keys, and
+// removes the directory. It also cleans up after an interrupted packing. Without a directory it does nothing. If it
+// fails, the directory stays.
 func PackState(ctx context.Context, dir string, keys func(context.Context) ([]string, error)) error {
 	err := removeRemains(dir)
 	if _, missing := os.Lstat(dir); err != nil || errors.Is(missing, fs.ErrNotExist) {
 		return err
 	}
-	if err := chrome.Reap(ctx, dir); err != nil { // or somebody else uses it
+	if err := chrome.Reap(ctx, dir); err != nil { // also fails if the directory is in use
 		return err
 	}
 	known, err := keys(ctx)
@@ -70,7 +68,7 @@ func PackState(ctx context.Context, dir string, keys func(context.Context) ([]st
 	if err != nil {
 		return fmt.Errorf("pack the state: %w", err)
 	}
-	// Half removed it must not have the name any more by which it counts as newer than the pack.
+	// Rename it first: while it has its name it counts as newer than the pack, even if half removed.
 	err = os.Rename(dir, dir+packedSuffix)
 	if err == nil {
 		err = os.RemoveAll(dir + packedSuffix)
@@ -81,15 +79,15 @@ func PackState(ctx context.Context, dir string, keys func(context.Context) ([]st
 	return nil
 }
 
-// UnpackState makes a user data directory of the pack beside it, if there is one and no directory: one in the clear was
-// left by a crash, and is newer. The pack stays until the next takes its place. The error names the pack and the way
-// out; then there is no directory.
+// UnpackState restores a user data directory from the pack next to it, if there is a pack and no directory. A directory
+// was left unencrypted by a crash, and is newer. The pack stays until it is replaced. The error names the pack and what
+// to do; then there is no directory.
 func UnpackState(ctx context.Context, dir string, keys func(context.Context) ([]string, error)) error {
 	if err := removeRemains(dir); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one goes
-		return nil // there is something in it
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // removes an empty one
+		return nil // it is not empty
 	}
 	file, err := os.Open(packOf(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +109,7 @@ func UnpackState(ctx context.Context, dir string, keys func(context.Context) ([]
 	return nil
 }
 
-// packError says what to do about a pack that cannot be unpacked. It stays as it is.
+// packError says what to do about a pack that cannot be unpacked. The pack is kept.
 func packError(file string, err error) error {
 	why := "it is damaged: put a copy of the file back"
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
@@ -123,9 +121,9 @@ func packError(file string, err error) error {
 
 func packOf(dir string) string { return filepath.Join(filepath.Dir(dir), PackName) }
 
-// removeRemains removes what packing or unpacking has left that broke off.
+// removeRemains removes what an interrupted packing or unpacking has left.
 func removeRemains(dir string) error {
-	halves, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "."+PackName+"*")) // the pattern is well formed
+	halves, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "."+PackName+"*")) // ErrBadPattern cannot occur
 	for _, path := range append(halves, dir+packedSuffix, dir+unpackedSuffix) {
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("remove what is left of an earlier state: %w", err)
@@ -166,7 +164,8 @@ func writePack(ctx context.Context, dir, key string) error {
 	return file.CloseAtomicallyReplace()
 }
 
-// addTree adds the files and folders of a directory. Chromium's links and sockets mean something only while it runs.
+// addTree adds the files and folders of a directory. It skips Chromium's links and sockets, which matter only while it
+// runs.
 func addTree(ctx context.Context, archive *tar.Writer, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -211,7 +210,7 @@ func addFile(archive *tar.Writer, root *os.Root, name string) error {
 	return err
 }
 
-// readPack writes what is packed into a new directory.
+// readPack decrypts and extracts a pack into a new directory.
 func readPack(ctx context.Context, pack io.Reader, into string, keys []string) error {
 	var identities []age.Identity
 	for _, key := range keys {
@@ -228,7 +227,7 @@ func readPack(ctx context.Context, pack io.Reader, into string, keys []string) e
 	return unpack(ctx, opened, into)
 }
 
-// unpack writes the files and folders of a compressed archive into a new directory, and nothing else anywhere.
+// unpack extracts a compressed archive into a new directory, and writes nothing outside it.
 func unpack(ctx context.Context, compressed io.Reader, into string) error {
 	plain, err := gzip.NewReader(compressed)
 	if err != nil {
@@ -257,7 +256,7 @@ func unpack(ctx context.Context, compressed io.Reader, into string) error {
 	}
 }
 
-// syncBelow has a directory be there as a whole before it counts as newer than its pack.
+// syncBelow flushes a directory to disk before it counts as newer than its pack.
 func syncBelow(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -267,7 +266,7 @@ func syncBelow(root *os.Root) error {
 	return syncFiles(dir)
 }
 
-// readEnd returns nil if there is nothing more to read, and nothing missing: that is known at the end only.
+// readEnd returns nil at the end of the data; only there age and gzip verify that it is complete.
 func readEnd(r io.Reader) error {
 	_, err := io.ReadFull(r, make([]byte, 1))
 	if errors.Is(err, io.EOF) {
@@ -276,8 +275,7 @@ func readEnd(r io.Reader) error {
 	return cmp.Or(err, errors.New("it goes on after its end"))
 }
 
-// extract writes one entry of an archive. A sparse file is refused: it is as large as its header says, however little
-// the archive has of it.
+// extract writes one entry of an archive. Sparse files are refused: their size is not bounded by that of the archive.
 func extract(root *os.Root, h *tar.Header, from io.Reader) error {
 	mode := fs.FileMode(h.Mode).Perm() | 0o600 //nolint:gosec // nine bits
 	sparse := false

@@ -16,16 +16,16 @@ import (
 	"clank/sessions"
 )
 
-// Driver says who starts and ends the browser of a profile.
+// Driver says who starts and stops the browser of a profile.
 type Driver string
 
-// The drivers.
+// Values of Driver.
 const (
 	DriverManaged         Driver = "clank"            // we do
-	DriverExistingSession Driver = "existing-session" // a person does: we join the browser that they use
+	DriverExistingSession Driver = "existing-session" // a person does: we join their own browser
 )
 
-// parseDriver reads a driver as clients write it. Empty means Managed. The error wraps [fault.ErrInvalid].
+// parseDriver parses a driver as clients write it. Empty means DriverManaged. The error wraps [fault.ErrInvalid].
 func parseDriver(text string) (Driver, error) {
 	switch text {
 	case "", "clank", "openclaw", "clawd":
@@ -40,41 +40,41 @@ func parseDriver(text string) (Driver, error) {
 	}
 }
 
-// The profiles that are built in.
+// The built-in profiles.
 const (
 	DefaultName     = "clank"
 	builtInUserName = "user"
-	// defaultAlias leads to the default profile where nobody has made a profile of that name.
+	// defaultAlias names the default profile unless a profile of that name exists.
 	defaultAlias = "openclaw"
 
 	DefaultColor     = "#FF4500"
 	builtInUserColor = "#00AA00"
 )
 
-// profileColors holds the colours that profiles get which ask for none.
+// profileColors are the colours for profiles that name none.
 var profileColors = []string{
 	DefaultColor, "#0066CC", builtInUserColor, "#9933FF", "#FF6699", "#00CCCC", "#FF9900", "#6666FF", "#CC3366", "#339966",
 }
 
-// Profile holds the setup of one profile. Pointers are nil where the profile leaves it to the settings.
+// Profile is the configuration of one profile. Nil pointers leave a choice to the settings.
 type Profile struct {
 	Name        string   `json:"-"`
 	Driver      Driver   `json:"driver,omitempty"`
 	Color       string   `json:"color,omitempty"`       // #RRGGBB
-	CDPPort     int      `json:"cdpPort,omitempty"`     // 0: not given out yet, or none needed
-	CDPURL      string   `json:"cdpUrl,omitempty"`      // may hold credentials
-	UserDataDir string   `json:"userDataDir,omitempty"` // of Existing only: a person's
+	CDPPort     int      `json:"cdpPort,omitempty"`     // 0: not assigned yet, or not needed
+	CDPURL      string   `json:"cdpUrl,omitempty"`      // may contain credentials
+	UserDataDir string   `json:"userDataDir,omitempty"` // for existing-session only: a person's own
 	AttachOnly  *bool    `json:"attachOnly,omitempty"`
 	Headless    *bool    `json:"headless,omitempty"`
 	Executable  string   `json:"executablePath,omitempty"`
 	Args        []string `json:"extraArgs,omitempty"`
 
-	// Stored says that the file names the profile, and not only this program.
+	// Stored reports that the profile is in the file rather than built in.
 	Stored bool `json:"-"`
 }
 
-// Endpoint returns the address of the profile's browser, if it names one. An outdated direct address gives way to the
-// port.
+// Endpoint returns the address of the profile's browser, if it has one. A direct WebSocket address, which changes with
+// each start, is replaced by the port if that is known.
 func (p Profile) Endpoint() (Endpoint, error) {
 	if p.CDPURL == "" {
 		return Endpoint{}, nil
@@ -88,7 +88,8 @@ func (p Profile) Endpoint() (Endpoint, error) {
 
 var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
-// CheckName holds names to lower-case letters, digits and dashes, at most 64, not beginning with a dash.
+// CheckName checks that a name consists of lower-case letters, digits and dashes, at most 64, and does not begin with a
+// dash.
 func CheckName(name string) error {
 	if !namePattern().MatchString(name) {
 		return fault.Invalidf("invalid profile name %q: use lower-case letters, digits and dashes, at most 64", name)
@@ -96,17 +97,17 @@ func CheckName(name string) error {
 	return nil
 }
 
-// instancePattern holds what follows the @ to the names of places.
+// instancePattern matches the names of places, after the @.
 var instancePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(server|person)-[a-z0-9]{1,48}$`) })
 
-// SplitInstance tells an instance of a profile, "<base>@<place>", by its name: a profile that is set up like base and
-// has a state of its own. ok is false for other names.
+// SplitInstance splits the name of an instance of a profile, "<base>@<place>": a profile configured like base with its
+// own state. ok is false for other names.
 func SplitInstance(name string) (base, place string, ok bool) {
 	base, of := sessions.SplitProfile(name)
 	return base, string(of), CheckName(base) == nil && instancePattern().MatchString(string(of))
 }
 
-// IsPersons reports whether a profile has the state of a person's place.
+// IsPersons reports whether a profile is an instance for a person's place.
 func IsPersons(name string) bool {
 	_, place, ok := SplitInstance(name)
 	return ok && strings.HasPrefix(place, "person-")
@@ -114,7 +115,7 @@ func IsPersons(name string) bool {
 
 var colorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`) })
 
-// normalize settles what follows from the rest, and refuses what cannot be. The error wraps [fault.ErrInvalid].
+// normalize fills in derived fields and rejects invalid ones. The error wraps [fault.ErrInvalid].
 func (p *Profile) normalize() error {
 	if err := CheckName(p.Name); err != nil {
 		return err
@@ -145,26 +146,26 @@ func (p *Profile) normalize() error {
 	return nil
 }
 
-// WantsDevToolsPort reports whether other programs are to be let into the browser that we start.
+// WantsDevToolsPort reports whether to open a DevTools port for other programs in a browser that we start.
 func (pl Resolved) WantsDevToolsPort() bool { return pl.Mode == ModeLaunched && pl.Config.DevToolsPort }
 
-// needsNoPort reports whether the profile never needs a port of its own.
+// needsNoPort reports whether the profile never needs its own port.
 func (p Profile) needsNoPort() bool { return p.Driver == DriverExistingSession || p.CDPURL != "" }
 
-// Config holds for all profiles, unless one says otherwise. Zero values mean the defaults.
+// Config holds the settings for all profiles, which a profile may override. Zero values mean the defaults.
 type Config struct {
 	Disabled         bool     // no browser is started
 	Executable       string   // a path, or a name on PATH; empty means the first that [chrome.Find] finds
-	Headless         *bool    // nil: with a window, except on a Linux machine without a display
-	NoSandbox        bool     // without Chromium's sandbox even where it could be had
-	AttachOnly       bool     // browsers are joined, never started
-	MaxRunning       int      // browsers that are started here and run at once; 0 = any number
-	DevToolsPort     bool     // other programs are let in at the profile's port, with a token
-	Color            string   // in place of [DefaultColor]
+	Headless         *bool    // nil: visible, except on Linux without a display
+	NoSandbox        bool     // disable Chromium's sandbox
+	AttachOnly       bool     // attach or join browsers, never start them
+	MaxRunning       int      // limit of browsers started here; 0 means none
+	DevToolsPort     bool     // open DevTools to other programs at the profile's port, with a token
+	Color            string   // instead of [DefaultColor]
 	Args             []string // flags for Chromium besides our own
-	AllowProxyBypass bool     // Args may lead around the proxy: pages may reach everything anyway
+	AllowProxyBypass bool     // Args may bypass the proxy, since pages may reach every address anyway
 
-	LaunchTimeout   time.Duration // until the DevTools listen; [chrome.DefaultLaunchTimeout]
+	LaunchTimeout   time.Duration // until DevTools listens; [chrome.DefaultLaunchTimeout]
 	ReadyTimeout    time.Duration // from then to the first answer; [chrome.DefaultReadyTimeout]
 	RemoteTimeout   time.Duration // discovery of a browser that runs elsewhere; [DefaultDiscoveryTimeout]
 	RemoteHandshake time.Duration // each WebSocket handshake with one; see [Connector]
@@ -172,17 +173,17 @@ type Config struct {
 	Cleanup TabCleanup
 }
 
-// TabCleanup says when tabs are closed or frozen that were opened for somebody; see browsermgr.Lease.NewTab. The zero
-// value is the default.
+// TabCleanup says when tabs that were opened for a session or caller are closed or frozen; see browsermgr.Lease.NewTab.
+// The zero value means the defaults.
 type TabCleanup struct {
 	Disabled    bool
 	IdleAfter   time.Duration // unused for so long; 2 h
-	MaxPerOwner int           // beyond so many, those unused the longest; 8
-	Interval    time.Duration // how often is looked; 5 min
-	FreezeAfter time.Duration // pages of a session without a task are frozen when nobody has used them for so long; 0 never
+	MaxPerOwner int           // above this number, the least recently used; 8
+	Interval    time.Duration // between checks; 5 min
+	FreezeAfter time.Duration // pages of a session without a task are frozen when unused for so long; 0 means never
 }
 
-// WithDefaults has the defaults in place of zero values.
+// WithDefaults replaces zero values with the defaults.
 func (c TabCleanup) WithDefaults() TabCleanup {
 	c.IdleAfter = cmp.Or(c.IdleAfter, 2*time.Hour)
 	c.MaxPerOwner = cmp.Or(c.MaxPerOwner, 8)
@@ -190,17 +191,17 @@ func (c TabCleanup) WithDefaults() TabCleanup {
 	return c
 }
 
-// Mode tells how we come by a profile's browser.
+// Mode says how we obtain a profile's browser.
 type Mode int
 
-// The modes.
+// Values of Mode.
 const (
-	ModeLaunched Mode = iota // we start and end it
-	ModeAttached             // it runs, here or elsewhere; we connect and leave it alone
-	ModeJoined               // a person uses it; we connect, and close only what we opened
+	ModeLaunched Mode = iota // we start and stop it
+	ModeAttached             // it is running, here or elsewhere; we connect and never stop it
+	ModeJoined               // a person uses it; we connect, and close only the tabs we opened
 )
 
-// Resolved holds the launch settings of a profile: the profile's own setup, and what the settings add.
+// Resolved holds the launch or attach settings of a profile: its own configuration combined with the settings.
 type Resolved struct {
 	Profile
 	Config  Config
@@ -208,7 +209,7 @@ type Resolved struct {
 	Address Endpoint // of attached and joined ones; zero: look for a session
 }
 
-// Resolve settles how the profile is to be used. The error wraps [fault.ErrInvalid].
+// Resolve combines a profile's configuration with the settings. The error wraps [fault.ErrInvalid].
 func Resolve(p Profile, config Config) (Resolved, error) {
 	pl := Resolved{Profile: p, Config: config}
 	if p.Color == DefaultColor && config.Color != "" {
@@ -228,7 +229,7 @@ func Resolve(p Profile, config Config) (Resolved, error) {
 	switch {
 	case p.Driver == DriverExistingSession:
 		pl.Mode, pl.Address = ModeJoined, e
-	case p.CDPURL != "", !e.IsZero() && attachOnly: // at an address that somebody gave no other browser is started
+	case p.CDPURL != "", !e.IsZero() && attachOnly: // with an explicit address no other browser is started
 		pl.Mode, pl.Address = ModeAttached, e
 	case attachOnly:
 		return pl, fault.Invalidf("profile %q is attach-only and says neither cdpUrl nor cdpPort: give it one", p.Name)
@@ -236,7 +237,7 @@ func Resolve(p Profile, config Config) (Resolved, error) {
 	return pl, nil
 }
 
-// ProxyBypassFlag returns the first of the flags that would lead pages around a proxy; "" if there is none.
+// ProxyBypassFlag returns the first flag that would let pages bypass a proxy; "" for none.
 func (pl Resolved) ProxyBypassFlag() string { return chrome.ProxyBypassFlag(pl.Flags()) }
 
 // Flags returns the operator's flags for the browser, those of the profile last.
@@ -247,7 +248,7 @@ func (pl Resolved) IsRemote() bool {
 	return pl.Mode != ModeLaunched && !pl.Address.IsZero() && !pl.Address.IsLoopback()
 }
 
-// The sources of a choice between a browser with and one without a window.
+// Sources of the choice between a visible and a headless browser.
 const (
 	HeadlessFromRequest  = "request"
 	HeadlessFromEnv      = "env"
@@ -257,11 +258,11 @@ const (
 	HeadlessFromDefaults = "default"
 )
 
-// headlessVariables are the environment's say, ours first.
+// headlessVariables are the environment variables for the choice, in order of precedence.
 var headlessVariables = []string{"CLANK_BROWSER_HEADLESS", "OPENCLAW_BROWSER_HEADLESS"}
 
-// ResolveHeadless decides between a browser with a window and one without: what was asked for counts before the
-// environment, the profile, the settings, and whether there is a display.
+// ResolveHeadless chooses between a visible and a headless browser: asked takes precedence over the environment, then
+// the profile, the settings, and whether there is a display.
 func (pl Resolved) ResolveHeadless(asked *bool) (headless bool, source string) {
 	if asked != nil {
 		return *asked, HeadlessFromRequest
@@ -286,7 +287,7 @@ func (pl Resolved) ResolveHeadless(asked *bool) (headless bool, source string) {
 	}
 }
 
-// DriverName returns the driver as clients of the control API know it.
+// DriverName returns the driver's name in the control API.
 func (pl Resolved) DriverName() string {
 	if pl.Mode == ModeJoined {
 		return "existing-session"
@@ -294,7 +295,7 @@ func (pl Resolved) DriverName() string {
 	return "openclaw"
 }
 
-// KnownPort returns the DevTools port as far as it is settled; nil otherwise.
+// KnownPort returns the DevTools port; nil if it is not known yet.
 func (pl Resolved) KnownPort() *int {
 	port := pl.CDPPort
 	if port == 0 && !pl.Address.IsZero() {
@@ -306,7 +307,7 @@ func (pl Resolved) KnownPort() *int {
 	return &port
 }
 
-// DisplayURL returns the address of the DevTools as it may be shown; nil if it is not settled.
+// DisplayURL returns the redacted address of DevTools; nil if it is not known yet.
 func (pl Resolved) DisplayURL() *string {
 	switch {
 	case pl.CDPURL != "":

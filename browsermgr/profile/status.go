@@ -9,12 +9,12 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-// Status describes one profile and its browser, in the form of the control API. Pointers are nil where there
-// is nothing to say.
+// Status describes a profile and its browser, in the form of the control API. Nil pointers mean unknown or not
+// applicable.
 type Status struct {
 	Enabled                bool        `json:"enabled"`
 	Profile                string      `json:"profile"`
-	Driver                 string      `json:"driver"` // openclaw or existing-session, as clients know them
+	Driver                 string      `json:"driver"` // openclaw or existing-session, the names in the control API
 	Transport              string      `json:"transport"`
 	Running                bool        `json:"running"`
 	CDPReady               bool        `json:"cdpReady"` // a command was answered
@@ -36,31 +36,31 @@ type Status struct {
 	ExecutablePath         *string     `json:"executablePath"`        // the configured one
 	AttachOnly             bool        `json:"attachOnly"`
 	Version                string      `json:"version,omitempty"`
-	ProbeError             string      `json:"probeError,omitempty"` // why a browser that should be there is not ready
-	MemoryMB               int         `json:"memoryMb,omitempty"`   // of all its processes together
+	ProbeError             string      `json:"probeError,omitempty"` // why a browser is not ready
+	MemoryMB               int         `json:"memoryMb,omitempty"`   // of all its processes
 	Graphics               *Graphics   `json:"graphics"`
 	Guard                  GuardStatus `json:"guard"`
 }
 
-// How the pages of a browser are kept from where they may not go.
+// How requests of a browser's pages are checked.
 const (
-	GuardProxy      = "proxy"       // all traffic goes through a proxy that checks it
-	GuardBestEffort = "best-effort" // requests are held and judged where the protocol tells of them
-	GuardOff        = "off"         // nothing is checked
+	GuardProxy      = "proxy"       // all traffic goes through a checking proxy
+	GuardBestEffort = "best-effort" // requests are intercepted with CDP where possible
+	GuardOff        = "off"         // requests are not checked
 )
 
-// GuardStatus says what stands between a profile's pages and the network, in the form of the control API.
+// GuardStatus says how requests of a profile's pages are checked, in the form of the control API.
 type GuardStatus struct {
 	Mode     string `json:"mode"`     // see the Guard constants
-	Refusals uint64 `json:"refusals"` // requests of pages that were refused since the program started
+	Refusals uint64 `json:"refusals"` // requests refused since the program started
 	Note     string `json:"note,omitempty"`
 }
 
-// BestEffortNote says what best effort leaves open.
+// BestEffortNote explains the limits of best effort.
 const BestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
 	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
 
-// Info is one line of the list of profiles, in the form of the control API.
+// Info is an entry of the list of profiles, in the form of the control API.
 type Info struct {
 	Name              string  `json:"name"`
 	Transport         string  `json:"transport"`
@@ -69,17 +69,17 @@ type Info struct {
 	Color             string  `json:"color"`
 	Driver            string  `json:"driver"`
 	Running           bool    `json:"running"`
-	Listening         bool    `json:"listening,omitempty"` // its DevTools can be reached at that port or address now
+	Listening         bool    `json:"listening,omitempty"` // DevTools accepts connections at that port or address
 	TabCount          int     `json:"tabCount"`
 	IsDefault         bool    `json:"isDefault"`
 	IsRemote          bool    `json:"isRemote"`
-	Place             string  `json:"place,omitempty"`             // whose state it has, of the instances of a profile
-	MemoryMB          int     `json:"memoryMb,omitempty"`          // of a browser started here, all its processes together
-	MissingFromConfig bool    `json:"missingFromConfig,omitempty"` // it runs, but is not on the list any more
-	ReconcileReason   *string `json:"reconcileReason"`             // why it runs otherwise than it is set up
+	Place             string  `json:"place,omitempty"`             // the place of an instance
+	MemoryMB          int     `json:"memoryMb,omitempty"`          // of all processes of a browser started here
+	MissingFromConfig bool    `json:"missingFromConfig,omitempty"` // it runs, but is no longer listed
+	ReconcileReason   *string `json:"reconcileReason"`             // why the running browser differs from its settings
 }
 
-// DoctorReport lists what the doctor found, in the form of the control API.
+// DoctorReport is the result of the doctor's checks, in the form of the control API.
 type DoctorReport struct {
 	OK        bool           `json:"ok"` // no check has failed
 	Profile   string         `json:"profile"`
@@ -96,20 +96,20 @@ func NonBlank(s string) *string {
 	return &s
 }
 
-// stringOrEmpty returns the empty text for nil.
+// stringOrEmpty returns *s, or "" for nil.
 func stringOrEmpty(s *string) string { return *cmp.Or(s, new(string)) }
 
-// TransportCDP is how browsers are spoken to.
+// TransportCDP names the protocol to browsers.
 const TransportCDP = "cdp"
 
-// How long a look may take.
+// Time limits of a status check.
 const (
 	ProbeHTTPTimeout   = 300 * time.Millisecond
 	ProbeSocketTimeout = 600 * time.Millisecond
-	detectTimeout      = time.Second // searching for a browser may ask the desktop
+	detectTimeout      = time.Second // searching for a browser may run desktop tools
 )
 
-// ConfiguredStatus tells how a profile's browser would be had. dir is where it keeps its data if we start it.
+// ConfiguredStatus describes a profile's configuration. dir is its user data directory, if we start the browser.
 func ConfiguredStatus(pl Resolved, dir string) Status {
 	s := Status{
 		Enabled: !pl.Config.Disabled, Profile: pl.Name, Driver: pl.DriverName(), Transport: TransportCDP,
@@ -125,7 +125,7 @@ func ConfiguredStatus(pl Resolved, dir string) Status {
 	return s
 }
 
-// DetectExecutable tells which browser would be started.
+// DetectExecutable adds the browser that would be started.
 func DetectExecutable(ctx context.Context, pl Resolved, s *Status) {
 	if pl.Mode != ModeLaunched {
 		return
@@ -140,7 +140,7 @@ func DetectExecutable(ctx context.Context, pl Resolved, s *Status) {
 	s.DetectedBrowser, s.DetectedExecutablePath = NonBlank(string(found.Kind)), &found.Path
 }
 
-// ProbeBrowser tells of a browser that nobody here is connected to. c is how one connects.
+// ProbeBrowser adds the state of a browser without a connection of ours. c is used to probe it.
 func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *Status) {
 	switch {
 	case pl.Mode == ModeLaunched:
@@ -152,7 +152,7 @@ func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *Status) {
 		}
 		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, NonBlank(string(session.Kind))
 	default:
-		if !pl.IsRemote() { // others get the time that the settings give them
+		if !pl.IsRemote() { // others use the configured limits
 			c.HTTPTimeout, c.Handshake = ProbeHTTPTimeout, ProbeSocketTimeout
 		}
 		found := c.Probe(ctx, pl.Address)

@@ -18,37 +18,37 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Errors that callers tell apart.
+// Errors for use with [errors.Is].
 var (
 	ErrNotFound = errors.New("profile not found")
 	ErrExists   = errors.New("already exists")
 	ErrNoPort   = errors.New("no DevTools port is left")
 )
 
-// reservedPort is where people's own browsers and debuggers are. It is never given out.
+// reservedPort is the usual port of people's own browsers and debuggers. It is never assigned.
 const reservedPort = 9222
 
-// Store is the list of profiles. Its fields are set before the first use. It is safe for concurrent use, by several
-// programs too.
+// Store is the list of profiles. Set its fields before the first use. It is safe for concurrent use, also by several
+// processes.
 type Store struct {
-	// Path is the file; it and its directory are made with the first change.
+	// Path is the file; it and its directory are created by the first change.
 	Path string
-	// FirstPort and Last bound the ports that are given out.
+	// FirstPort and LastPort bound the ports to assign.
 	FirstPort, LastPort int
-	// DefaultName is the name of the default profile; empty means [DefaultName]. It is built in whatever its name.
+	// DefaultName is the name of the default profile, which always exists; empty means [DefaultName].
 	DefaultName string
-	// PortInUse reports whether something listens on a port now; such a port is not given out. Nil means no.
+	// PortInUse reports whether something listens on a port now; such a port is not assigned. Nil skips the check.
 	PortInUse func(port int) bool
 
 	mu sync.Mutex
 }
 
-// storedProfiles is the file's form.
+// storedProfiles is the contents of the file.
 type storedProfiles struct {
 	Profiles map[string]*Profile `json:"profiles"`
 }
 
-// List returns the profiles that there are, sorted by name, the default one first.
+// List returns the profiles, sorted by name, the default one first.
 func (f *Store) List() ([]Profile, error) {
 	stored, err := f.readFile()
 	if err != nil {
@@ -57,8 +57,8 @@ func (f *Store) List() ([]Profile, error) {
 	return f.withBuiltIn(stored), nil
 }
 
-// Find returns the profile of that name; empty means the default one. An instance is found where its base is. The error
-// wraps [ErrNotFound], and lists those that there are.
+// Find returns the profile of that name; empty means the default one. An instance exists if its base does. The error
+// wraps [ErrNotFound] and lists the existing profiles.
 func (f *Store) Find(name string) (Profile, error) {
 	if base, _, ok := SplitInstance(name); ok {
 		p, err := f.Find(base)
@@ -87,7 +87,7 @@ func (f *Store) Find(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("profile %q: %w; there are: %s", name, ErrNotFound, strings.Join(names, ", "))
 }
 
-// withBuiltIn adds what is built in and not stored, and the colours that are not chosen.
+// withBuiltIn adds built-in profiles that are not stored, and colours where none is set.
 func (f *Store) withBuiltIn(stored storedProfiles) []Profile {
 	var list []Profile
 	for name, p := range stored.Profiles {
@@ -122,7 +122,7 @@ func (f *Store) defaultName() string {
 	return cmp.Or(f.DefaultName, DefaultName)
 }
 
-// nextColor returns the first of the palette that nobody has, or the next in turn.
+// nextColor returns the first unused colour of the palette, or reuses them in turn.
 func nextColor(list []Profile) string {
 	coloured := 0
 	used := map[string]bool{}
@@ -138,8 +138,8 @@ func nextColor(list []Profile) string {
 	return profileColors[coloured%len(profileColors)]
 }
 
-// Create adds a profile, with a port and a colour if it needs and names none. The error wraps [fault.ErrInvalid],
-// [ErrExists] or [ErrNoPort].
+// Create adds a profile, choosing a port and a colour if it needs them and names none. The error wraps
+// [fault.ErrInvalid], [ErrExists] or [ErrNoPort].
 func (f *Store) Create(p Profile) (Profile, error) {
 	if p.Name == "" {
 		return Profile{}, fault.Invalidf("name is required")
@@ -174,7 +174,7 @@ func (f *Store) Create(p Profile) (Profile, error) {
 	return p, err
 }
 
-// expandHome resolves ~ at the beginning.
+// expandHome replaces a leading ~ with the home directory.
 func expandHome(path string) string {
 	home, err := os.UserHomeDir()
 	if err == nil && (path == "~" || strings.HasPrefix(path, "~/")) {
@@ -183,7 +183,7 @@ func expandHome(path string) string {
 	return path
 }
 
-// instance returns the instance of p with that name. It is not stored: what it is follows from p.
+// instance returns the instance of p with that name. It is not stored, since it is derived from p.
 func (p Profile) instance(name string) (Profile, error) {
 	if p.needsNoPort() || p.AttachOnly != nil && *p.AttachOnly {
 		return Profile{}, fault.Invalidf("the browser of profile %q is not started here, so it has one state for all who use it; "+
@@ -193,7 +193,7 @@ func (p Profile) instance(name string) (Profile, error) {
 	return p, nil
 }
 
-// Ensure returns the profile of that name, and makes a managed one, or the base of an instance, if there is none.
+// Ensure returns the profile of that name, creating a managed one, or the base of an instance, if there is none.
 func (f *Store) Ensure(name string) (Profile, error) {
 	if base, _, ok := SplitInstance(name); ok {
 		p, err := f.Ensure(base)
@@ -207,7 +207,7 @@ func (f *Store) Ensure(name string) (Profile, error) {
 		return p, err
 	}
 	p, err = f.Create(Profile{Name: name})
-	if errors.Is(err, ErrExists) { // somebody else was faster
+	if errors.Is(err, ErrExists) { // another process was faster
 		return f.Find(name)
 	}
 	return p, err
@@ -223,7 +223,7 @@ func (f *Store) CheckDeletable(name string) error {
 }
 
 func (f *Store) checkDeletable(c storedProfiles, name string) error {
-	if _, _, ok := SplitInstance(name); ok { // there is nothing but its folder
+	if _, _, ok := SplitInstance(name); ok { // only its folder exists
 		return nil
 	}
 	if err := CheckName(name); err != nil {
@@ -242,18 +242,18 @@ func (f *Store) checkDeletable(c storedProfiles, name string) error {
 	}
 }
 
-// Delete takes a profile off the list. The error is as that of Deletable.
+// Delete removes a profile from the list. The error is that of CheckDeletable.
 func (f *Store) Delete(name string) error {
 	return f.update(func(c storedProfiles) error {
 		if err := f.checkDeletable(c, name); err != nil {
 			return err
 		}
-		delete(c.Profiles, name) // an instance is not there
+		delete(c.Profiles, name) // an instance is not in the map
 		return nil
 	})
 }
 
-// Rename gives a profile another name. The error is as that of [Store.CheckDeletable] or [Store.Create].
+// Rename renames a profile. The error is that of [Store.CheckDeletable] or [Store.Create].
 func (f *Store) Rename(name, to string) error {
 	if err := CheckName(to); err != nil {
 		return err
@@ -274,8 +274,8 @@ func (f *Store) Rename(name, to string) error {
 	})
 }
 
-// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, and every
-// unassigned one, since another program may have taken its own. The error wraps [ErrNoPort].
+// Ports returns the ports that the profile's browser may listen on, in order: its own, if it has one, and then every
+// unassigned one, since another program may use its own. The error wraps [ErrNoPort].
 func (f *Store) Ports(p Profile) ([]int, error) {
 	list, err := f.List()
 	if err != nil {
@@ -291,8 +291,8 @@ func (f *Store) Ports(p Profile) ([]int, error) {
 	return ports, nil
 }
 
-// AssignPort notes the port that a profile without one was started on: from then on it is its own. Instances, of which
-// there may be more than ports, take one that is free each time.
+// AssignPort stores the port that a profile without one was started on. Instances, of which there may be more than
+// ports, use any free port at each start.
 func (f *Store) AssignPort(p Profile, port int) error {
 	if _, _, instance := SplitInstance(p.Name); instance || p.CDPPort != 0 || port == 0 {
 		return nil
@@ -308,7 +308,8 @@ func (f *Store) AssignPort(p Profile, port int) error {
 	})
 }
 
-// freePorts lists the ports that no profile but the one named has. A default profile without a port has the first.
+// freePorts lists the ports not assigned to a profile other than name. A default profile without a port counts as
+// having the first.
 func (f *Store) freePorts(list []Profile, name string) []int {
 	used := map[int]bool{reservedPort: true}
 	for _, p := range list {
@@ -332,7 +333,7 @@ func (f *Store) freePorts(list []Profile, name string) []int {
 	return ports
 }
 
-// readFile returns what is stored. A file that is missing holds nothing.
+// readFile returns the stored profiles. A missing file has none.
 func (f *Store) readFile() (storedProfiles, error) {
 	c := storedProfiles{}
 	data, err := os.ReadFile(f.Path)
@@ -361,7 +362,7 @@ func (f *Store) readFile() (storedProfiles, error) {
 	return c, nil
 }
 
-// update reads, edits and replaces the file while nobody else does.
+// update reads, edits and replaces the file under a lock.
 func (f *Store) update(edit func(storedProfiles) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -383,7 +384,7 @@ func (f *Store) update(edit func(storedProfiles) error) error {
 	return f.writeFile(c)
 }
 
-// writeFile replaces the file: a reader sees the old list or the new one, also after a power cut.
+// writeFile replaces the file atomically: a reader sees the old or the new list, also after a power failure.
 func (f *Store) writeFile(c storedProfiles) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncFiles has what was written be there after a power cut, too.
+// syncFiles flushes all file systems to disk.
 func syncFiles(*os.File) error { return unix.Sync() }

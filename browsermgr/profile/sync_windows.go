@@ -2,5 +2,5 @@ package profile
 
 import "os"
 
-// syncFiles does nothing: only an administrator may have a whole disk written here.
+// syncFiles does nothing: flushing a volume requires an administrator.
 func syncFiles(*os.File) error { return nil }

@@ -13,36 +13,36 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// OpenTab is a tab as the browser has it.
+// OpenTab is a tab of the browser.
 type OpenTab struct {
-	Target string // Chromium's id
-	ID     string // t<n>, the name it is to have unless that was used before
+	Target string // CDP target id
+	ID     string // t<n>: its ID unless that was used before
 	URL    string
 	Title  string
-	Popup  bool // opened by a page: it is new for sure, and takes nobody's place
+	Popup  bool // opened by a page, so it does not replace another tab
 }
 
-// NamedTab is a page with its names.
+// NamedTab is a tab with its names.
 type NamedTab struct {
-	OpenTab // its ID is the one that was given here
+	OpenTab // with the assigned ID
 
 	Label string
 }
 
-// Name returns the name that a person or a model should use for the tab: its label, or its ID.
+// Name returns the name to show to a person or a model: the label or, without one, the ID.
 func (t NamedTab) Name() string { return cmp.Or(t.Label, t.ID) }
 
-// TabNames is the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
+// TabNames holds the names of the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
 type TabNames struct {
 	mu         sync.Mutex
 	tabs       []NamedTab
-	usedIDs    map[string]struct{} // IDs ever given
-	lastNumber int                 // the highest number ever given
+	usedIDs    map[string]struct{} // all IDs ever assigned
+	lastNumber int                 // highest number ever assigned
 	lastUsed   string              // target of the tab used last
 }
 
-// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that
-// one takes over its names: if only these two changed, or they are the only ones of their address that did.
+// Sync updates the list to the browser's present tabs, in the order given. If one tab has gone and another is new, the
+// new one gets its names, provided that only these two changed, or are the only ones of their address that did.
 func (b *TabNames) Sync(pages []OpenTab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +82,7 @@ func (b *TabNames) Sync(pages []OpenTab) {
 	b.tabs = tabs
 }
 
-// replacements says, by target, which tab a new one replaces.
+// replacements returns, by target, the tab that a new one replaces.
 func replacements(gone []NamedTab, fresh []OpenTab) map[string]NamedTab {
 	candidates := slices.DeleteFunc(slices.Clone(fresh), func(p OpenTab) bool { return p.Popup })
 	if len(gone) == 1 && len(fresh) == 1 && len(candidates) == 1 {
@@ -101,7 +101,7 @@ func replacements(gone []NamedTab, fresh []OpenTab) map[string]NamedTab {
 	return out
 }
 
-// assignID gives out an ID: the one wished for, or the next. The caller holds b.mu.
+// assignID assigns an ID: the requested one, or the next. The caller holds b.mu.
 func (b *TabNames) assignID(wish string) string {
 	digits, ok := strings.CutPrefix(wish, "t")
 	n, err := strconv.Atoi(digits)
@@ -117,14 +117,14 @@ func (b *TabNames) assignID(wish string) string {
 	return id
 }
 
-// Reset forgets all tabs, for another browser. Their IDs are not used again.
+// Reset removes all tabs, for another browser. Their IDs are not reused.
 func (b *TabNames) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tabs, b.lastUsed = nil, ""
 }
 
-// Forget drops a tab that was closed on purpose: nobody takes over its names.
+// Forget removes a tab that was closed on purpose, so that no other gets its names.
 func (b *TabNames) Forget(target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +134,7 @@ func (b *TabNames) Forget(target string) {
 	}
 }
 
-// Tabs lists the tabs that people see: those of the browser's own, such as its settings, are left out.
+// Tabs lists the tabs, without the browser's own pages such as its settings.
 func (b *TabNames) Tabs() []NamedTab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *TabNames) visible() []NamedTab {
 	return slices.DeleteFunc(slices.Clone(b.tabs), func(t NamedTab) bool { return isBrowserPage(t.URL) })
 }
 
-// Find returns the tab with that target.
+// Find returns the tab with that target id.
 func (b *TabNames) Find(target string) (NamedTab, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,7 +160,7 @@ func (b *TabNames) index(target string) int {
 	return slices.IndexFunc(b.tabs, func(t NamedTab) bool { return t.Target == target })
 }
 
-// MarkUsed makes a tab the one that is meant when none is named.
+// MarkUsed makes a tab the default.
 func (b *TabNames) MarkUsed(target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +169,7 @@ func (b *TabNames) MarkUsed(target string) {
 	}
 }
 
-// Default returns the tab that was used last, or else the first; false if there is none.
+// Default returns the tab used last, or else the first; false if there is none.
 func (b *TabNames) Default() (NamedTab, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *TabNames) Default() (NamedTab, bool) {
 
 var tabLabelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`) })
 
-// CheckTabLabel refuses what cannot be a label, with an error that wraps [fault.ErrInvalid].
+// CheckTabLabel returns an error that wraps [fault.ErrInvalid] if the label is invalid.
 func CheckTabLabel(label string) error {
 	if !tabLabelPattern().MatchString(label) {
 		return fault.Invalidf("label %q: use 1 to 64 letters, digits, _ . : or -", label)
@@ -193,7 +193,7 @@ func CheckTabLabel(label string) error {
 	return nil
 }
 
-// Label gives a tab a label, which another one loses if it has it.
+// Label sets a tab's label and removes it from another tab.
 func (b *TabNames) Label(target, label string) (NamedTab, error) {
 	if err := CheckTabLabel(label); err != nil {
 		return NamedTab{}, err
@@ -213,7 +213,7 @@ func (b *TabNames) Label(target, label string) (NamedTab, error) {
 	return b.tabs[at], nil
 }
 
-// isBrowserPage says whether an address is one of the browser's own pages, which nobody is shown.
+// isBrowserPage reports whether an address is one of the browser's own pages, which are hidden.
 func isBrowserPage(url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
 	return slices.Contains([]string{"chrome", "chrome-untrusted", "devtools", "edge", "brave", "vivaldi", "opera"}, scheme)
@@ -221,17 +221,17 @@ func isBrowserPage(url string) bool {
 
 // Errors of [TabNames.Resolve].
 var (
-	// ErrTabNotFound says that no tab has that name. Clients know the text.
+	// ErrTabNotFound is returned if no tab has that name. Clients match on the text.
 	ErrTabNotFound = errors.New("tab not found")
-	// ErrAmbiguousTab says that several tabs could be meant.
+	// ErrAmbiguousTab is returned if several tabs match.
 	ErrAmbiguousTab = errors.New("ambiguous tab target")
 )
 
-// maxNumberDigits is how many digits alone are taken for a number, not for the beginning of one of Chromium's ids.
+// maxNumberDigits is how many digits count as a number rather than the beginning of a target id.
 const maxNumberDigits = 6
 
-// Resolve finds the tab that a caller names by Chromium's id, by its ID, its label or a beginning of Chromium's id, in
-// any case. Whole names come first. The error wraps [ErrTabNotFound] or [ErrAmbiguousTab].
+// Resolve finds a tab by target id, ID, label or a prefix of its target id, ignoring case. Complete names take
+// precedence. The error wraps [ErrTabNotFound] or [ErrAmbiguousTab].
 func (b *TabNames) Resolve(name string) (NamedTab, error) {
 	tabs := b.Tabs()
 	name = strings.TrimSpace(name)

@@ -27,7 +27,7 @@ func moveToTrash(ctx context.Context, path, home string) (string, error) {
 	return moveToMacTrash(ctx, path, home)
 }
 
-// moveToXDGTrash uses the home trash, or that of the file system on which the folder lies.
+// moveToXDGTrash uses the home trash, or that of the folder's file system.
 func moveToXDGTrash(path, home, data string) (string, error) {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(home, ".local", "share")
@@ -51,8 +51,8 @@ func moveToXDGTrash(path, home, data string) (string, error) {
 	return moveIntoTrash(dir, path, relative)
 }
 
-// ensureOwnDir makes a trash directory, and is an error if it is somebody else's or leads elsewhere: everybody may
-// write at the top of some file systems.
+// ensureOwnDir creates a trash directory. It fails if the directory belongs to another user or is a link, since
+// everybody may write to the top directory of some file systems.
 func ensureOwnDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -67,8 +67,8 @@ func ensureOwnDir(dir string) error {
 	return nil
 }
 
-// moveIntoTrash moves path into one trash directory, under a name that is free there. The note of where it came from is
-// made first: whoever makes it has the name.
+// moveIntoTrash moves path into a trash directory, under an unused name. Creating the info file first reserves the
+// name.
 func moveIntoTrash(dir, path, origin string) (string, error) {
 	for _, sub := range []string{"files", "info"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -107,7 +107,7 @@ func moveIntoTrash(dir, path, origin string) (string, error) {
 	}
 }
 
-// absent returns an error if there is something: a file without a note, from a trash that was tidied by hand.
+// absent returns an error if path exists: a file without an info file, from a trash that was cleaned up by hand.
 func absent(path string) error {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +116,7 @@ func absent(path string) error {
 	return cmp.Or(err, fs.ErrExist)
 }
 
-// mountPoint returns the topmost directory of the file system that path is on.
+// mountPoint returns the top directory of the file system that contains path.
 func mountPoint(path string) (string, error) {
 	device := func(p string) (uint64, error) {
 		var st syscall.Stat_t
@@ -144,7 +144,7 @@ func mountPoint(path string) (string, error) {
 
 const toolTimeout = 30 * time.Second
 
-// moveToMacTrash lets the system's tool do it, which knows each volume's trash.
+// moveToMacTrash uses the system's tool, which knows the trash of each volume.
 func moveToMacTrash(ctx context.Context, path, home string) (string, error) {
 	if tool, err := exec.LookPath("trash"); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, toolTimeout)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// fileOperation is SHFILEOPSTRUCTW, as 64-bit systems have it.
+// fileOperation is SHFILEOPSTRUCTW on 64-bit systems.
 type fileOperation struct {
 	window        windows.HWND
 	function      uint32
@@ -21,13 +21,13 @@ type fileOperation struct {
 
 var shFileOperation = windows.NewLazySystemDLL("shell32.dll").NewProc("SHFileOperationW")
 
-// moveToTrash has the shell move the folder to the recycle bin, which does not tell where it is then.
+// moveToTrash makes the shell move the folder to the recycle bin, which does not report the new path.
 func moveToTrash(_ context.Context, path, _ string) (string, error) {
 	from, err := windows.UTF16FromString(path)
 	if err != nil {
 		return "", err
 	}
-	from = append(from, 0) // it is a list
+	from = append(from, 0) // the list of paths ends with an empty string
 	const deleteFiles, silent, noConfirmation, allowUndo, noErrorUI = 3, 0x4, 0x10, 0x40, 0x400
 	op := fileOperation{function: deleteFiles, from: &from[0], flags: silent | noConfirmation | allowUndo | noErrorUI}
 	if code, _, _ := shFileOperation.Call(uintptr(unsafe.Pointer(&op))); code != 0 || op.aborted != 0 {

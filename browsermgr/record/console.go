@@ -13,10 +13,10 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// maxText is the longest text of one message or error, in characters.
+// maxText bounds the text of one message or error, in characters.
 const maxText = 16_000
 
-// ConsoleEntry is a message of the page's console, or one that Chromium put there (failed loads, violations).
+// ConsoleEntry is a console message of the page or of Chromium (failed loads, violations).
 type ConsoleEntry struct {
 	Type      string   `json:"type"` // log, info, debug, warning, error, trace, …
 	Text      string   `json:"text"`
@@ -24,22 +24,21 @@ type ConsoleEntry struct {
 	Location  Location `json:"location"`
 }
 
-// Location is a place in a script. Line and column count from 0.
+// Location is a position in a script. Line and column start at 0.
 type Location struct {
 	URL          string `json:"url"`
 	LineNumber   int    `json:"lineNumber"`
 	ColumnNumber int    `json:"columnNumber"`
 }
 
-// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster
-// than anybody wants to know.
+// consoleMessage is a console event, parsed only on demand since a page may log a lot.
 type consoleMessage struct {
 	params json.RawMessage // of the event
-	entry  *ConsoleEntry   // instead, if the event was large
+	entry  *ConsoleEntry   // instead of params, if the event was large
 	log    bool            // the event is of the Log domain
 }
 
-// maxRawMessage is the size from which a message is cut at once.
+// maxRawMessage is the size above which an event is parsed and truncated at once, in bytes.
 const maxRawMessage = 32 << 10
 
 func (m consoleMessage) size() int {
@@ -85,15 +84,15 @@ func (r *Recorder) handleConsole(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// holdsObjects says now and then that Chromium should let go of the objects that were logged: it keeps them for as long
-// as somebody listens to the console.
+// holdsObjects reports from time to time that Chromium should release logged objects, which it keeps while the console
+// is observed.
 func (l *tabLog) holdsObjects() bool {
 	l.previews++
 	return l.previews%100 == 0
 }
 
-// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they
-// are all forgotten afterwards.
+// Console returns the tab's messages of at least this level, oldest first; an empty level means all. With clear, all
+// messages are then discarded.
 func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
 	var messages []consoleMessage
 	r.mu.Lock()
@@ -110,7 +109,7 @@ func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry
 	return entries
 }
 
-// typeRank orders the types of messages.
+// typeRank returns the severity of a message type.
 func typeRank(kind string) int {
 	switch strings.ToLower(strings.TrimSpace(kind)) {
 	case "error":
@@ -123,7 +122,7 @@ func typeRank(kind string) int {
 	return 1
 }
 
-// consoleCall reads Runtime.consoleAPICalled.
+// consoleCall parses Runtime.consoleAPICalled.
 func consoleCall(ev cdp.Event) ConsoleEntry {
 	var p struct {
 		Type       string         `json:"type"`
@@ -133,7 +132,7 @@ func consoleCall(ev cdp.Event) ConsoleEntry {
 			CallFrames []Location `json:"callFrames"`
 		} `json:"stackTrace"`
 	}
-	_ = ev.Decode(&p) // what could be read will do
+	_ = ev.Decode(&p) // on error, use what was parsed
 	texts := make([]string, 0, len(p.Args))
 	for _, arg := range p.Args {
 		texts = append(texts, arg.text())
@@ -146,7 +145,7 @@ func consoleCall(ev cdp.Event) ConsoleEntry {
 	return e
 }
 
-// logEntry reads Log.entryAdded.
+// logEntry parses Log.entryAdded.
 func logEntry(ev cdp.Event) ConsoleEntry {
 	var p struct {
 		Entry struct {
@@ -157,7 +156,7 @@ func logEntry(ev cdp.Event) ConsoleEntry {
 			LineNumber int     `json:"lineNumber"`
 		} `json:"entry"`
 	}
-	_ = ev.Decode(&p) // what could be read will do
+	_ = ev.Decode(&p) // on error, use what was parsed
 	kind := p.Entry.Level
 	if kind == "verbose" {
 		kind = "debug"
@@ -168,13 +167,13 @@ func logEntry(ev cdp.Event) ConsoleEntry {
 	}
 }
 
-// cutText shortens a text to maxText.
+// cutText truncates a text to maxText.
 func cutText(s string) string {
 	short, _ := truncateText(s, maxText)
 	return short
 }
 
-// truncateText shortens a text to a number of characters and says whether it did.
+// truncateText truncates a text to a number of characters and reports whether it did.
 func truncateText(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false
@@ -189,7 +188,7 @@ func truncateText(s string, limit int) (string, bool) {
 	return s, false
 }
 
-// remoteObject is what is used of the protocol's Runtime.RemoteObject.
+// remoteObject holds the fields used of Runtime.RemoteObject.
 type remoteObject struct {
 	Type                string          `json:"type"`
 	Subtype             string          `json:"subtype"`
@@ -200,7 +199,7 @@ type remoteObject struct {
 	Preview             *objectPreview  `json:"preview"`
 }
 
-// objectPreview is what is used of Runtime.ObjectPreview.
+// objectPreview holds the fields used of Runtime.ObjectPreview.
 type objectPreview struct {
 	Subtype    string            `json:"subtype"`
 	Overflow   bool              `json:"overflow"`
@@ -215,7 +214,7 @@ type previewProperty struct {
 	Value   string `json:"value"`
 }
 
-// text returns the value as a console would write it, on one line as far as possible.
+// text formats the value as a console does, on one line if possible.
 func (o remoteObject) text() string {
 	var s string
 	switch {
@@ -234,7 +233,7 @@ func (o remoteObject) text() string {
 	return o.Description
 }
 
-// needsPreview says whether the preview tells more than the description.
+// needsPreview reports whether the preview says more than the description.
 func needsPreview(subtype string) bool { return subtype == "" || subtype == "array" }
 
 func (p *objectPreview) text(class string) string {
@@ -263,7 +262,7 @@ func (p *objectPreview) text(class string) string {
 	return b.String()
 }
 
-// PageError is an exception that the page did not catch, or a promise whose rejection it did not handle.
+// PageError is an uncaught exception or an unhandled promise rejection.
 type PageError struct {
 	Message   string `json:"message"`
 	Name      string `json:"name,omitempty"`
@@ -273,7 +272,7 @@ type PageError struct {
 
 func (e PageError) size() int { return len(e.Message) + len(e.Name) + len(e.Stack) + 100 }
 
-// thrownException is what is used of Runtime.exceptionThrown.
+// thrownException holds the fields used of Runtime.exceptionThrown.
 type thrownException struct {
 	Timestamp float64 `json:"timestamp"`
 	Details   struct {
@@ -300,7 +299,7 @@ func (r *Recorder) handleException(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	publishRecorded(watchers, Recorded{Tab: t, Frame: f, Error: &e})
 }
 
-// errorName is how the description of an error object begins, before its message.
+// errorName matches the name at the beginning of an error's description.
 var errorName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$.]*$`) })
 
 func (p thrownException) toPageError() PageError {
@@ -328,7 +327,7 @@ func (p thrownException) toPageError() PageError {
 	return e
 }
 
-// Errors returns the tab's uncaught errors, oldest first. With clear they are forgotten afterwards.
+// Errors returns the tab's uncaught errors, oldest first. With clear they are then discarded.
 func (r *Recorder) Errors(t *page.Tab, clear bool) []PageError {
 	r.mu.Lock()
 	defer r.mu.Unlock()

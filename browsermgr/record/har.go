@@ -9,30 +9,30 @@ import (
 	"clank/browsermgr/page"
 )
 
-// HARArchive is a whole file.
+// HARArchive is an HTTP archive (HAR 1.2).
 type HARArchive struct {
 	Log HARLog `json:"log"`
 }
 
-// HARLog is the exchanges of one tab, oldest first.
+// HARLog holds the exchanges of one tab, oldest first.
 type HARLog struct {
-	Version string     `json:"version"` // always [Version]
+	Version string     `json:"version"` // always [HARVersion]
 	Creator HARTool    `json:"creator"`
 	Browser *HARTool   `json:"browser,omitempty"`
 	Pages   []HARPage  `json:"pages"`
 	Entries []HAREntry `json:"entries"`
 }
 
-// HARVersion is that of the format.
+// HARVersion is the version of the format.
 const HARVersion = "1.2"
 
-// HARTool names a program.
+// HARTool names a program and its version.
 type HARTool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// HARPage is what entries refer to by its id.
+// HARPage is a page that entries refer to by id.
 type HARPage struct {
 	StartedDateTime string         `json:"startedDateTime"`
 	ID              string         `json:"id"`
@@ -40,10 +40,10 @@ type HARPage struct {
 	PageTimings     HARPageTimings `json:"pageTimings"`
 }
 
-// HARPageTimings is empty: loading is not measured.
+// HARPageTimings is empty: page loads are not timed.
 type HARPageTimings struct{}
 
-// HAREntry is one exchange. One that has no answer has the response status 0 and says why in Response.Error.
+// HAREntry is one exchange. Without a response the status is 0 and Response.Error says why.
 type HAREntry struct {
 	PageRef         string      `json:"pageref,omitempty"`
 	StartedDateTime string      `json:"startedDateTime"` // ISO 8601
@@ -56,7 +56,7 @@ type HAREntry struct {
 	ResourceType    string      `json:"_resourceType,omitempty"`
 }
 
-// HARRequest is what was asked.
+// HARRequest is a request.
 type HARRequest struct {
 	Method      string       `json:"method"`
 	URL         string       `json:"url"`
@@ -76,7 +76,7 @@ type HARPostData struct {
 	Text     string    `json:"text"`
 }
 
-// HARResponse is what was answered.
+// HARResponse is a response.
 type HARResponse struct {
 	Status       int        `json:"status"`
 	StatusText   string     `json:"statusText"`
@@ -95,10 +95,10 @@ type HARResponse struct {
 type HARContent struct {
 	Size     int    `json:"size"`
 	MimeType string `json:"mimeType"`
-	File     string `json:"_file,omitempty"` // where a trace keeps the body
+	File     string `json:"_file,omitempty"` // file name of the body in a trace
 }
 
-// HARTimings is how long the parts of an exchange took. Wait and Receive are always given.
+// HARTimings holds the phases of an exchange in milliseconds. Wait and Receive are always set.
 type HARTimings struct {
 	Blocked float64 `json:"blocked"`
 	DNS     float64 `json:"dns"`
@@ -115,7 +115,7 @@ type HARPair struct {
 	Value string `json:"value"`
 }
 
-// HAR returns what is kept of the tab's requests as an HTTP archive, without bodies of responses and without secrets.
+// HAR returns the recorded requests of the tab as an HTTP archive, without response bodies and secrets.
 func (r *Recorder) HAR(t *page.Tab) HARArchive {
 	log := HARLog{Version: HARVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{}, Entries: []HAREntry{}}
 	title := t.Title()
@@ -134,7 +134,7 @@ func (r *Recorder) HAR(t *page.Tab) HARArchive {
 	return HARArchive{Log: log}
 }
 
-// entry returns the exchange as the archive has it.
+// entry returns the HAR entry of the exchange.
 func (x *exchange) entry(pageRef string) HAREntry {
 	version := httpVersion(x.response.Protocol)
 	e := HAREntry{
@@ -168,7 +168,7 @@ func (x *exchange) entry(pageRef string) HAREntry {
 	return e
 }
 
-// httpVersion names Chromium's protocol as HAR does.
+// httpVersion converts Chromium's protocol name to HAR's.
 func httpVersion(protocol string) string {
 	switch protocol {
 	case "h2", "h3":
@@ -179,8 +179,7 @@ func httpVersion(protocol string) string {
 	return "HTTP/1.1"
 }
 
-// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become
-// several.
+// headerPairs lists headers by name. Several with one name, which Chromium joins by line breaks, become separate pairs.
 func headerPairs(headers map[string]string) []HARPair {
 	list := []HARPair{}
 	for name, joined := range headers {
@@ -211,7 +210,7 @@ func queryPairs(address string) []HARPair {
 	return list
 }
 
-// timings returns the parts of the exchange in milliseconds.
+// timings returns the phases of the exchange in milliseconds.
 func (x *exchange) timings() HARTimings {
 	t := HARTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	began, answered, ended := x.began*1000, x.answered*1000, x.ended*1000

@@ -15,23 +15,23 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// requestLog is the exchanges of one tab.
+// requestLog holds the exchanges of one tab.
 type requestLog struct {
 	ring      entryRing[*exchange]
 	last      int
-	chains    map[string]*redirectChain // by the protocol's id of the request
+	chains    map[string]*redirectChain // by CDP request id
 	unmatched []string                  // ids of chains without an exchange, oldest first
 }
 
-// redirectChain is the exchanges of one request: those that were answered with a redirect, and the last. Headers as
-// they were on the wire are told apart from the rest, in the same order, sooner or later.
+// redirectChain holds the exchanges of one request: those answered with a redirect, and the last. The headers actually
+// sent arrive in separate events (ExtraInfo), in the same order but earlier or later.
 type redirectChain struct {
 	hops                            []*exchange
-	requestHeaders, responseHeaders []map[string]string // headers of requests and answers
-	applied                         [2]int              // how many of them are taken over
+	requestHeaders, responseHeaders []map[string]string // headers from ExtraInfo events
+	applied                         [2]int              // how many of them have been applied
 }
 
-// maxUnmatched bounds the chains that are kept though their request is not known (yet).
+// maxUnmatched bounds the chains kept for requests not seen (yet).
 const maxUnmatched = 64
 
 func newRequestLog() requestLog {
@@ -44,7 +44,7 @@ func newRequestLog() requestLog {
 	return l
 }
 
-// networkEvent is what is used of the events of the Network domain.
+// networkEvent holds the fields used of Network events.
 type networkEvent struct {
 	RequestID string  `json:"requestId"`
 	FrameID   string  `json:"frameId"`
@@ -75,7 +75,7 @@ type networkEvent struct {
 	ErrorMessage         string            `json:"errorMessage"`
 }
 
-// networkEvents say what to do with an event; they return the exchanges that came to their end.
+// networkEvents maps events to their handlers, which return the exchanges that ended.
 var networkEvents = map[string]func(*requestLog, *networkEvent) []*exchange{
 	"Network.requestWillBeSent":                  (*requestLog).handleRequest,
 	"Network.requestWillBeSentExtraInfo":         (*requestLog).handleRequestHeaders,
@@ -120,7 +120,7 @@ func (r *Recorder) handleNetwork(t *page.Tab, f *frame.Frame, ev cdp.Event, hand
 	}
 }
 
-// chain finds or makes the chain of a request.
+// chain returns the chain of a request, creating it if necessary.
 func (l *requestLog) chain(id string) *redirectChain {
 	c := l.chains[id]
 	if c == nil {
@@ -137,7 +137,7 @@ func (l *requestLog) chain(id string) *redirectChain {
 	return c
 }
 
-// current returns the exchange that runs in the chain; nil if the request is not known.
+// current returns the running exchange of a chain; nil if the request is unknown.
 func (l *requestLog) current(id string) *exchange {
 	c := l.chains[id]
 	if c == nil || len(c.hops) == 0 {
@@ -163,7 +163,7 @@ func (l *requestLog) handleRequest(p *networkEvent) []*exchange {
 	return ended
 }
 
-// setRequestBody takes over the body of the request.
+// setRequestBody stores the body of the request.
 func (x *exchange) setRequestBody(p *networkEvent) {
 	body := p.Request.PostData
 	if n := len(p.Request.PostDataEntries); n > 0 {
@@ -190,7 +190,7 @@ func (x *exchange) setRequestBody(p *networkEvent) {
 	x.RequestBody, x.RequestBodyTruncated = truncateText(text, MaxRequestBody)
 }
 
-// add takes up an exchange that has just begun.
+// add adds an exchange that has begun.
 func (l *requestLog) add(x *exchange) {
 	l.last++
 	x.ID = fmt.Sprintf("r%d", l.last)
@@ -215,7 +215,7 @@ func (l *requestLog) handleResponse(p *networkEvent) []*exchange {
 		return nil
 	}
 	if x.began == 0 {
-		x.began = p.Timestamp // Chromium does not say when it began to open a WebSocket
+		x.began = p.Timestamp // for a WebSocket there is no event for the beginning
 	}
 	l.ring.grow(x, func() { x.setResponse(p.Response, p.Timestamp) })
 	return nil
@@ -268,7 +268,7 @@ func (l *requestLog) handleResponseHeaders(p *networkEvent) []*exchange {
 	return nil
 }
 
-// applyHeaders takes over the headers of those exchanges that are known.
+// applyHeaders copies received headers to the exchanges they belong to.
 func (l *requestLog) applyHeaders(c *redirectChain) {
 	var hops []*exchange
 	for _, x := range c.hops {
@@ -292,8 +292,7 @@ func (l *requestLog) applyHeaders(c *redirectChain) {
 	}
 }
 
-// mergeHeaders returns the headers that the page said it would send and that were not seen on the wire under the same
-// name.
+// mergeHeaders returns the headers in said, which the page requested, without those in seen, which were sent.
 func mergeHeaders(said, seen map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, value := range said {

@@ -12,38 +12,38 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// How much is kept of each tab. The oldest goes first.
+// Limits of what is kept of each tab. The oldest entries are dropped first.
 const (
 	MaxConsole  = 500
 	MaxErrors   = 200
 	MaxRequests = 500
 )
 
-// The bytes that the entries of one tab may take, whatever their number.
+// Limits of the entries of one tab in bytes.
 const (
 	consoleBudget = 4 << 20
 	errorBudget   = 1 << 20
 	requestBudget = 4 << 20
 )
 
-// Recorder keeps what pages tell. It serves one connection: give it to page.Connect as an observer. Tabs that close are
-// forgotten. It is safe for concurrent use.
+// Recorder keeps the console messages, errors and requests of pages. It is an observer of one connection; pass it to
+// page.Connect. It discards closed tabs. It is safe for concurrent use.
 type Recorder struct {
 	mu       sync.Mutex
 	tabs     map[*page.Tab]*tabLog
 	watchers []*subscriber
 }
 
-// NewRecorder makes a Recorder that knows no tabs yet.
+// NewRecorder returns an empty Recorder.
 func NewRecorder() *Recorder { return &Recorder{tabs: map[*page.Tab]*tabLog{}} }
 
-// tabLog is what is kept of one tab. It is guarded by the Recorder's mutex.
+// tabLog holds what is kept of one tab. The Recorder's mutex guards it.
 type tabLog struct {
 	console  entryRing[consoleMessage]
 	errors   entryRing[PageError]
 	requests requestLog
 	waiters  map[*bodyWaiter]struct{}
-	previews int // messages with objects that Chromium keeps for us
+	previews int // messages whose objects Chromium keeps
 }
 
 func newTabLog() *tabLog {
@@ -55,10 +55,10 @@ func newTabLog() *tabLog {
 	}
 }
 
-// maxPostData is the longest request body that Chromium tells of, in bytes.
+// maxPostData is the maximum size of a request body that Chromium includes in events, in bytes.
 const maxPostData = 256 << 10
 
-// Attach has a new session tell of its console, its errors, and the bodies of its requests.
+// Attach implements [page.Observer]. It enables events for console, errors and requests with their bodies.
 func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	if f.Parent() == nil {
 		r.mu.Lock()
@@ -71,8 +71,7 @@ func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	return []proto.Request{proto.RuntimeEnable{}, proto.LogEnable{}, proto.NetworkEnable{MaxPostDataSize: &longest}}
 }
 
-// Event takes an event of one of the tab's sessions, or of the browser. What happens while a person works the tab is
-// not recorded.
+// Event implements [page.Observer]. During a takeover nothing is recorded.
 func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	if t == nil {
 		r.handleBrowser(ev)
@@ -94,7 +93,7 @@ func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// handleBrowser forgets tabs that are gone.
+// handleBrowser discards closed tabs.
 func (r *Recorder) handleBrowser(ev cdp.Event) {
 	var p proto.TargetTargetDestroyed
 	if ev.Method != p.ProtoEvent() || !ev.Decode(&p) {
@@ -109,14 +108,14 @@ func (r *Recorder) handleBrowser(ev cdp.Event) {
 	}
 }
 
-// Recorded is something that was just recorded; one of Console, Error and Exchange is set.
+// Recorded is a recorded item; one of Console, Error and Exchange is set.
 type Recorded struct {
 	Tab   *page.Tab
-	Frame *frame.Frame // whose session told it
+	Frame *frame.Frame // whose session reported it
 
 	Console  *ConsoleEntry
 	Error    *PageError
-	Exchange *HAREntry // has come to its end
+	Exchange *HAREntry // finished
 
 	RequestID  proto.NetworkRequestID // of Exchange
 	HasBody    bool                   // Chromium has the body of Exchange
@@ -126,8 +125,8 @@ type Recorded struct {
 
 type subscriber struct{ receive func(Recorded) }
 
-// Subscribe has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that
-// reads the connection and must not block; a call may still be under way when stop returns.
+// Subscribe calls tell with everything recorded from now on, until stop is called. tell runs on the connection's
+// reading goroutine and must not block; a call may still be in progress when stop returns.
 func (r *Recorder) Subscribe(tell func(Recorded)) (stop func()) {
 	w := &subscriber{receive: tell}
 	r.mu.Lock()
@@ -140,20 +139,20 @@ func (r *Recorder) Subscribe(tell func(Recorded)) (stop func()) {
 	}
 }
 
-// publishRecorded tells watchers. The caller does not hold r.mu.
+// publishRecorded calls the watchers. The caller must not hold r.mu.
 func publishRecorded(watchers []*subscriber, n Recorded) {
 	for _, w := range watchers {
 		w.receive(n)
 	}
 }
 
-// formatTime writes a time as the control API does.
+// formatTime formats a time as in the control API.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// fromMillis reads the time of events in the Runtime and Log domains.
+// fromMillis converts a timestamp of the Runtime and Log domains.
 func fromMillis(ms float64) time.Time { return time.UnixMicro(int64(ms * 1000)) }
 
-// entryRing holds the last entries, at most limit of them and at most budget bytes. The newest is always kept.
+// entryRing holds the last entries, at most limit entries and budget bytes. The newest is always kept.
 type entryRing[T any] struct {
 	limit  int
 	budget int
@@ -169,7 +168,7 @@ func (r *entryRing[T]) add(item T) {
 	r.trim()
 }
 
-// trim drops the oldest entries until the bounds are kept.
+// trim drops the oldest entries until the limits are met.
 func (r *entryRing[T]) trim() {
 	for len(r.items) > 1 && (len(r.items) > r.limit || r.used > r.budget) {
 		var zero T
@@ -183,7 +182,7 @@ func (r *entryRing[T]) trim() {
 	}
 }
 
-// grow changes an entry and counts what that did to its size.
+// grow changes an entry and updates the size of the ring.
 func (r *entryRing[T]) grow(item T, change func()) {
 	before := r.size(item)
 	change()
@@ -191,7 +190,7 @@ func (r *entryRing[T]) grow(item T, change func()) {
 	r.trim()
 }
 
-// read returns the entries, oldest first, and with clear forgets them.
+// read returns the entries, oldest first, and with clear drops them.
 func (r *entryRing[T]) read(clear bool) []T {
 	items := append([]T(nil), r.items...)
 	if clear {

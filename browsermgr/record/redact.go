@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// Redacted stands for what is not told.
+// Redacted replaces secrets.
 const Redacted = "[REDACTED]"
 
-// secretWords make a name one of a secret when it contains one of them, without regard to case and separators.
+// secretWords mark a name as that of a secret if it contains one of them, ignoring case and separators.
 var secretWords = []string{
 	"authorization", "cookie", "apikey", "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "credential",
 	"privatekey", "accesskey", "sessionid", "signature", "assertion", "onetimecode", "cardnumber", "creditcard",
 }
 
-// secretNames are names of secrets only as a whole.
+// secretNames mark a name as that of a secret only if it is equal to one of them.
 var secretNames = map[string]bool{
 	"auth": true, "xauth": true, "bearer": true, "jwt": true, "key": true, "pass": true, "pin": true, "otp": true, "totp": true,
 	"sid": true, "sig": true, "session": true, "jsessionid": true, "phpsessid": true, "csrf": true, "xsrf": true, "cvv": true, "cvc": true,
 	"ssn": true, "saml": true, "samlresponse": true, "samlrequest": true,
 }
 
-// secretName says whether what goes by this name is not told.
+// secretName reports whether the value of a field with this name is secret.
 func secretName(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -47,14 +47,14 @@ func secretName(name string) bool {
 	return false
 }
 
-// secretText finds secrets that are known by their own look: JSON Web Tokens and credentials of HTTP.
+// secretText matches secrets recognizable by their form: JSON Web Tokens and HTTP credentials.
 var secretText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:\b(?:bearer|basic)) +[\w+/=.~-]{8,}`)
 })
 
 func redactText(s string) string {
 	if !strings.Contains(s, "eyJ") {
-		// Most texts hold no secrets, and the expression is slow to say so.
+		// Most texts hold no secrets, and the regular expression is slow.
 		if lower := strings.ToLower(s); !strings.Contains(lower, "bearer ") && !strings.Contains(lower, "basic ") {
 			return s
 		}
@@ -62,8 +62,8 @@ func redactText(s string) string {
 	return secretText().ReplaceAllLiteralString(s, Redacted)
 }
 
-// RedactURL removes user information and the values of query and fragment parameters that are secrets by their name or
-// look. Everything else stays as it is written; what is no address is treated like one.
+// RedactURL removes user information, and secret values of query and fragment parameters, recognized by name or form.
+// The rest stays unchanged. It accepts text that is not a URL.
 func RedactURL(s string) string {
 	if strings.HasPrefix(s, "data:") {
 		return s
@@ -80,7 +80,7 @@ func RedactURL(s string) string {
 	return s
 }
 
-// redactUser removes user and password from the authority.
+// redactUser removes user and password from the authority of a URL.
 func redactUser(s string) string {
 	scheme, rest, ok := strings.Cut(s, "//")
 	if !ok {
@@ -98,7 +98,7 @@ func redactUser(s string) string {
 	return s
 }
 
-// redactFragment treats a fragment as parameters, with or without a route in front.
+// redactFragment treats a fragment as parameters, possibly preceded by a route.
 func redactFragment(s string) string {
 	if route, query, ok := strings.Cut(s, "?"); ok {
 		return redactParams(route) + "?" + redactParams(query)
@@ -106,7 +106,7 @@ func redactFragment(s string) string {
 	return redactParams(s)
 }
 
-// redactParams removes secrets from name=value pairs, percent-encoded and separated by & or ;.
+// redactParams removes secrets from percent-encoded name=value pairs separated by & or ;.
 func redactParams(s string) string {
 	var b strings.Builder
 	for {
@@ -140,7 +140,7 @@ func redactPair(pair string) string {
 	if err != nil {
 		decoded = value
 	}
-	// A value may hold an address or a document of its own.
+	// A value may contain a URL or a document.
 	clean := redactNested(decoded)
 	switch {
 	case clean == decoded:
@@ -151,10 +151,10 @@ func redactPair(pair string) string {
 	return name + "=" + url.QueryEscape(clean)
 }
 
-// nestedSecret finds parameters in what was found inside a parameter.
+// nestedSecret matches parameters inside the value of a parameter.
 var nestedSecret = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`) })
 
-// redactNested cleans what was found inside a parameter.
+// redactNested redacts the value of a parameter.
 func redactNested(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		s = redactJSON(s)
@@ -173,12 +173,12 @@ func redactNested(s string) string {
 	return redactText(redactUser(b.String() + s[last:]))
 }
 
-// addressHeaders are headers that hold an address, or several.
+// addressHeaders are headers that contain URLs.
 var addressHeaders = map[string]bool{
 	":path": true, "referer": true, "location": true, "content-location": true, "refresh": true, "link": true, "origin": true,
 }
 
-// redactHeader removes what is secret of a header. The name is in lower case.
+// redactHeader removes secrets from a header's value. name is in lower case.
 func redactHeader(name, value string) string {
 	switch {
 	case value == "":
@@ -191,14 +191,14 @@ func redactHeader(name, value string) string {
 	return redactText(value)
 }
 
-// The bounds of the headers of one request or response, in bytes of names and values, and in number.
+// Limits of the headers of one request or response: total bytes of names and values, and number.
 const (
 	maxHeaderBytes = 64 << 10
 	maxHeaders     = 128
 )
 
-// RedactBody removes secrets from the body of a message. mime is its content type, which may be wrong. It reports false
-// if the body is not text: then nothing of it is told.
+// RedactBody removes secrets from the body of a message. mime is its content type, which may be wrong. It returns false
+// if the body is not text, whose secrets cannot be found.
 func RedactBody(mime, body string) (string, bool) {
 	if !utf8.ValidString(body) || strings.ContainsRune(body, 0) {
 		return "", false
@@ -216,7 +216,7 @@ func RedactBody(mime, body string) (string, bool) {
 	return redactLoose(body), true
 }
 
-// stringEnd returns the length of the JSON string that s begins with, also of one that was cut off.
+// stringEnd returns the length of the JSON string at the beginning of s, which may be truncated.
 func stringEnd(s string) int {
 	for i := 1; ; {
 		at := strings.IndexAny(s[i:], `"\\`)
@@ -230,8 +230,8 @@ func stringEnd(s string) int {
 	}
 }
 
-// redactJSON removes the values of members whose name is that of a secret. The text need not be valid or whole, and
-// stays as it is written otherwise.
+// redactJSON removes the values of members with secret names. The text may be invalid or truncated JSON, and is
+// otherwise unchanged.
 func redactJSON(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -263,7 +263,7 @@ func redactJSON(s string) string {
 	return b.String()
 }
 
-// colonLength returns the length of the colon that makes the string before it a name, with the space around it.
+// colonLength returns the length of the colon, including the space around it, that makes the string before it a name.
 func colonLength(s string) (int, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), ":")
 	if !ok {
@@ -280,7 +280,7 @@ func unquoteJSON(text string) string {
 	return s
 }
 
-// skipValue returns what follows a JSON value.
+// skipValue returns the text after a JSON value.
 func skipValue(s string) string {
 	depth := 0
 	for s != "" {
@@ -320,10 +320,10 @@ func skipValue(s string) string {
 	return s
 }
 
-// fieldName finds the name in the head of a part of a form.
+// fieldName finds the field name in the header of a part of a form.
 var fieldName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bname="?([^";\r\n]*)`) })
 
-// redactMultipart removes the values of a form's fields whose name is that of a secret.
+// redactMultipart removes the values of form fields with secret names.
 func redactMultipart(body string) string {
 	start := strings.Index(body, "--")
 	if start < 0 {
@@ -358,8 +358,8 @@ func redactMultipart(body string) string {
 	return strings.Join(parts, boundary)
 }
 
-// redactLoose removes what follows the name of a secret in text without a known form: after a colon to the end of the
-// line or part of it, after an equals sign to the next space, or in XML to the next tag.
+// redactLoose removes the text after the name of a secret where the syntax is unknown: after a colon up to the end of
+// the line or a separator, after an equals sign up to the next space, or in XML up to the next tag.
 func redactLoose(s string) string {
 	s = redactText(s)
 	var b strings.Builder
@@ -388,10 +388,10 @@ func redactLoose(s string) string {
 	}
 }
 
-// maxName is the longest name that is looked for.
+// maxName is the maximum length of a name to look for, in bytes.
 const maxName = 100
 
-// nameBefore returns the name at the end of a text: that of the tag, or of what is assigned to.
+// nameBefore returns the name at the end of a text: of an XML tag or an assignment.
 func nameBefore(s string, sign byte) string {
 	s = s[max(len(s)-maxName, 0):]
 	if sign == '>' {

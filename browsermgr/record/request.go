@@ -14,14 +14,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// The bounds of one request as it is told, in characters, and of a whole answer, in bytes of JSON.
+// Limits of one request, in characters, and of a whole answer, in bytes of JSON.
 const (
 	MaxURL          = 64_000
 	MaxRequestBody  = 64_000
 	MaxRequestsSize = 1 << 20
 )
 
-// Request is one exchange with a server. A redirect is an exchange of its own. Header names are in lower case.
+// Request is an HTTP exchange. Each redirect is a separate one. Header names are in lower case.
 type Request struct {
 	ID           string `json:"id"`        // r1, r2, … for each tab
 	Timestamp    string `json:"timestamp"` // ISO 8601
@@ -31,9 +31,9 @@ type Request struct {
 	ResourceType string `json:"resourceType"` // document, script, xhr, fetch, …
 
 	Status      int    `json:"status,omitempty"`
-	OK          *bool  `json:"ok,omitempty"` // status 200–299; nil while there is no answer
+	OK          *bool  `json:"ok,omitempty"` // status 200–299; nil without a response
 	StatusText  string `json:"statusText,omitempty"`
-	FailureText string `json:"failureText,omitempty"` // why it has no answer, or not all of it
+	FailureText string `json:"failureText,omitempty"` // why the response is missing or incomplete
 
 	RequestHeaders           map[string]string `json:"requestHeaders,omitempty"`
 	RequestHeadersTruncated  bool              `json:"requestHeadersTruncated,omitempty"`
@@ -42,23 +42,23 @@ type Request struct {
 
 	RequestBody          string `json:"requestBody,omitempty"`
 	RequestBodyTruncated bool   `json:"requestBodyTruncated,omitempty"`
-	RequestBodyOmitted   bool   `json:"requestBodyOmitted,omitempty"` // it has one that is too large or no text
+	RequestBodyOmitted   bool   `json:"requestBodyOmitted,omitempty"` // the body is too large or not text
 }
 
-// exchange is a Request with what only the archive tells.
+// exchange is a Request with data that only the HAR includes.
 type exchange struct {
 	Request
-	id       string    // of the chain it belongs to
-	frameID  string    // that asked; may be empty
+	id       string    // CDP request id of its chain
+	frameID  string    // of the requesting frame; may be empty
 	wall     time.Time // when it began
 	began    float64   // the same by Chromium's monotonic clock, in seconds
-	answered float64   // when the answer's head was there; 0 if it was not
+	answered float64   // when the response headers arrived; 0 if they did not
 	ended    float64   // 0 while it runs
-	noExtra  bool      // Chromium tells no more of its headers
+	noExtra  bool      // no ExtraInfo events follow
 	response networkResponse
 }
 
-// networkResponse is what is used of the protocol's Network.Response.
+// networkResponse holds the fields used of Network.Response.
 type networkResponse struct {
 	URL               string                       `json:"url"`
 	Status            int                          `json:"status"`
@@ -70,7 +70,7 @@ type networkResponse struct {
 	EncodedDataLength float64                      `json:"encodedDataLength"`
 	Timing            *proto.NetworkResourceTiming `json:"timing"`
 
-	decoded float64 // length of the body as the page got it
+	decoded float64 // decoded length of the body
 }
 
 func (x *exchange) size() int {
@@ -83,7 +83,7 @@ func (x *exchange) size() int {
 	return n
 }
 
-// setResponse takes over the head of the answer.
+// setResponse stores the status and headers of the response.
 func (x *exchange) setResponse(a networkResponse, at float64) {
 	x.answered = at
 	x.Status, x.StatusText = a.Status, cmp.Or(a.StatusText, http.StatusText(a.Status))
@@ -96,7 +96,7 @@ func (x *exchange) setResponse(a networkResponse, at float64) {
 	x.response = a
 }
 
-// cleanHeaders redacts and bounds headers, and says whether some were left out or cut.
+// cleanHeaders redacts and limits headers, and reports whether some were omitted or truncated.
 func cleanHeaders(headers map[string]string) (clean map[string]string, truncated bool) {
 	clean = make(map[string]string, len(headers))
 	left := maxHeaderBytes
@@ -116,8 +116,8 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize
-// bytes of them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
+// Requests returns the tab's requests whose URL contains filter, oldest first. If they exceed MaxRequestsSize bytes the
+// oldest are omitted. With clear all are then discarded, including those in progress.
 func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	found := []Request{}
 	r.mu.Lock()

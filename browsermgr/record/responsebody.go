@@ -17,7 +17,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// The bounds of [Recorder.ResponseBody]; those who ask on behalf of others clamp to them.
+// Limits of [Recorder.ResponseBody]; callers clamp to them.
 const (
 	DefaultBodyTimeout = 20 * time.Second
 	MinBodyTimeout     = 500 * time.Millisecond
@@ -27,30 +27,30 @@ const (
 	MaxBodyChars     = 5_000_000
 )
 
-// Response is an answer with its body.
+// Response is a response with its body.
 type Response struct {
 	URL       string            `json:"url"`
 	Status    int               `json:"status"`
 	Headers   map[string]string `json:"headers"` // names in lower case, secrets removed
 	Body      string            `json:"body"`
-	Base64    bool              `json:"base64,omitempty"`    // the body is not text; Body is its base64 form
-	Truncated bool              `json:"truncated,omitempty"` // Body is only the beginning
+	Base64    bool              `json:"base64,omitempty"`    // Body is base64, because it is not text
+	Truncated bool              `json:"truncated,omitempty"` // Body is truncated
 }
 
-// bodyWaiter waits for one response. Its fields are guarded by the Recorder's mutex.
+// bodyWaiter waits for one response. The Recorder's mutex guards its fields.
 type bodyWaiter struct {
 	match   func(string) bool
-	id      string // of the request that matched
+	id      string // of the matching request
 	url     string
 	answer  networkResponse
 	method  string
-	matched chan struct{} // closed when it has
-	ended   chan struct{} // closed when the body is there, or will never be
-	body    *cdp.Call     // asked for when it was there
+	matched chan struct{} // closed when a response matched
+	ended   chan struct{} // closed when the body is available or never will be
+	body    *cdp.Call     // requested when it became available
 	failure string
 }
 
-// matchWaiters has waiters see an event. The caller holds r.mu.
+// matchWaiters passes an event to the waiters. The caller holds r.mu.
 func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 	for w := range l.waiters {
 		switch method {
@@ -63,7 +63,7 @@ func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 			close(w.matched)
 		case "Network.loadingFinished":
 			if w.id == p.RequestID && w.body == nil && w.failure == "" {
-				// The next page may take the place of this one at any moment, and its bodies with it.
+				// Request it now: the page may navigate at any moment, and Chromium then drops its bodies.
 				w.body = f.Begin(proto.NetworkGetResponseBody{RequestID: proto.NetworkRequestID(p.RequestID)})
 				close(w.ended)
 			}
@@ -76,10 +76,10 @@ func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 	}
 }
 
-// ResponseBody waits for the next response whose address fits the pattern ([ParseURLPattern]) and returns it with its
-// body, no more than maxChars characters of it. Redirects have no body and do not count. The time is for both: when it
-// is over, the error wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone,
-// page.ErrTabCrashed or page.ErrBrowserGone when the tab went away, and the context's cause when it ended.
+// ResponseBody waits for the next response whose URL matches the pattern ([ParseURLPattern]) and returns it with at
+// most maxChars characters of its body. Redirects have no body and do not count. timeout covers both; when it ends, the
+// error wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone, page.ErrTabCrashed or
+// page.ErrBrowserGone if the tab is gone, or the cause of ctx.
 func (r *Recorder) ResponseBody(ctx context.Context, t *page.Tab, pattern string, timeout time.Duration, maxChars int) (Response, error) {
 	match, err := ParseURLPattern(pattern)
 	if err != nil {
@@ -142,12 +142,12 @@ func (r *Recorder) awaitBody(ctx context.Context, w *bodyWaiter, maxChars int) (
 	return res, nil
 }
 
-// bodiless says whether the error means that there is no body.
+// bodiless reports whether the error means that the response has no body.
 func (w *bodyWaiter) bodiless(err error) bool {
 	return strings.Contains(err.Error(), "No data found") || w.method == "HEAD" || w.answer.Status == 204 || w.answer.Status == 304
 }
 
-// fill takes over the body. What Chromium takes for binary may be text all the same.
+// fill stores the body. Chromium may report text as binary.
 func (res *Response) fill(got proto.NetworkGetResponseBodyResult, maxChars int) {
 	res.Body = got.Body
 	if got.Base64Encoded {
@@ -162,7 +162,7 @@ func (res *Response) fill(got proto.NetworkGetResponseBodyResult, maxChars int) 
 	res.Body, res.Truncated = truncateText(res.Body, maxChars)
 }
 
-// explain puts into words why there is no response.
+// explain says why there is no response.
 func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) error {
 	if limit := (*fault.TimeLimitError)(nil); !errors.As(err, &limit) {
 		return err
@@ -178,8 +178,8 @@ func (w *bodyWaiter) explain(err error, pattern string, timeout time.Duration) e
 	}
 }
 
-// ParseURLPattern reads how the address of a response is described: whole, in part, or with * and ** for anything. The
-// error wraps fault.ErrInvalid.
+// ParseURLPattern parses a pattern for URLs: the whole URL, a part of it, or a glob with * and **, both of which match
+// anything. The error wraps fault.ErrInvalid.
 func ParseURLPattern(pattern string) (match func(url string) bool, err error) {
 	pattern = strings.TrimSpace(pattern)
 	if pattern == "" {
@@ -192,8 +192,8 @@ func ParseURLPattern(pattern string) (match func(url string) bool, err error) {
 	return func(url string) bool { return url == pattern || matchGlob(url, pattern, parts) }, nil
 }
 
-// matchGlob reports whether the parts occur in the address one after the other, bound to its ends where the pattern has
-// no star there. It takes linear time.
+// matchGlob reports whether the parts occur in the URL in order, anchored where the pattern does not begin or end with
+// a star. It takes linear time.
 func matchGlob(url, pattern string, parts []string) bool {
 	for i, part := range parts {
 		first, last := i == 0 && pattern[0] != '*', i == len(parts)-1 && pattern[len(pattern)-1] != '*'
@@ -202,7 +202,7 @@ func matchGlob(url, pattern string, parts []string) bool {
 		case at < 0 || first && at != 0:
 			return false
 		case last:
-			return strings.HasSuffix(url, part) // after what matched before: url is the rest
+			return strings.HasSuffix(url, part) // url is the rest after the previous match
 		}
 		url = url[at+len(part):]
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// traceScript captures a document. It is called with the size it may have, the ids of its frame and of those in other
+// traceScript captures a document. Its arguments are the maximum size, the ids of its frame and of those in other
 // processes, and the elements that embed the latter.
 //
 //go:embed snapshot.js
@@ -24,20 +24,20 @@ var traceScript string
 
 const (
 	traceWorldName = "clank-trace"
-	// maxDocument is the size from which the documents of one process are left out, in characters.
+	// maxDocument is the maximum size of the documents of one process, in characters; larger ones are omitted.
 	maxDocument = 2 << 20
-	// maxTraceFrames bounds the processes that are asked.
+	// maxTraceFrames bounds the number of processes to capture.
 	maxTraceFrames = 20
 )
 
-// capturedDocuments is what the script returns.
+// capturedDocuments is the script's result.
 type capturedDocuments struct {
 	Skipped string  `json:"skipped"`
 	Took    float64 `json:"took"`
 	Frames  []struct {
 		ID      string  `json:"id"`
 		HTML    string  `json:"html"`
-		Last    int     `json:"last"` // the number of its outermost node, in the order in which the viewer counts
+		Last    int     `json:"last"` // number of the outermost node, as the viewer numbers nodes
 		URL     string  `json:"url"`
 		Doctype string  `json:"doctype"`
 		Width   float64 `json:"width"`
@@ -45,7 +45,7 @@ type capturedDocuments struct {
 	} `json:"frames"`
 }
 
-// shownDocument is what was last written of a frame: if nothing has changed, later snapshots refer to it.
+// shownDocument is the last snapshot written of a frame. Later snapshots refer to it if nothing has changed.
 type shownDocument struct {
 	html string
 	last int
@@ -59,7 +59,7 @@ func viewerFrameID(id proto.PageFrameID) string {
 	return "frame@" + string(id)
 }
 
-// captureDocument writes down what the tab shows. That it cannot be captured is said in the action's log.
+// captureDocument records the tab's documents. A failure is noted in the action's log.
 func (r *traceRun) captureDocument(ctx context.Context, tab *page.Tab, call, phase string) {
 	if !r.opts.Snapshots {
 		return
@@ -80,7 +80,7 @@ func (r *traceRun) captureDocument(ctx context.Context, tab *page.Tab, call, pha
 			}
 			got, err := captureDocuments(ctx, f, frames)
 			if errors.Is(err, cdp.ErrDocumentGone) && i > 0 {
-				continue // a frame that went away
+				continue // the frame is gone
 			}
 			if err != nil {
 				return err
@@ -97,7 +97,7 @@ func (r *traceRun) captureDocument(ctx context.Context, tab *page.Tab, call, pha
 	}
 }
 
-// captureDocuments runs the script in the frame, in a world of its own.
+// captureDocuments runs the script in an isolated world of the frame.
 func captureDocuments(ctx context.Context, f *frame.Frame, all []*frame.Frame) (capturedDocuments, error) {
 	world, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
 		FrameID: f.ID(), WorldName: traceWorldName, GrantUniveralAccess: true,
@@ -140,7 +140,7 @@ func explainGone(err error) error {
 	return err
 }
 
-// frameElement returns the element that shows a frame of another process; "" if it cannot be told.
+// frameElement returns the element that embeds an out-of-process frame; "" if unknown.
 func frameElement(ctx context.Context, f, child *frame.Frame, world proto.RuntimeExecutionContextID) proto.RuntimeRemoteObjectID {
 	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.Session, proto.DOMGetFrameOwner{FrameID: child.ID()})
 	if err != nil {
@@ -155,7 +155,7 @@ func frameElement(ctx context.Context, f, child *frame.Frame, world proto.Runtim
 	return object.Object.ObjectID
 }
 
-// writeDocuments writes down captured documents.
+// writeDocuments writes captured documents.
 func (r *traceRun) writeDocuments(tab *page.Tab, call, phase string, got capturedDocuments) {
 	for _, d := range got.Frames {
 		d.HTML = string(tab.Recordable([]byte(d.HTML)))
@@ -180,10 +180,10 @@ func (r *traceRun) writeDocuments(tab *page.Tab, call, phase string, got capture
 	}
 }
 
-// maxShown bounds the frames whose last document is kept in memory.
+// maxShown bounds how many frames' last snapshots are kept in memory.
 const maxShown = 32
 
-// setShown keeps what was last written of a frame.
+// setShown keeps the last snapshot written of a frame.
 func (r *traceRun) setShown(id string, s shownDocument) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,11 +196,11 @@ func (r *traceRun) setShown(id string, s shownDocument) {
 	r.shown[id] = s
 }
 
-// formatVersion is that of the lines below, as the viewer counts.
+// formatVersion is the version of Playwright's trace format.
 const formatVersion = 10
 
-// The lines of trace.trace, named as the viewer names them. Times are milliseconds since a moment before the trace
-// began, wall times since 1970.
+// The lines of trace.trace, as Playwright's viewer names them. Times are milliseconds on a clock that starts shortly
+// before the trace, wall times milliseconds since 1970.
 type (
 	contextOptions struct {
 		Version       int            `json:"version"`

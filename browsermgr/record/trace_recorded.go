@@ -18,7 +18,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// handleRecorded takes up what the recorder tells. It runs on the goroutine that reads the connection.
+// handleRecorded adds a recorded item to the trace. It runs on the connection's reading goroutine.
 func (r *traceRun) handleRecorded(n Recorded) {
 	id := viewerPageID(n.Tab)
 	switch {
@@ -40,14 +40,13 @@ func (r *traceRun) handleRecorded(n Recorded) {
 	}
 }
 
-// keptTypes are the kinds of requests whose answers are worth their room: what the documents in the trace show, and
-// data.
+// keptTypes are the types of requests whose response bodies are kept: what the trace's documents show, and data.
 var keptTypes = map[string]bool{"stylesheet": true, "image": true, "font": true, "xhr": true, "fetch": true}
 
-// maxTraceBody is the size from which a body is left out.
+// maxTraceBody is the maximum size of a body, in bytes; larger ones are omitted.
 const maxTraceBody = 4 << 20
 
-// writeExchange writes down a request that has come to its end, with its body if that is of use.
+// writeExchange records a finished request, with its body if useful.
 func (r *traceRun) writeExchange(n Recorded) {
 	line := resourceLine{Type: "resource-snapshot", Snapshot: resourceData{HAREntry: *n.Exchange, MonotonicTime: r.timeOf(n.Started)}}
 	line.Snapshot.PageRef = viewerPageID(n.Tab)
@@ -56,7 +55,7 @@ func (r *traceRun) writeExchange(n Recorded) {
 		r.enqueue(r.jobs, func(context.Context) { r.writeLine(networkLines, line) })
 		return
 	}
-	// Asked for here and now: the page may go away, and the body with it.
+	// Request the body now, before the page navigates and Chromium drops it.
 	call := n.Frame.BeginWithin(drainLimit, proto.NetworkGetResponseBody{RequestID: n.RequestID})
 	r.enqueue(r.bodies, func(ctx context.Context) {
 		if data, ok := readBody(ctx, call, n.Exchange.ResourceType, n.Exchange.Response.Content.MimeType); ok {
@@ -70,7 +69,7 @@ func (r *traceRun) writeExchange(n Recorded) {
 	})
 }
 
-// readBody waits for a body. Data is kept without secrets, and only if it is text.
+// readBody waits for a body. Data is kept only if it is text, with secrets removed.
 func readBody(ctx context.Context, call *cdp.Call, kind, mimeType string) ([]byte, bool) {
 	var got proto.NetworkGetResponseBodyResult
 	if call.Wait(ctx, &got) != nil {
@@ -91,7 +90,7 @@ func readBody(ctx context.Context, call *cdp.Call, kind, mimeType string) ([]byt
 	return []byte(text), ok && len(text) <= maxTraceBody
 }
 
-// fileExtension returns how files of a type are named in the trace.
+// fileExtension returns the file name extension for a media type.
 func fileExtension(mimeType string) string {
 	mediaType, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -108,15 +107,15 @@ func fileExtension(mimeType string) string {
 }
 
 const (
-	// frameInterval is how long Chromium waits for the next picture: it sends one when the page changes, and has two on
-	// their way at most.
+	// frameInterval delays the acknowledgement of a frame. Chromium sends a frame when the page changes, with at most
+	// two unacknowledged.
 	frameInterval = 250 * time.Millisecond
 	frameQuality  = 60
 	maxFrameSide  = 1280
 	maxFrameSize  = 2 << 20
 )
 
-// startScreencast has Chromium send pictures of the tab.
+// startScreencast starts the tab's screencast.
 func (r *traceRun) startScreencast(tab *page.Tab) {
 	quality, side := frameQuality, maxFrameSide
 	tab.MainFrame().Post(proto.PageStartScreencast{
@@ -124,14 +123,14 @@ func (r *traceRun) startScreencast(tab *page.Tab) {
 	})
 }
 
-// frameAck lets Chromium send the next picture.
+// frameAck is the pending acknowledgement of a frame.
 type frameAck struct {
 	frame   *frame.Frame
 	session int
 	due     time.Time
 }
 
-// addFrame takes one of a tab.
+// addFrame records a frame of a tab.
 func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	var p proto.PageScreencastFrame
 	if !ev.Decode(&p) || p.Metadata == nil {
@@ -158,7 +157,7 @@ func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	r.enqueue(r.jobs, func(ctx context.Context) {
 		data, err := tab.MaskImage(ctx, p.Data, p.Metadata.DeviceWidth, p.Metadata.PageScaleFactor)
 		if err != nil {
-			return // what cannot be covered is left out
+			return // what cannot be masked is omitted
 		}
 		name, err := r.spool.addResource("frames", data, ".jpeg")
 		if err != nil {
@@ -170,7 +169,7 @@ func (r *traceRun) addFrame(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	})
 }
 
-// acknowledgeFrames answers pictures when they are due, and all of them when the run ends.
+// acknowledgeFrames acknowledges frames when they are due, and all of them when the run ends.
 func (r *traceRun) acknowledgeFrames(ctx context.Context) {
 	for a := range r.acks {
 		select {
@@ -182,7 +181,7 @@ func (r *traceRun) acknowledgeFrames(ctx context.Context) {
 	}
 }
 
-// beginAction notes the beginning of an action and returns what notes its end, once.
+// beginAction records the beginning of an action and returns a function that records its end.
 func (r *traceRun) beginAction(ctx context.Context, tab *page.Tab, action string, params any) func(error) {
 	r.addTab(tab)
 	r.mu.Lock()
@@ -211,10 +210,10 @@ func (r *traceRun) beginAction(ctx context.Context, tab *page.Tab, action string
 	}
 }
 
-// typedParams are the parameters that hold what a person would type.
+// typedParams are parameters that contain typed text.
 var typedParams = map[string]bool{"text": true, "value": true, "values": true, "promptText": true, "key": true}
 
-// redactParameters returns the parameters without what is typed and without secrets.
+// redactParameters returns the parameters without typed text and secrets.
 func redactParameters(action string, params any) map[string]any {
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -257,7 +256,7 @@ func redactObject(action string, o map[string]any) {
 	}
 }
 
-// actionTitle returns how the viewer names the action.
+// actionTitle returns the title of the action in the viewer.
 func actionTitle(action string, params map[string]any) string {
 	if kind, ok := params["kind"].(string); ok && kind != "" {
 		action = kind

@@ -4,7 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"context"
-	"crypto/sha1" //nolint:gosec // the format names resources so; nothing depends on its strength
+	"crypto/sha1" //nolint:gosec // the format names resources by SHA-1; security does not depend on it
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -17,7 +17,7 @@ import (
 	"clank/internal/atomicfile"
 )
 
-// The bytes a trace may take on disk, for each kind of content.
+// Limits of a trace on disk for each kind of content, in bytes.
 const (
 	lineBudget  = 128 << 20
 	frameBudget = 64 << 20
@@ -28,14 +28,14 @@ const (
 )
 
 var (
-	// errTraceFull says that a budget is used up.
+	// errTraceFull is returned if a limit is reached.
 	errTraceFull = errors.New("the trace is full")
-	// errTraceEnded says that the trace takes no more.
+	// errTraceEnded is returned after the trace has ended.
 	errTraceEnded = errors.New("the trace has ended")
 )
 
-// traceSpool is a trace on its way to disk: the zip file as far as it goes, and the two files of lines that go into it
-// last. It is safe for concurrent use.
+// traceSpool is a trace being written: the unfinished zip file, and the two files of lines that are added to it last.
+// It is safe for concurrent use.
 type traceSpool struct {
 	dir string
 
@@ -45,7 +45,7 @@ type traceSpool struct {
 	zip       *zip.Writer
 	lines     [2]*lineFile
 	resources map[string]string // names by checksum
-	budgets   map[string]int64  // of the budgets, by kind
+	budgets   map[string]int64  // bytes left, by kind
 }
 
 // lineFile is a file of JSON lines.
@@ -55,13 +55,13 @@ type lineFile struct {
 	buf  *bufio.Writer
 }
 
-// The files of lines.
+// Indexes of the line files.
 const (
 	traceLines = iota
 	networkLines
 )
 
-// newTraceSpool makes a directory of its own under dir.
+// newTraceSpool creates a new directory below dir.
 func newTraceSpool(dir string) (*traceSpool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of traces: %w", err)
@@ -107,7 +107,7 @@ func (s *traceSpool) addLine(which int, v any) error {
 	return err
 }
 
-// spend takes from a budget. The caller holds s.mu.
+// spend subtracts from a budget. The caller holds s.mu.
 func (s *traceSpool) spend(kind string, n int) error {
 	if s.ended {
 		return errTraceEnded
@@ -119,7 +119,7 @@ func (s *traceSpool) spend(kind string, n int) error {
 	return nil
 }
 
-// addResource adds a file, unless it is there already, and returns its name.
+// addResource adds a file, unless it is already there, and returns its name.
 func (s *traceSpool) addResource(kind string, data []byte, extension string) (string, error) {
 	sum := sha1.Sum(data) //nolint:gosec // see above
 	key := hex.EncodeToString(sum[:]) + extension
@@ -150,8 +150,7 @@ func (s *traceSpool) addResource(kind string, data []byte, extension string) (st
 	return name, nil
 }
 
-// finish completes the zip file and puts it at path: a file beside it takes its place at once, or not at all. The spool
-// is used up either way.
+// finish completes the zip file and moves it atomically to path. The spool cannot be used afterwards.
 func (s *traceSpool) finish(ctx context.Context, path string) error {
 	defer s.discard()
 	s.mu.Lock()
@@ -178,7 +177,7 @@ func (s *traceSpool) finish(ctx context.Context, path string) error {
 	return nil
 }
 
-// placeFile copies the file to path by way of one beside it.
+// placeFile copies the file to path through a temporary file next to it.
 func placeFile(ctx context.Context, file *os.File, path string) error {
 	out, err := atomicfile.Create(path)
 	if err != nil {
@@ -191,7 +190,7 @@ func placeFile(ctx context.Context, file *os.File, path string) error {
 	return out.CloseAtomicallyReplace()
 }
 
-// copyFile copies a whole file, unless the context ends meanwhile.
+// copyFile copies a whole file until ctx ends.
 func copyFile(ctx context.Context, to io.Writer, from *os.File) error {
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -209,7 +208,7 @@ type readerFunc func([]byte) (int, error)
 
 func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// discard closes and removes what is there. It may be called more than once.
+// discard closes and removes the files. It may be called more than once.
 func (s *traceSpool) discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

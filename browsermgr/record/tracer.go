@@ -17,48 +17,47 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Sentinels for those who have to tell these cases apart.
+// Errors for use with [errors.Is].
 var (
-	// ErrTraceRunning says that a trace runs already.
+	// ErrTraceRunning is returned if a trace is already running.
 	ErrTraceRunning = errors.New("a trace is running already: stop it first")
-	// ErrNoTrace says that no trace runs.
+	// ErrNoTrace is returned if no trace is running.
 	ErrNoTrace = errors.New("no trace is running: start one first")
 )
 
-// TraceOptions says what a trace shows beside actions, messages and requests.
+// TraceOptions selects what a trace contains besides actions, messages and requests.
 type TraceOptions struct {
-	Screenshots bool // pictures of the pages, some each second
+	Screenshots bool // pictures of the pages, several per second
 	Snapshots   bool // the documents before and after each action
-	Sources     bool // accepted; there are none to show, and the trace says so
+	Sources     bool // accepted, but there are none; the trace says so
 
-	// DocumentLimit bounds the time that the documents of a tab take, before an action and after it; 0 means a second.
-	// What takes longer is left out.
+	// DocumentLimit bounds capturing the documents of a tab before or after an action; 0 means one second. What takes
+	// longer is left out.
 	DocumentLimit time.Duration
 }
 
-// Tracer runs traces of one connection, one at a time. It is safe for concurrent use.
+// Tracer records traces of one connection, one at a time. It is safe for concurrent use.
 type Tracer struct {
 	dir      string
 	recorder *Recorder
 	log      *slog.Logger
 
-	wg sync.WaitGroup // of the goroutines that watch browsers
+	wg sync.WaitGroup // goroutines that watch browsers
 
 	mu        sync.Mutex
 	run       *traceRun
-	lastError error // why the last trace ended without being stopped
+	lastError error // why the last trace was lost
 }
 
-// NewTracer makes a Tracer whose traces are kept under dir while they run. The recorder must observe the same
-// connection, and both are given to page.Connect. A nil log discards.
+// NewTracer returns a Tracer that keeps running traces below dir. It and the recorder must both be observers of the
+// same connection. A nil log discards.
 func NewTracer(dir string, recorder *Recorder, log *slog.Logger) *Tracer {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Tracer{dir: dir, recorder: recorder, log: log}
 }
 
-// Start begins a trace of all tabs of the browser, those that come later included. It goes on until [Tracer.Stop] or
-// [Tracer.Abort], or until the connection ends, when nothing is left of it. The error wraps [ErrTraceRunning] if one
-// runs.
+// Start begins a trace of all present and future tabs of the browser. It runs until [Tracer.Stop] or [Tracer.Abort], or
+// until the connection ends, which discards it. The error wraps [ErrTraceRunning] if a trace is running.
 func (t *Tracer) Start(b *page.Browser, opts TraceOptions) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +79,7 @@ func (t *Tracer) Start(b *page.Browser, opts TraceOptions) error {
 	return nil
 }
 
-// watchBrowser gives up the trace when its browser goes away. The caller holds t.mu.
+// watchBrowser discards the trace when its connection ends. The caller holds t.mu.
 func (t *Tracer) watchBrowser(b *page.Browser, r *traceRun) {
 	t.wg.Go(func() {
 		select {
@@ -91,7 +90,7 @@ func (t *Tracer) watchBrowser(b *page.Browser, r *traceRun) {
 	})
 }
 
-// takeRun ends the trace's being the one that runs.
+// takeRun returns the running trace and removes it from t.
 func (t *Tracer) takeRun() (*traceRun, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +105,8 @@ func (t *Tracer) takeRun() (*traceRun, error) {
 	return nil, ErrNoTrace
 }
 
-// Stop ends the trace and writes it to path, whole or not at all. If that fails, or ctx ends, nothing is left of the
-// trace. The error wraps [ErrNoTrace] if none runs.
+// Stop ends the trace and writes it atomically to path. If that fails, or ctx ends, the trace is discarded. The error
+// wraps [ErrNoTrace] if none is running.
 func (t *Tracer) Stop(ctx context.Context, path string) error {
 	r, err := t.takeRun()
 	if err != nil {
@@ -121,7 +120,7 @@ func (t *Tracer) Stop(ctx context.Context, path string) error {
 	return r.spool.finish(ctx, path)
 }
 
-// Abort ends the trace, if one runs, and forgets it.
+// Abort discards the running trace, if any.
 func (t *Tracer) Abort() {
 	r, err := t.takeRun()
 	if err != nil {
@@ -130,14 +129,14 @@ func (t *Tracer) Abort() {
 	r.abort()
 }
 
-// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer. It is an [io.Closer].
+// Close calls [Tracer.Abort] and waits for the Tracer's goroutines. It implements [io.Closer].
 func (t *Tracer) Close() error {
 	t.Abort()
 	t.wg.Wait()
 	return nil
 }
 
-// abandonRun gives up a trace whose browser is gone.
+// abandonRun discards a trace whose connection has ended.
 func (t *Tracer) abandonRun(r *traceRun) {
 	t.mu.Lock()
 	mine := t.run == r
@@ -151,17 +150,17 @@ func (t *Tracer) abandonRun(r *traceRun) {
 	}
 }
 
-// running returns the present run or nil.
+// running returns the running trace, or nil.
 func (t *Tracer) running() *traceRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.run
 }
 
-// Attach asks nothing of new sessions.
+// Attach implements [page.Observer]. It requests nothing.
 func (t *Tracer) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
 
-// Event takes pictures, and begins to ask for them in tabs that are new.
+// Event implements [page.Observer]. It records screencast frames and starts the screencast of new tabs.
 func (t *Tracer) Event(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	if tab == nil || f.Parent() != nil || ev.Method != "Page.screencastFrame" && ev.Method != "Page.loadEventFired" {
 		return
@@ -176,9 +175,9 @@ func (t *Tracer) Event(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// BeginAction notes that an action begins in the tab, with the document before it, and returns what notes its end.
-// Without a trace both do nothing. What is typed or filled in is not written down; nor are secrets in addresses. The
-// document is given no more than Options.DocumentLimit; ctx ends that, too.
+// BeginAction records that an action begins in the tab, with its document, and returns a function that records the end.
+// Without a running trace both do nothing. Typed and filled-in text and secrets in URLs are not recorded. Capturing the
+// document takes at most Options.DocumentLimit, and ends with ctx.
 func (t *Tracer) BeginAction(ctx context.Context, tab *page.Tab, action string, params any) (end func(error)) {
 	r := t.running()
 	if r == nil {
@@ -187,38 +186,37 @@ func (t *Tracer) BeginAction(ctx context.Context, tab *page.Tab, action string, 
 	return r.beginAction(ctx, tab, action, params)
 }
 
-// traceRun is one trace while it runs. What it is told is written by goroutines of its own, so that nobody waits for
-// the disk.
+// traceRun is a running trace. Its own goroutines write to disk, so that callers do not wait for that.
 type traceRun struct {
 	spool       *traceSpool
 	opts        TraceOptions
 	log         *slog.Logger
 	began       time.Time
 	unsubscribe func()
-	cancel      context.CancelFunc // ends what the goroutines wait for
+	cancel      context.CancelFunc // cancels what the goroutines wait for
 	wg          sync.WaitGroup
-	ended       chan struct{} // closed when listening ends
+	ended       chan struct{} // closed when events are no longer recorded
 
 	mu      sync.Mutex
 	closed  bool
 	jobs    chan runJob // lines and pictures
-	bodies  chan runJob // what waits for Chromium
+	bodies  chan runJob // jobs that wait for Chromium
 	acks    chan frameAck
 	dropped int
-	full    map[string]bool // kinds of content that there was no room for, once told
+	full    map[string]bool // kinds of content already reported as omitted
 	tabs    map[*page.Tab]bool
 	calls   int
-	shown   map[string]shownDocument // by frame
+	shown   map[string]shownDocument // by frame id
 }
 
-// runJob is something to be done by a goroutine of the run. Its context ends when the run has no more time.
+// runJob is work for a goroutine of the run. Its context ends when the run must end.
 type runJob func(context.Context)
 
 const (
 	queueLength = 128
-	// drainLimit bounds how long a trace that ends waits for what Chromium was asked for.
+	// drainLimit bounds how long an ending trace waits for outstanding CDP results.
 	drainLimit = 3 * time.Second
-	// firstLineTime is the time of the first line, in milliseconds.
+	// firstLineTime is the timestamp of the first line, in milliseconds.
 	firstLineTime = 1000
 )
 
@@ -233,7 +231,7 @@ func newTraceRun(s *traceSpool, opts TraceOptions, log *slog.Logger) *traceRun {
 	}
 }
 
-// start begins to listen. The goroutines end with [run.close].
+// start begins recording. The goroutines end with [traceRun.close] or abort.
 func (r *traceRun) start(b *page.Browser, recorder *Recorder) {
 	r.writeLine(traceLines, contextOptions{
 		Version: formatVersion, Type: "context-options", Origin: "library", BrowserName: "chromium", Platform: runtime.GOOS,
@@ -260,7 +258,7 @@ func runJobs(ctx context.Context, jobs <-chan runJob) {
 	}
 }
 
-// enqueue has something done in order. It never blocks: what there is no room for is dropped and counted.
+// enqueue queues a job. It never blocks: if the queue is full, the job is dropped and counted.
 func (r *traceRun) enqueue(jobs chan runJob, do runJob) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,12 +272,12 @@ func (r *traceRun) enqueue(jobs chan runJob, do runJob) {
 	}
 }
 
-// writeLater has a line written to trace.trace.
+// writeLater queues a line for trace.trace.
 func (r *traceRun) writeLater(line any) {
 	r.enqueue(r.jobs, func(context.Context) { r.writeLine(traceLines, line) })
 }
 
-// writeLine writes a line and says once if there is no room. It reports whether there was.
+// writeLine writes a line, and reports once if the trace is full. It returns whether the line was written.
 func (r *traceRun) writeLine(which int, line any) bool {
 	err := r.spool.addLine(which, line)
 	if err != nil {
@@ -288,7 +286,7 @@ func (r *traceRun) writeLine(which int, line any) bool {
 	return err == nil
 }
 
-// reportOmitted tells once of each kind of content that is left out from now on.
+// reportOmitted reports once for each kind of content that it is omitted from now on.
 func (r *traceRun) reportOmitted(kind string, err error) {
 	if errors.Is(err, errTraceEnded) {
 		return
@@ -303,16 +301,16 @@ func (r *traceRun) reportOmitted(kind string, err error) {
 	if !errors.Is(err, errTraceFull) {
 		r.log.Warn("trace is incomplete", "kind", kind, "error", err)
 	}
-	// Lines that do not fit any more cannot say so.
+	// A full trace has no room for this note either.
 	_ = r.spool.addLine(traceLines, noteLine{Type: "stderr", Timestamp: r.now(), Text: fmt.Sprintf("trace: %s are left out from here on: %v\n", kind, err)})
 }
 
-// writeNote tells whoever looks at the trace something about itself.
+// writeNote writes a note about the trace itself for its viewers.
 func (r *traceRun) writeNote(text string) {
 	r.writeLater(noteLine{Type: "stderr", Timestamp: r.now(), Text: "trace: " + text + "\n"})
 }
 
-// now returns the time of a line.
+// now returns the present timestamp.
 func (r *traceRun) now() float64 { return r.timeOf(time.Now()) }
 
 func (r *traceRun) timeOf(t time.Time) float64 {
@@ -321,7 +319,7 @@ func (r *traceRun) timeOf(t time.Time) float64 {
 
 func toMillis(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
 
-// addTab takes up a tab that has not been seen yet.
+// addTab starts recording a tab, unless it is recorded already.
 func (r *traceRun) addTab(tab *page.Tab) {
 	r.mu.Lock()
 	known := r.closed || r.tabs[tab]
@@ -340,7 +338,7 @@ func (r *traceRun) addTab(tab *page.Tab) {
 
 func viewerPageID(tab *page.Tab) string { return "page@" + tab.ID() }
 
-// close ends listening and waits until what was told so far is written, but not for ever.
+// close stops recording and waits, within limits, until queued data is written.
 func (r *traceRun) close(ctx context.Context) {
 	r.unsubscribe()
 	close(r.ended)
@@ -364,13 +362,13 @@ func (r *traceRun) close(ctx context.Context) {
 	stopped()
 	r.cancel()
 	if dropped > 0 {
-		_ = r.spool.addLine(traceLines, noteLine{ // the trace is as good as it will be
+		_ = r.spool.addLine(traceLines, noteLine{ // an error leaves the trace incomplete
 			Type: "stderr", Timestamp: r.now(), Text: fmt.Sprintf("trace: %d lines came too fast and are missing\n", dropped),
 		})
 	}
 }
 
-// abort ends the trace at once and removes it.
+// abort ends the trace at once and removes its files.
 func (r *traceRun) abort() {
 	ended, end := context.WithCancel(context.Background())
 	end()
