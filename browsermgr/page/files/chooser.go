@@ -18,16 +18,16 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// UploadRequest says which files go where. With InputRef or Element (CSS, first match) the files are put into that file
-// input; with Ref that element is clicked, and the file chooser that it opens gets them; with none of them the next
-// chooser of the tab gets them.
+// UploadRequest describes an upload. With InputRef or Element (CSS, first match) the files are set on that file input;
+// with Ref that element is clicked, and the file chooser that it opens gets them; otherwise the next chooser of the tab
+// gets them (arming).
 type UploadRequest struct {
 	Paths    []string // see [UploadPolicy]
-	Session  string   // whose page it is; "" for none
+	Session  string   // that owns the page; "" for none
 	Ref      string
 	InputRef string
 	Element  string
-	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [MaxTimeout].
+	// Limit bounds the upload; when arming, it is how long the next chooser may take to open. See [MaxTimeout].
 	Limit time.Duration
 }
 
@@ -43,7 +43,7 @@ func (u UploadRequest) validate() error {
 	return nil
 }
 
-// Check says what is wrong with a request, before anybody is asked about it.
+// Check returns what is wrong with a request, before approval is requested.
 func (d *Transfers) Check(u UploadRequest) error {
 	if err := u.validate(); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (d *Transfers) Check(u UploadRequest) error {
 	return err
 }
 
-// Names returns what people call the files of paths that are given for a page of a session. A path that leads to no file
-// is left as it is.
+// Names returns the file names of paths for a page of a session, as users know them. A path without a file is returned
+// unchanged.
 func (d *Transfers) Names(session string, paths []string) []string {
 	names := slices.Clone(paths)
 	for i, path := range paths {
@@ -64,9 +64,8 @@ func (d *Transfers) Names(session string, paths []string) []string {
 	return names
 }
 
-// Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns
-// at once, and takes the place of an earlier arming in the same tab; other tabs are not concerned. Refused requests and
-// paths wrap page.ErrInvalid.
+// Upload sets files in a page, which gets input and change events as if a person had chosen them. Arming returns at
+// once and replaces an earlier arming in the same tab. The error for invalid requests and paths wraps page.ErrInvalid.
 func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) error {
 	if err := d.Check(u); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) 
 	defer cancel()
 	given := u
 	if u.Ref != "" {
-		given.InputRef = u.Ref // what is a field for files needs no click, and may be hidden
+		given.InputRef = u.Ref // a file input needs no click and may be hidden
 	}
 	err = setFiles(ctx, tab, given, files)
 	if u.Ref != "" && errors.Is(err, errNoFileInput) {
@@ -100,19 +99,19 @@ func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) 
 	return nil
 }
 
-// errNoFileInput says that an element takes no files itself.
+// errNoFileInput is returned if an element is not a file input.
 var errNoFileInput = fmt.Errorf("it is not a file input (%w)", page.ErrNotInteractable)
 
-// fileInput says of an element what has to be known before files are put into it.
+// fileInput describes an element as far as needed to set its files.
 const fileInput = `function () {
 	if (this.localName !== 'input' || this.type !== 'file') return 'none';
 	return this.disabled ? 'it is disabled' : this.multiple ? 'many' : '';
 }`
 
-// labelledControl gives what a label is for, or the element itself.
+// labelledControl returns the control of a label, or the element itself.
 const labelledControl = `function () { return this.localName === 'label' && this.control ? this.control : this; }`
 
-// setFiles puts files into the input that is named.
+// setFiles sets the files of the requested input.
 func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []string) error {
 	return tab.RunExclusive(ctx, MaxTimeout, func(ctx context.Context) error {
 		e, err := tab.Locate(u.InputRef, u.Element)
@@ -142,7 +141,7 @@ func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []strin
 	})
 }
 
-// setInputFiles puts files into an element that the page holds for us, which is named to people by given.
+// setInputFiles sets the files of an element given as a remote object. given names it in errors.
 func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteObjectID, given string, files []string) error {
 	res, err := cdp.Ask[frame.EvaluateResult[string]](ctx, f.Session, proto.RuntimeCallFunctionOn{
 		ObjectID: id, FunctionDeclaration: fileInput, ReturnByValue: true,
@@ -162,14 +161,14 @@ func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteOb
 	return f.Do(ctx, proto.DOMSetFileInputFiles{Files: files, ObjectID: id})
 }
 
-// chooserFiles are the files for the next file chooser of a tab. Its fields belong to the desk's lock.
+// chooserFiles are the files for the next file chooser of a tab. Transfers.mu guards its fields.
 type chooserFiles struct {
 	files  []string
-	result chan error // gets what became of it, once; nil if nobody waits
+	result chan error // receives the outcome, once; nil if nobody waits
 	timer  *time.Timer
 }
 
-// armChooser has the tab's next file chooser get files, in place of earlier ones.
+// armChooser passes files to the tab's next file chooser, replacing earlier ones.
 func (d *Transfers) armChooser(c *tabTransfers, a *chooserFiles, limit time.Duration) {
 	if limit <= 0 {
 		limit = MaxTimeout
@@ -193,14 +192,14 @@ func (d *Transfers) armChooser(c *tabTransfers, a *chooserFiles, limit time.Dura
 	c.interceptChoosers(true)
 }
 
-// interceptChoosers has file choosers of the tab told instead of shown, in all its processes.
+// interceptChoosers turns interception of file choosers on or off, in all processes of the tab.
 func (c *tabTransfers) interceptChoosers(on bool) {
 	for _, f := range c.tab.ProcessRoots() {
 		f.Post(proto.PageSetInterceptFileChooserDialog{Enabled: on})
 	}
 }
 
-// disarmChooser takes back what is armed. The caller holds the desk's lock.
+// disarmChooser cancels what is armed. The caller holds Transfers.mu.
 func (c *tabTransfers) disarmChooser(cause error) {
 	a := c.armedChooser
 	if a == nil {
@@ -214,12 +213,12 @@ func (c *tabTransfers) disarmChooser(cause error) {
 
 func (a *chooserFiles) report(err error) {
 	if a.result != nil {
-		a.result <- err // has room for one
+		a.result <- err // it is buffered
 		a.result = nil
 	}
 }
 
-// handleChooserOpened gives the armed files to a file chooser. The event is told only while it is intercepted.
+// handleChooserOpened passes the armed files to a file chooser. The event occurs only while choosers are intercepted.
 func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	var p struct {
 		Mode          string                 `json:"mode"`
@@ -297,7 +296,7 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 	}
 }
 
-// noChooserError says that nothing asked for files, if that is what a wait ended with.
+// noChooserError returns the error for a wait that ended without a file chooser.
 func noChooserError(ref string, err error) error {
 	if _, ok := errors.AsType[*fault.TimeLimitError](err); ok {
 		return fmt.Errorf("a click on %s opened no file chooser: %w; if there is a file input, name it by inputRef", strings.TrimSpace(ref), err)

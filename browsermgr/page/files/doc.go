@@ -1,7 +1,6 @@
-// Package files moves files between pages and this machine: downloads are caught and saved in their folder, uploads are
-// copied from open, checked files into file inputs.
+// Package files moves files between pages and this machine: it captures downloads and saves them in a folder, and
+// copies checked files into file inputs.
 //
-// Paths stay inside their folders, whatever links lie around; names from pages are made harmless. A download is
-// identified, approved and marked in a directory of its own before it moves to where people find it. The package knows
-// no policy about addresses.
+// Paths stay inside their folders even if there are links; names from pages are sanitized. A download is inspected,
+// approved and marked in a staging directory before it moves to its target. The package has no policy for URLs.
 package files

@@ -19,26 +19,26 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// downloadWaiter takes the next download of a tab. Its fields belong to the desk's lock.
+// downloadWaiter waits for the next download of a tab. Transfers.mu guards its fields.
 type downloadWaiter struct {
 	target  string
 	it      *downloadItem
 	err     error
-	clicked bool   // something is clicked for it
-	led     string // the address of the document that the click has led to
+	clicked bool   // a click is to start the download
+	led     string // address of the document that the click led to
 }
 
-// WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads
-// folder (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the
-// whole, see [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps
-// [ErrSuperseded]. When ctx ends the download is cancelled. A path that is refused wraps page.ErrInvalid.
+// WaitDownload waits for the next download that begins in the tab and saves it. path is the target in the downloads
+// folder (absolute or relative to it); "" saves it under its own name, made unique. limit bounds the whole operation;
+// see [MaxTimeout]. A newer wait in the same tab replaces this one, whose error then wraps [ErrSuperseded]. When ctx
+// ends the download is cancelled. The error for an invalid path wraps page.ErrInvalid.
 func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, nil)
 }
 
-// Download clicks an element that downloads something and saves it as path, which is required. If the click leads to a
-// document instead, the error wraps [ErrOpenedInline] and comes at once; a page may begin the download itself a moment
-// later. It is otherwise as [Transfers.WaitDownload].
+// Download clicks an element that starts a download and saves it as path, which is required. If the click leads to a
+// document instead, the error wraps [ErrOpenedInline] and is returned at once, unless the page starts a download
+// shortly afterwards. Otherwise it is like [Transfers.WaitDownload].
 func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
 	switch {
 	case ref == "":
@@ -55,8 +55,8 @@ func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path strin
 	})
 }
 
-// saveDocumentScript clicks a link to the document that is shown, if that is the one expected, and returns the address
-// of another. The link is nowhere in the page, which does not notice.
+// saveDocumentScript clicks a link to the present document if its address is the expected one, and otherwise returns
+// its address. The link is not inserted in the page, which therefore cannot notice.
 const saveDocumentScript = `(elements, expected) => {
 	const bare = (address) => address.split('#')[0]
 	const want = URL.canParse(expected) ? new URL(expected).href : expected
@@ -68,11 +68,11 @@ const saveDocumentScript = `(elements, expected) => {
 	return ''
 }`
 
-// saveLimit bounds asking a page for its document.
+// saveLimit bounds starting the download of a page's document.
 const saveLimit = 10 * time.Second
 
-// DownloadDocument saves the document that the tab shows, by asking its server again. If the tab shows another address
-// than expected, fragments aside, the error wraps [ErrOtherDocument] and nothing is asked. It is otherwise as
+// DownloadDocument saves the tab's document by requesting it again from its server. If the tab's address is not the
+// expected one, ignoring fragments, the error wraps [ErrOtherDocument] and nothing is requested. Otherwise it is like
 // [Transfers.WaitDownload].
 func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
@@ -86,16 +86,16 @@ func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expecte
 	})
 }
 
-// CheckTarget says what is wrong with the path to save a download at, before anybody is asked about it.
+// CheckTarget returns what is wrong with a path for a download, before approval is requested.
 func (d *Transfers) CheckTarget(path string) error {
-	if d.opts.ForeignBrowser { // where nothing is saved
+	if d.opts.ForeignBrowser { // nothing is saved there
 		return nil
 	}
 	_, err := d.folder.ResolveTarget(path)
 	return err
 }
 
-// awaitDownload waits for the next download, which begin, if any, is to bring about.
+// awaitDownload waits for the next download, which begin, if not nil, starts.
 func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration, begin func(context.Context) error) (Download, error) {
 	if d.opts.ForeignBrowser {
 		return Download{}, ErrNotCaptured
@@ -135,8 +135,8 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 	return got, nil
 }
 
-// handleNavigated gives a click's download up when the click has led to a document. One that is a page has a moment to
-// begin the download itself.
+// handleNavigated ends the wait of a click's download when the click has led to a document. An HTML page gets some time
+// to start the download itself.
 func (d *Transfers) handleNavigated(t *page.Tab, ev cdp.Event) {
 	var p proto.PageFrameNavigated
 	if t == nil || !ev.Decode(&p) || p.Frame.ParentID != "" || p.Frame.URL == "about:blank" {
@@ -173,7 +173,7 @@ func (d *Transfers) handleNavigated(t *page.Tab, ev cdp.Event) {
 	})
 }
 
-// setWaiter has a waiter take the tab's next download, in place of an older one.
+// setWaiter makes w wait for the tab's next download, replacing an older waiter.
 func (d *Transfers) setWaiter(c *tabTransfers, w *downloadWaiter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,15 +184,15 @@ func (d *Transfers) setWaiter(c *tabTransfers, w *downloadWaiter) {
 	c.signalChange()
 }
 
-// hasDownload says whether a waiter has its download. Then it does not matter what else became of the page.
+// hasDownload reports whether a waiter has its download, so that the page no longer matters.
 func (d *Transfers) hasDownload(w *downloadWaiter) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return w.it != nil
 }
 
-// clearWaiter ends a claim: no later download goes to it. It returns what the waiter took, which is given up if the
-// wait failed.
+// clearWaiter ends a wait: it gets no later download. It returns the download that the waiter got, which is cancelled
+// if the wait failed.
 func (d *Transfers) clearWaiter(c *tabTransfers, w *downloadWaiter, err error) (*downloadItem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -208,10 +208,10 @@ func (d *Transfers) clearWaiter(c *tabTransfers, w *downloadWaiter, err error) (
 	return w.it, err
 }
 
-// maxToldURL is how many characters of an address an error tells: it may hold a whole file.
+// maxToldURL bounds a URL in an error, in characters: a data URL may contain a whole file.
 const maxToldURL = 200
 
-// Downloads lists what a tab has downloaded or is downloading, oldest first, at most 50.
+// Downloads lists the tab's downloads, finished and in progress, oldest first, at most 50.
 func (d *Transfers) Downloads(tab *page.Tab) []Download {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -225,30 +225,30 @@ func (d *Transfers) Downloads(tab *page.Tab) []Download {
 }
 
 const (
-	// beginLimit is how long after an action its download may begin, if something says that there will be one; calm is
-	// how long none may follow the last, and maxBeginWait the end of both.
+	// beginLimit is how long after an action its download may begin, if one was announced; quietPeriod is how long no
+	// other must follow the last one; maxBeginWait bounds both.
 	beginLimit   = 250 * time.Millisecond
 	quietPeriod  = 250 * time.Millisecond
 	maxBeginWait = time.Second
-	// scriptFileWait is how long a script's own file may take to be there, and surely how long the download may take to
-	// begin that Chromium said an address leads to.
+	// scriptFileWait is how long to wait for a file that a script generates; announcedWait, for a download after
+	// Chromium has announced that a URL leads to one.
 	scriptFileWait = 2 * time.Second
 	announcedWait  = 10 * time.Second
-	// finishLimit is how long an action waits until its downloads are complete. They go on after that.
+	// finishLimit is how long an action waits until its downloads are complete. They continue after that.
 	finishLimit = 30 * time.Second
 )
 
-// CollectDownloads runs something in a tab and returns the downloads that it started, complete or failed, and those
-// still unreported that began between actions. An action that starts none costs no time. When ctx ends they are
-// cancelled; downloads that take longer than 30 s are reported as InProgress, and again with a later action when they
-// are done. The error is that of do. In a browser that is not ours there are never any.
+// CollectDownloads runs do in a tab and returns the downloads that it started, complete or failed, and unreported ones
+// that began between actions. An action that starts none is not delayed. When ctx ends they are cancelled; downloads
+// that take longer than 30 s are reported as InProgress, and again by a later action when they have ended. The error is
+// that of do. In a browser that we did not start there are never any.
 func (d *Transfers) CollectDownloads(ctx context.Context, tab *page.Tab, do func(context.Context) error) ([]Download, error) {
 	if d.opts.ForeignBrowser {
 		return nil, do(ctx)
 	}
 	c, leave, err := d.acquireTab(tab)
 	if err != nil {
-		return nil, do(ctx) // which knows better why the tab cannot be used
+		return nil, do(ctx) // its error says why the tab cannot be used
 	}
 	defer leave()
 	start := time.Now()
@@ -266,23 +266,20 @@ const abandonedWindow = 2 * time.Second
 
 var errAbandoned = errors.New("nobody waits for the download any more")
 
-// abandonAction notes that nobody waits for what the action has set off: a download of it that begins late is
-// cancelled.
+// abandonAction records that an action was abandoned: if it starts a download late, that is cancelled.
 func (d *Transfers) abandonAction(c *tabTransfers) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c.abandonedAt = time.Now()
 }
 
-// downloadsOwnFile reports whether an action is a script that has a file of its own downloaded. Until that is there
-// nothing else tells of it.
+// downloadsOwnFile reports whether an action runs a script that downloads a file it generates, which nothing announces.
 func downloadsOwnFile(a page.Action) bool {
 	return a.Kind == actiontable.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
 		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
 }
 
-// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see
-// [Transfers.CollectDownloads].
+// PerformAction is page.Tab.Act within [Transfers.CollectDownloads].
 func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
@@ -298,7 +295,7 @@ func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Act
 	return res, got, err
 }
 
-// Navigate loads an address as page.Tab.NavigateWithin does. One that turns out to be a file is no error: it is
+// Navigate loads an address like page.Tab.NavigateWithin, except that an address of a file is not an error: the file is
 // downloaded.
 func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string, limit time.Duration) (page.Result, []Download, error) {
 	var res page.Result
@@ -316,7 +313,7 @@ func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string, lim
 	return res, got, err
 }
 
-// downloadsSince returns the downloads since start that no waiter has. The caller holds d.mu.
+// downloadsSince returns the downloads since start that have no waiter. The caller holds d.mu.
 func (c *tabTransfers) downloadsSince(start time.Time) []*downloadItem {
 	var list []*downloadItem
 	for _, it := range c.downloads {
@@ -327,7 +324,7 @@ func (c *tabTransfers) downloadsSince(start time.Time) []*downloadItem {
 	return list
 }
 
-// expectsSince says whether a download that something announced since start has not begun. The caller holds d.mu.
+// expectsSince reports whether a download announced since start has not begun yet. The caller holds d.mu.
 func (c *tabTransfers) expectsSince(start time.Time) bool {
 	for t, since := range c.popups {
 		if isUnused(t) && t.Err() == nil && !since.Before(start) {
@@ -345,7 +342,7 @@ func (c *tabTransfers) expectsSince(start time.Time) bool {
 	return true
 }
 
-// awaitBegun waits until all downloads have begun that an action which is over may have started.
+// awaitBegun waits until all downloads that a finished action may have started have begun.
 func (d *Transfers) awaitBegun(ctx context.Context, c *tabTransfers, start time.Time) {
 	over := time.Now()
 	for {
@@ -390,7 +387,7 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 		return
 	}
 	limit := finishLimit
-	if end, ok := ctx.Deadline(); ok { // who must answer earlier can report it as begun
+	if end, ok := ctx.Deadline(); ok { // leave time to report them as in progress
 		limit = min(limit, time.Until(end)/2)
 	}
 	timer := time.NewTimer(limit)
@@ -410,7 +407,7 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 	}
 }
 
-// takeReports returns what has not been reported yet.
+// takeReports returns the downloads not reported yet.
 func (d *Transfers) takeReports(c *tabTransfers) []Download {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -426,11 +423,11 @@ func (d *Transfers) takeReports(c *tabTransfers) []Download {
 	return list
 }
 
-// ExpectDownload notes that a download is about to begin in the tab, for a running [Transfers.CollectDownloads]: see
-// page.Result.Downloading.
+// ExpectDownload announces that a download is about to begin in the tab, for a running [Transfers.CollectDownloads];
+// see page.Result.Downloading.
 func (d *Transfers) ExpectDownload(t *page.Tab) { d.expectWithin(t, 0) }
 
-// expectWithin waits for it no shorter than within.
+// expectWithin announces a download to wait for during at least within.
 func (d *Transfers) expectWithin(t *page.Tab, within time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -442,12 +439,12 @@ func (d *Transfers) expectWithin(t *page.Tab, within time.Duration) {
 	}
 }
 
-// handleAnnouncement takes events that announce a download, or say that there will be none.
+// handleAnnouncement handles events that announce a download, or that there will be none.
 func (d *Transfers) handleAnnouncement(t *page.Tab, ev cdp.Event) {
 	if t == nil || d.opts.ForeignBrowser {
 		return
 	}
-	// Only documents matter: the rest is not worth decoding.
+	// Decode only events about documents.
 	if !bytes.Contains(ev.Params, []byte(`"type":"Document"`)) {
 		return
 	}
@@ -476,12 +473,12 @@ func (d *Transfers) handleAnnouncement(t *page.Tab, ev cdp.Event) {
 	case "Network.loadingFailed":
 		delete(c.popups, t)
 		if p.RequestID == c.lastDocumentRequest && p.ErrorText == "net::ERR_ABORTED" {
-			c.announcedAt = time.Now() // answered, and not shown: it is a file
+			c.announcedAt = time.Now() // answered but not shown, so it is a file
 		}
 	}
 }
 
-// recordPopup notes that a tab which this one opened asks for its first page. The caller holds the desk's lock.
+// recordPopup records that a tab opened by this one requests its first page. The caller holds Transfers.mu.
 func (c *tabTransfers) recordPopup(t *page.Tab) {
 	for other := range c.popups {
 		if !isUnused(other) || other.Err() != nil {

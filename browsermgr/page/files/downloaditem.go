@@ -18,54 +18,54 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Download is a file that a page offered.
+// Download describes a downloaded file.
 type Download struct {
 	URL               string `json:"url"`
 	SuggestedFilename string `json:"suggestedFilename"`
-	// Path is where the file is, absolute; "" until it is complete.
+	// Path is the absolute path of the file; "" until it is complete.
 	Path string `json:"path,omitempty"`
-	// Size is how many bytes it has, once it is complete.
+	// Size is the size in bytes once it is complete.
 	Size int64 `json:"size,omitempty"`
-	// InProgress says that it was not complete yet.
+	// InProgress reports that the download had not ended yet.
 	InProgress bool `json:"inProgress,omitempty"`
-	// Type is the media type of the content, once it is complete.
+	// Type is the media type of the content once it is complete.
 	Type string `json:"type,omitempty"`
-	// Executable says that opening the file may run it.
+	// Executable reports that opening the file may run it.
 	Executable bool `json:"executable,omitempty"`
-	// Warning says what is strange about the file: that its name and its content do not agree.
+	// Warning says that the file's name and content do not match.
 	Warning string `json:"warning,omitempty"`
-	// Error says why there is no file, if so.
+	// Error says why the download failed.
 	Error string `json:"error,omitempty"`
-	// Target is the CDP target id of the tab whose doing it is; "" if none is known.
+	// Target is the CDP target id of the tab that started it; "" if unknown.
 	Target string `json:"-"`
 }
 
-// downloadItem is a download under way or ended. Its fields belong to the desk's lock.
+// downloadItem is a download in progress or ended. Transfers.mu guards its fields.
 type downloadItem struct {
 	Download
 
 	browserID      string
 	contextID      string        // browser context
-	owner          *tabTransfers // nil if no tab is known
+	owner          *tabTransfers // nil if the tab is unknown
 	began          time.Time
-	target         string // where it goes, relative to the folder; "" for a name of its own
-	claimed        bool   // somebody waits for this one
-	reported       bool   // it was reported with an action
-	pageURL        string // the page it was begun on; "" if none is known
+	target         string // target relative to the folder; "" for its own name
+	claimed        bool   // it has a waiter
+	reported       bool   // it was reported by an action
+	pageURL        string // address of the page that started it; "" if unknown
 	saving         bool
-	cancelApproval context.CancelCauseFunc // ends the question whether it may be saved; nil if none is open
+	cancelApproval context.CancelCauseFunc // cancels the approval request; nil if none is open
 	ended          bool
 	err            error
 	done           chan struct{} // closed when it has ended
 }
 
-// errInterrupted says that Chromium gave a download up.
+// errInterrupted is the error of a download that Chromium gave up.
 var errInterrupted = errors.New("the download broke off: the server did not send all of it, or it was cancelled in the browser")
 
-// maxKeptDownloads is how many downloads of a tab are remembered.
+// maxKeptDownloads bounds the remembered downloads of a tab.
 const maxKeptDownloads = 50
 
-// handleBegin notes a download. The browser tells it twice: to the session of the tab, and to its own.
+// handleBegin handles the beginning of a download, which is reported both in the tab's session and in the browser's.
 func (d *Transfers) handleBegin(t *page.Tab, ev cdp.Event) {
 	var p struct {
 		FrameID           string `json:"frameId"`
@@ -103,7 +103,7 @@ func (d *Transfers) handleBegin(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// assignToTab adds a download to its tab, and gives it to whoever waits there. The caller holds d.mu.
+// assignToTab adds a download to its tab and passes it to the tab's waiter. The caller holds d.mu.
 func (d *Transfers) assignToTab(it *downloadItem) {
 	c := it.owner
 	c.downloads = append(c.downloads, it)
@@ -121,7 +121,7 @@ func (d *Transfers) assignToTab(it *downloadItem) {
 	c.signalChange()
 }
 
-// tabOfFrame finds the tab that shows a frame. The caller holds d.mu.
+// tabOfFrame returns the tab that contains a frame. The caller holds d.mu.
 func (d *Transfers) tabOfFrame(frameID string) *page.Tab {
 	for t := range d.tabs {
 		for _, f := range t.Frames() {
@@ -133,8 +133,8 @@ func (d *Transfers) tabOfFrame(frameID string) *page.Tab {
 	return nil
 }
 
-// creditedTab returns the transfers of the tab that a download belongs to: for a tab that was opened only for a
-// download, that is its opener. The caller holds d.mu.
+// creditedTab returns the transfers of the tab that a download belongs to; for a tab opened only for a download, that
+// is its opener. The caller holds d.mu.
 func (d *Transfers) creditedTab(t *page.Tab) *tabTransfers {
 	for t.Opener() != nil && isUnused(t) {
 		t = t.Opener()
@@ -142,7 +142,7 @@ func (d *Transfers) creditedTab(t *page.Tab) *tabTransfers {
 	return d.tabTransfersOf(t)
 }
 
-// isUnused says that a tab has shown no page yet.
+// isUnused reports that a tab has not shown a page yet.
 func isUnused(t *page.Tab) bool {
 	switch t.URL() {
 	case "", ":", "about:blank":
@@ -166,7 +166,7 @@ func (d *Transfers) handleProgress(ev cdp.Event) {
 	it := d.downloads[p.GUID]
 	over := p.State == "completed" || p.State == "canceled"
 	switch limit := float64(d.opts.MaxBytes); {
-	case over && (it == nil || it.ended): // given up before
+	case over && (it == nil || it.ended): // cancelled earlier
 		_ = os.Remove(filepath.Join(d.staging, p.GUID))
 		delete(d.downloads, p.GUID)
 	case it == nil || it.ended || it.saving:
@@ -189,8 +189,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// endDownload ends a download; with an error it is cancelled and its file removed. One that is being saved ends when
-// that is done. The caller holds d.mu.
+// endDownload ends a download; with an error it is cancelled and its file removed. If it is being saved, it ends
+// afterwards. The caller holds d.mu.
 func (d *Transfers) endDownload(it *downloadItem, err error) {
 	if it.cancelApproval != nil {
 		it.cancelApproval(err)
@@ -202,7 +202,7 @@ func (d *Transfers) endDownload(it *downloadItem, err error) {
 	if it.err = err; err == nil {
 		delete(d.downloads, it.browserID)
 	} else {
-		// It stays known until the browser has let it go.
+		// Keep it until the browser has released it.
 		d.cancelDownload(it)
 		_ = os.Remove(filepath.Join(d.staging, it.browserID))
 		d.log.Info("download failed", "error", err)
@@ -219,7 +219,7 @@ func (d *Transfers) cancelDownload(it *downloadItem) {
 	}
 }
 
-// toDownload describes a download as it is now. The caller holds d.mu.
+// toDownload describes the present state of a download. The caller holds d.mu.
 func (it *downloadItem) toDownload() Download {
 	r := it.Download
 	r.InProgress = !it.ended
@@ -250,7 +250,7 @@ func (d *Transfers) cancelItem(it *downloadItem, cause error) {
 	d.endDownload(it, cause)
 }
 
-// saveDownload puts a complete download into its place, or removes it.
+// saveDownload moves a complete download to its target, or removes it.
 func (d *Transfers) saveDownload(it *downloadItem) {
 	d.mu.Lock()
 	rel := it.target
@@ -278,7 +278,7 @@ func (d *Transfers) saveDownload(it *downloadItem) {
 	delete(d.downloads, it.browserID)
 }
 
-// inspectAndMove looks at a complete download, asks whether it may be kept, and moves it.
+// inspectAndMove inspects a complete download, asks for approval, and moves it.
 func (d *Transfers) inspectAndMove(it *downloadItem, rel string) (err error) {
 	n, err := d.folder.OpenStaged(filepath.Join(d.staging, it.browserID))
 	if err != nil {
@@ -324,8 +324,8 @@ func (d *Transfers) askApproval(it *downloadItem) error {
 	return err
 }
 
-// cleanSource returns an address as it is noted with a file: without user, password and fragment, and without the
-// content of one that holds it itself.
+// cleanSource returns the URL to record with a file: without user, password and fragment, and without the content of a
+// data URL.
 func cleanSource(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "data" || u.Opaque == "blank" {
@@ -339,11 +339,11 @@ func (d *Transfers) tooLargeError() error {
 	return fmt.Errorf("%w: at most %d bytes", ErrTooLarge, d.opts.MaxBytes)
 }
 
-// sizeCheckInterval is how often it is looked how much lies in staging: the browser tells of its progress too seldom
-// for fast downloads.
+// sizeCheckInterval is how often the size of the staging directory is checked, since the browser's progress events are
+// too rare for fast downloads.
 const sizeCheckInterval = 50 * time.Millisecond
 
-// watchSize ends a download when more lies in staging than a single one may hold.
+// watchSize ends a download when the staging directory contains more bytes than a single download may have.
 func (d *Transfers) watchSize(it *downloadItem) {
 	tick := time.NewTicker(sizeCheckInterval)
 	defer tick.Stop()
@@ -370,7 +370,7 @@ func (d *Transfers) watchSize(it *downloadItem) {
 	}
 }
 
-// isNewest reports whether no download that is under way began after this one. The caller holds d.mu.
+// isNewest reports whether no download in progress began later. The caller holds d.mu.
 func (d *Transfers) isNewest(it *downloadItem) bool {
 	for _, other := range d.downloads {
 		if !other.ended && !other.saving && other.began.After(it.began) {
@@ -380,11 +380,11 @@ func (d *Transfers) isNewest(it *downloadItem) bool {
 	return true
 }
 
-// stagedBytes returns how many bytes of downloads lie in a staging directory.
+// stagedBytes returns the size of the downloads in a staging directory.
 func stagedBytes(dir string) int64 {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0 // the directory goes with the desk
+		return 0 // the directory was removed by Close
 	}
 	var sum int64
 	for _, e := range entries {

@@ -16,20 +16,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FileKind classifies a file by its name and its first bytes.
+// FileKind classifies a file by its name and first bytes.
 type FileKind struct {
 	// Type is the media type of the content (WHATWG MIME Sniffing), without parameters.
 	Type string
-	// Executable says that opening the file may run it: by its content or by its name.
+	// Executable reports that opening the file may run it, by its content or its name.
 	Executable bool
-	// Mismatch says, in words for people, how name and content differ; "" if they do not.
+	// Mismatch describes, for people, how name and content differ; "" if they match.
 	Mismatch string
 }
 
-// headSize is how much of a file is looked at.
+// headSize is how many bytes of a file are inspected.
 const headSize = 512
 
-// programTypes are the beginnings of files that are run.
+// programTypes are magic numbers of executable files.
 var programTypes = []struct{ head, mediaType string }{
 	{"\x7fELF", "application/x-executable"},
 	{"MZ", "application/x-msdownload"},
@@ -48,13 +48,13 @@ var programTypes = []struct{ head, mediaType string }{
 	{"[InternetShortcut]", "application/x-mswinurl"},
 }
 
-// runnableExtensions are the endings of files that a double click, a shell or an office program runs.
+// runnableExtensions are the extensions of files that a double click, a shell or an office program runs.
 var runnableExtensions = strings.Fields(`.exe .com .scr .pif .msi .msp .msix .appx .dll .sys .cpl .ocx .bat .cmd .ps1 .psm1 .vbs .vbe .js .jse .mjs .ws .wsf .wsh
 	.hta .lnk .url .reg .inf .chm .jar .jnlp .class .apk .aab .ipa .app .dmg .pkg .mpkg .command .workflow .scpt .applescript .terminal .webloc .sh .bash .zsh
 	.fish .csh .ksh .run .elf .so .dylib .desktop .appimage .deb .rpm .snap .flatpak .flatpakref .py .pyw .pyc .pyz .pl .rb .php .lua .docm .dotm .xlsm
 	.xltm .xlam .xll .pptm .potm .ppam .sldm .iso .img .vhd .vhdx .gadget .application .crx .xpi .settingcontent-ms .library-ms .search-ms .theme .diagcab`)
 
-// contentExtensions are the media types that files with these endings may have, by their beginning.
+// contentExtensions are the prefixes of media types allowed for some extensions.
 var contentExtensions = map[string][]string{
 	".png": {"image/png"}, ".jpg": {"image/jpeg"}, ".jpeg": {"image/jpeg"}, ".gif": {"image/gif"}, ".webp": {"image/webp"}, ".bmp": {"image/bmp"},
 	".pdf": {"application/pdf"}, ".zip": {"application/zip"}, ".docx": {"application/zip"}, ".xlsx": {"application/zip"}, ".pptx": {"application/zip"},
@@ -64,7 +64,7 @@ var contentExtensions = map[string][]string{
 	".svg": {"text/"}, ".ics": {"text/"}, ".yaml": {"text/"}, ".yml": {"text/"},
 }
 
-// IdentifyFile says what a file of this name is that begins with head; the first 512 bytes are enough.
+// IdentifyFile classifies a file by its name and head, its first bytes; 512 are enough.
 func IdentifyFile(name string, head []byte) FileKind {
 	head = head[:min(len(head), headSize)]
 	ext := strings.ToLower(path.Ext(name))
@@ -98,26 +98,26 @@ func extensionOrNone(ext string) string {
 }
 
 const (
-	// maxName is how long a clean name may be, in characters.
+	// maxName bounds a clean name, in characters.
 	maxName = 200
-	// maxNameBytes leaves room for what is put before a name: file systems take 255 bytes.
+	// maxNameBytes leaves room for a prefix: file systems allow 255 bytes.
 	maxNameBytes = 210
-	// maxExtension is the longest ending, in bytes, that is kept when a name is cut.
+	// maxExtension is the length, in bytes, of the longest extension that is kept when a name is truncated.
 	maxExtension = 16
 
 	fallbackName = "download.bin"
 )
 
-// reservedNames matches names that mean a device on Windows, whatever ending they have.
+// reservedNames matches device names on Windows, with any extension.
 var reservedNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ .]*(?:\.|$)`)
 })
 
-// CleanName makes a file name of what a page or server suggests: its last component, whichever slash it uses, in
-// Unicode's normal form C, without control characters and such as cannot be seen or change the direction of writing,
-// with one space where there are several, at most 200 characters and 210 bytes. It means nothing to a shell or to
-// Windows: it begins with no dot, hyphen or tilde, ends with no dot, holds none of <>:"|?* and is no device. If nothing
-// is left it is download.bin.
+// CleanName returns a safe file name for one suggested by a page or server: its last component after any slash or
+// backslash, in Unicode normalization form C, without control, invisible and bidirectional formatting characters, with
+// single spaces, at most 200 characters and 210 bytes. It has no special meaning to a shell or to Windows: it does not
+// begin with a dot, hyphen or tilde or end with a dot, contains none of <>:"|?* and is not a device name. If nothing is
+// left it is download.bin.
 func CleanName(suggested string) string {
 	name := strings.ToValidUTF8(suggested, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
@@ -137,7 +137,7 @@ func CleanName(suggested string) string {
 	return name
 }
 
-// cleanRune returns the character of a name that stands for r; -1 for none.
+// cleanRune returns the character that replaces r; -1 for none.
 func cleanRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r) && r != '\n' && r != '\r':
@@ -150,12 +150,12 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// trimName takes off what a name may not end with, and the spaces before it. A name of dots alone is none.
+// trimName removes trailing dots and spaces. A name of dots only becomes empty.
 func trimName(name string) string {
 	return strings.TrimLeft(strings.TrimRight(name, " ."), " ")
 }
 
-// shortenName cuts a name to the limits, before its ending if that is a short one.
+// shortenName truncates a name to the limits, keeping a short extension.
 func shortenName(name string) string {
 	if nameFits(name) {
 		return name

@@ -15,14 +15,13 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are
-// resolved.
+// Folder is a directory for writing files, and nothing outside it. Paths are compared after links are resolved.
 type Folder struct {
-	dir  string // its real path
+	dir  string // real path
 	root *os.Root
 }
 
-// OpenFolder opens a folder, and makes it if it is missing. The caller closes it.
+// OpenFolder opens a folder, creating it if missing. The caller closes it.
 func OpenFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the downloads folder: %w", err)
@@ -41,7 +40,7 @@ func OpenFolder(dir string) (*Folder, error) {
 // Dir returns the folder's real path.
 func (f *Folder) Dir() string { return f.dir }
 
-// Close lets go of the folder. What is in it stays.
+// Close closes the folder. Its files stay.
 func (f *Folder) Close() error { return f.root.Close() }
 
 func realPath(path string) (string, error) {
@@ -52,14 +51,14 @@ func realPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// outsideError refuses a path to write to.
+// outsideError refuses a target path.
 func outsideError(path, why string) error {
 	return fault.Invalidf("Invalid path: must stay within downloads directory (%q %s)", path, why)
 }
 
-// ResolveTarget reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory
-// must exist and be no link; what is there already must be a file of its own. It returns the path relative to the
-// folder. The error wraps fault.ErrInvalid.
+// ResolveTarget resolves the path of a file to write, absolute or relative to the folder, and returns it relative to
+// the folder. The file's directory must exist and not be a link; an existing file must be a regular one without other
+// hard links. The error wraps fault.ErrInvalid.
 func (f *Folder) ResolveTarget(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", outsideError(path, "holds a zero byte")
@@ -84,7 +83,7 @@ func (f *Folder) ResolveTarget(path string) (string, error) {
 	return rel, f.checkTarget(path, rel)
 }
 
-// checkTarget says whether a file may be written there. path is how it was given.
+// checkTarget reports whether a file may be written at rel. path is the path given by the caller.
 func (f *Folder) checkTarget(path, rel string) error {
 	for parent := filepath.Dir(rel); parent != "."; parent = filepath.Dir(parent) {
 		info, err := f.root.Lstat(parent)
@@ -106,8 +105,8 @@ func (f *Folder) checkTarget(path, rel string) error {
 	return nil
 }
 
-// MoveIn moves a finished file to its place in the folder, in one step, in place of what is there. rel is what Output
-// returned, and is looked at again. What lies in staging must still be the file that was looked at.
+// MoveIn moves a finished file atomically to its target, replacing an existing file. rel is the result of ResolveTarget
+// and is checked again. The staged file must still be the inspected one.
 func (f *Folder) MoveIn(n *StagedFile, rel string) error {
 	if err := f.checkTarget(rel, rel); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (f *Folder) MoveIn(n *StagedFile, rel string) error {
 	if err == nil || !crossesDevices(err) {
 		return err
 	}
-	// A directory of the folder is another file system: the file is written beside its place first.
+	// The target is on another file system: copy the file next to it first.
 	sibling := rel + ".part"
 	if err := f.copyIn(n, sibling); err != nil {
 		return errors.Join(err, f.removeFile(sibling))
@@ -141,7 +140,7 @@ func (f *Folder) removeFile(rel string) error {
 	return nil
 }
 
-// copyIn writes a file anew, where nothing may be.
+// copyIn writes a copy of a file to a path that must not exist.
 func (f *Folder) copyIn(n *StagedFile, to string) (err error) {
 	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -154,11 +153,12 @@ func (f *Folder) copyIn(n *StagedFile, to string) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// stagingPattern is the directory in the downloads folder that Chromium writes to: it names the process that owns it.
+// stagingPattern matches staging directories in the downloads folder, which Chromium writes to. The number is the
+// process id of the owner.
 var stagingPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.staging-(\d+)-`) })
 
-// MakeStaging makes a private directory in the folder for files under way, and returns its path; the caller removes it.
-// Those that killed processes left behind are removed.
+// MakeStaging creates a private staging directory in the folder and returns its path; the caller removes it. It removes
+// those of processes that have ended.
 func (f *Folder) MakeStaging() (string, error) {
 	f.removeStale()
 	dir, err := os.MkdirTemp(f.dir, fmt.Sprintf(".staging-%d-", os.Getpid()))
@@ -171,7 +171,7 @@ func (f *Folder) MakeStaging() (string, error) {
 func (f *Folder) removeStale() {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
-		return // what cannot be listed cannot be tidied; making the directory tells the reason
+		return // creating the directory reports the error
 	}
 	for _, e := range entries {
 		m := stagingPattern().FindStringSubmatch(e.Name())
@@ -184,22 +184,22 @@ func (f *Folder) removeStale() {
 	}
 }
 
-// StagedFile is a file that lies complete in the folder's staging, held open, so that what was looked at is what is
-// moved. Close lets go of it.
+// StagedFile is a complete file in the staging directory, kept open so that the file moved is the one inspected. The
+// caller calls Close.
 type StagedFile struct {
-	Head []byte // its first bytes, for [Identify]
-	Size int64  // bytes
+	Head []byte // its first bytes, for [IdentifyFile]
+	Size int64  // in bytes
 
 	file   *os.File
 	info   fs.FileInfo
-	inside string // its path in the folder
+	inside string // path relative to the folder
 }
 
-// errSwapped says that a file is no longer the one that was looked at.
+// errSwapped is returned if a file was replaced after its inspection.
 var errSwapped = errors.New("the file was exchanged while it was being saved")
 
-// OpenStaged opens a file that was written to the folder's staging. from is absolute. It must be a regular file with no
-// other name; its permissions become those of a document of its owner.
+// OpenStaged opens a file in the staging directory. from is absolute. It must be a regular file without other hard
+// links; its permissions are reset to those of a private document.
 func (f *Folder) OpenStaged(from string) (*StagedFile, error) {
 	inside, err := filepath.Rel(f.dir, from)
 	if err != nil {
@@ -220,17 +220,16 @@ func (f *Folder) OpenStaged(from string) (*StagedFile, error) {
 	return n, nil
 }
 
-// Close lets go of the file. It stays where it is.
+// Close closes the file, which stays where it is.
 func (n *StagedFile) Close() error { return n.file.Close() }
 
-// MarkOrigin notes in the file's extended attributes where it came from, as desktops and their quarantine read it. What
-// the system or the file system cannot hold is no error. Addresses are without user, password and fragment already.
+// MarkOrigin stores the file's origin in extended attributes, as desktops and quarantine tools read it. Attributes that
+// the system does not support are skipped. The URLs must be without user, password and fragment.
 func (n *StagedFile) MarkOrigin(origin, referrer string) error {
 	return setOriginAttributes(n.file, origin, referrer)
 }
 
-// openRegular opens a file of a root that is regular, no link and has no other names. It never waits, whatever lies
-// there.
+// openRegular opens a regular file below root that is not a link and has no other hard links. It never blocks.
 func openRegular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(rel)
 	if err != nil {

@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// setOriginAttributes does nothing: this system has no attributes that say where a file came from.
+// setOriginAttributes does nothing: this system has no such attributes.
 func setOriginAttributes(*os.File, string, string) error { return nil }

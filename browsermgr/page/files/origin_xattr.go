@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOriginLength is how long an address in an attribute may be, in bytes: some file systems keep all attributes in one
-// block.
+// maxOriginLength bounds a URL in an attribute, in bytes, since some file systems keep all attributes in one block.
 const maxOriginLength = 1024
 
-// setOriginAttributes follows freedesktop.org's "Common Extended Attributes", and on macOS what Launch Services ask
-// before they open.
+// setOriginAttributes sets the attributes of freedesktop.org's "Common Extended Attributes", and on macOS those that
+// Launch Services checks.
 func setOriginAttributes(file *os.File, origin, referrer string) error {
 	attributes := map[string]string{"user.xdg.origin.url": origin, "user.xdg.referrer.url": referrer}
 	if runtime.GOOS == "darwin" {
-		// Flags (downloaded, not yet looked at), time, who.
+		// flags (downloaded, not inspected yet), time, program
 		attributes = map[string]string{"com.apple.quarantine": fmt.Sprintf("0081;%08x;clank;", time.Now().Unix())}
 	}
 	for name, value := range attributes {

@@ -17,21 +17,21 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// PersonFile is a file that a person gives to a page.
+// PersonFile is a file that a person uploads during a takeover.
 type PersonFile struct {
 	Name string `json:"name"`
 	Data []byte `json:"data"`
 }
 
-// openChooser is a file chooser that waits for a person.
+// openChooser is a file chooser waiting for a person.
 type openChooser struct {
 	frame  *frame.Frame
 	node   proto.DOMBackendNodeID
 	single bool
 }
 
-// AskPerson has the file choosers that a tab opens wait for [Transfers.GiveFiles], until ask is false. What was armed
-// for the tab is left as it is.
+// AskPerson makes the file choosers that a tab opens wait for [Transfers.GiveFiles], until it is called with ask false.
+// Armed files stay armed.
 func (d *Transfers) AskPerson(tab *page.Tab, ask bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,7 +53,7 @@ func (d *Transfers) Choosing(tab *page.Tab) bool {
 
 var errNoChooser = errors.New("no file chooser is open")
 
-// GiveFiles puts files into the file chooser that waits; none closes it.
+// GiveFiles sets the files of the waiting file chooser; none cancels it.
 func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []PersonFile) error {
 	c, leave, err := d.acquireTab(tab)
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *Transfers) GiveFiles(ctx context.Context, tab *page.Tab, given []Person
 	return chooser.frame.Do(ctx, proto.DOMSetFileInputFiles{Files: paths, BackendNodeID: chooser.node})
 }
 
-// keepGiven writes files down for a tab.
+// keepGiven writes the files to disk for a tab.
 func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []string, err error) {
 	into, err := d.copiesDir()
 	if err != nil {
@@ -122,7 +122,7 @@ func (d *Transfers) keepGiven(c *tabTransfers, given []PersonFile) (paths []stri
 	return paths, nil
 }
 
-// Downloading reports whether a download of the tab is under way.
+// Downloading reports whether the tab has a download in progress.
 func (d *Transfers) Downloading(tab *page.Tab) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// openNonblock has an open of a pipe or device return at once.
+// openNonblock makes opening a pipe or device return at once.
 const openNonblock = syscall.O_NONBLOCK
 
-// linkCount returns how many names a file has.
+// linkCount returns the number of hard links of a file.
 func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink) //nolint:unconvert // its type differs between systems
@@ -19,10 +19,10 @@ func linkCount(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// crossesDevices says whether a move failed because its ends are on different file systems.
+// crossesDevices reports whether a move failed because its paths are on different file systems.
 func crossesDevices(err error) bool { return errors.Is(err, syscall.EXDEV) }
 
-// processAlive says whether a process with this id runs.
+// processAlive reports whether a process with this id is running.
 func processAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -18,50 +18,50 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Limits of the waits here, in the control API's terms: what a caller gives is held within them, 0 means Longest.
+// Time limits, as in the control API: callers' limits are clamped to them, and 0 means MaxTimeout.
 const (
 	MinTimeout = 500 * time.Millisecond
 	MaxTimeout = 120 * time.Second
 )
 
-// Bounds of what files may hold, in bytes, where [Options] name none.
+// Default size limits in bytes; see [Options].
 const (
 	DefaultMaxBytes  = 2 << 30
 	DefaultMaxUpload = 1 << 30
 )
 
-// Sentinels for the cases where a caller has to choose what to do next.
+// Errors for use with [errors.Is].
 var (
-	// ErrNotCaptured says that the browser was not launched by us, so that its downloads go to a folder of its own. The
+	// ErrNotCaptured is returned for a browser that we did not launch, whose downloads go to its own folder. The
 	// control API answers 501.
 	ErrNotCaptured = errors.New("downloads are not captured in this browser: it was not launched here, and keeps its own downloads folder")
-	// ErrSuperseded says that a newer wait took the place of this one.
+	// ErrSuperseded is returned if a newer wait replaced this one.
 	ErrSuperseded = errors.New("superseded by a newer one")
-	// ErrOpenedInline says that what was to be downloaded is shown in a tab instead.
+	// ErrOpenedInline is returned if a link to be downloaded was shown in a tab instead.
 	ErrOpenedInline = errors.New("no download began: the link opened")
-	// ErrOtherDocument says that a tab does not show the document that was expected.
+	// ErrOtherDocument is returned if a tab does not show the expected document.
 	ErrOtherDocument = errors.New("the tab shows another document than the one expected")
-	// ErrTooLarge says that a download was cancelled because it is larger than allowed.
+	// ErrTooLarge is returned if a download was cancelled because it is too large.
 	ErrTooLarge = errors.New("the download is larger than allowed")
-	// ErrClosed says that the desk was closed.
+	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the browser is no longer served")
 )
 
-// Host decides about downloads, and is told of them. Its methods are safe for concurrent use.
+// Host decides about downloads and is notified of them. It must be safe for concurrent use.
 type Host interface {
-	// Approve is asked before a complete download is put into its place; its error is why it is not, and the file is
-	// removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
+	// Approve is called before a complete download is moved to its target; if it returns an error, the file is removed.
+	// The download has no Path yet. ctx ends when nobody waits for the file any more.
 	Approve(ctx context.Context, d Download) error
-	// Saved is told of each download that is in its place, before anybody who waits for it. It must not block.
+	// Saved is called for each saved download, before its waiters continue. It must not block.
 	Saved(d Download)
-	// Room says why a download may not go on, given how many bytes are under way. It is asked often.
+	// Room returns an error if downloads must not continue, given the bytes in progress. It is called often.
 	Room(bytes int64) error
-	// CheckURL says why an address may not be downloaded from. It is called on the goroutine that reads the connection, so
-	// it must not block.
+	// CheckURL returns an error if downloading from a URL is forbidden. It is called on the connection's reading
+	// goroutine and must not block.
 	CheckURL(url string) error
 }
 
-// AllowAll is a [Host] that allows every download, and keeps no record.
+// AllowAll is a [Host] that allows every download.
 type AllowAll struct{}
 
 // Approve implements [Host].
@@ -76,44 +76,44 @@ func (AllowAll) Room(int64) error { return nil }
 // CheckURL implements [Host].
 func (AllowAll) CheckURL(string) error { return nil }
 
-// Options say how a [Transfers] works. Downloads is required unless External.
+// Options configures [Transfers]. Downloads is required unless ForeignBrowser is set.
 type Options struct {
-	// Downloads is the folder that downloads are saved in; it is made if it is missing.
+	// Downloads is the folder for downloads; it is created if missing.
 	Downloads string
-	// Uploads says which files may be put into pages.
+	// Uploads decides which files may be uploaded.
 	Uploads UploadPolicy
-	// MaxBytes cancels downloads that are larger, and the newest of several that are larger together before they are
-	// saved; 0 means [DefaultMaxBytes].
+	// MaxBytes bounds a download. A larger one is cancelled; if several together exceed it before they are saved, the
+	// newest is. 0 means [DefaultMaxBytes].
 	MaxBytes int64
-	// MaxUpload bounds the files of one upload together; 0 means [DefaultMaxUpload].
+	// MaxUpload bounds the total size of one upload; 0 means [DefaultMaxUpload].
 	MaxUpload int64
-	// Host decides about downloads; nil is [AllowAll].
+	// Host decides about downloads; nil means [AllowAll].
 	Host Host
-	// ForeignBrowser says that the browser is not ours: its downloads are left alone.
+	// ForeignBrowser reports that we did not start the browser; its downloads are not captured.
 	ForeignBrowser bool
-	// Logger receives what happens out of sight; nil discards it.
+	// Logger receives events that no caller sees; nil discards them.
 	Logger *slog.Logger
 }
 
-// Transfers handles the files of one connection to a browser. It is a [page.Observer]: give it to page.Connect, and
-// close it after the connection. It is safe for concurrent use.
+// Transfers handles the downloads and uploads of one connection to a browser. It is a [page.Observer]: pass it to
+// page.Connect, and close it after the connection. It is safe for concurrent use.
 type Transfers struct {
 	opts       Options
 	log        *slog.Logger
-	folder     *Folder // nil if External
-	staging    string  // for downloads under way; "" if External
-	copiesPath string  // for copies of uploads; "" until there are some
+	folder     *Folder // nil if ForeignBrowser
+	staging    string  // directory for downloads in progress; "" if ForeignBrowser
+	copiesPath string  // directory for copies of uploads; "" until needed
 
 	mu        sync.Mutex
 	closed    bool
 	root      *cdp.Session             // of the browser; nil before its first tab
 	contexts  map[string]struct{}      // browser contexts whose downloads are captured
-	downloads map[string]*downloadItem // under way, by the browser's id
+	downloads map[string]*downloadItem // in progress, by Chromium's id
 	tabs      map[*page.Tab]*tabTransfers
 	wg        sync.WaitGroup
 }
 
-// NewTransfers makes a desk, with a private directory in the downloads folder for what is under way.
+// NewTransfers returns Transfers with a private staging directory in the downloads folder.
 func NewTransfers(opts Options) (*Transfers, error) {
 	d := &Transfers{
 		opts: opts, log: opts.Logger, contexts: map[string]struct{}{}, downloads: map[string]*downloadItem{}, tabs: map[*page.Tab]*tabTransfers{},
@@ -141,7 +141,7 @@ func NewTransfers(opts Options) (*Transfers, error) {
 	return d, nil
 }
 
-// Close gives up what is under way, removes its files and returns when the desk's goroutines have ended.
+// Close cancels downloads in progress, removes their files and waits for its goroutines.
 func (d *Transfers) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -171,8 +171,7 @@ func (d *Transfers) Close() error {
 	return nil
 }
 
-// Attach has the downloads of the tab's browser context go to us, and files that are armed for the tab stay so in new
-// frames.
+// Attach captures the downloads of the tab's browser context, and keeps an armed file chooser armed in new frames.
 func (d *Transfers) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,7 +196,7 @@ func (d *Transfers) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	return nil
 }
 
-// Event takes what the browser tells of downloads and file choosers.
+// Event handles events about downloads and file choosers.
 func (d *Transfers) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {
 	case "Page.downloadWillBegin", "Browser.downloadWillBegin":
@@ -213,7 +212,7 @@ func (d *Transfers) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// tabTransfersOf returns where one tab is served. The caller holds d.mu.
+// tabTransfersOf returns the state of a tab, creating it if necessary. The caller holds d.mu.
 func (d *Transfers) tabTransfersOf(t *page.Tab) *tabTransfers {
 	if c := d.tabs[t]; c != nil {
 		return c
@@ -230,7 +229,7 @@ func (d *Transfers) tabTransfersOf(t *page.Tab) *tabTransfers {
 	return c
 }
 
-// forgetTab drops a tab that is closed, unless somebody still waits there. The caller holds d.mu.
+// forgetTab drops the state of a closed tab, unless a call still uses it. The caller holds d.mu.
 func (d *Transfers) forgetTab(t *page.Tab) {
 	if c := d.tabs[t]; c.users == 0 {
 		c.disarmChooser(page.ErrTabGone)
@@ -239,7 +238,7 @@ func (d *Transfers) forgetTab(t *page.Tab) {
 	}
 }
 
-// acquireTab begins to use a tab's counter; leave ends it.
+// acquireTab begins a use of a tab's state; leave ends it.
 func (d *Transfers) acquireTab(t *page.Tab) (c *tabTransfers, leave func(), err error) {
 	if err := t.Err(); err != nil && !errors.Is(err, page.ErrTabCrashed) {
 		return nil, nil, err
@@ -259,23 +258,23 @@ func (d *Transfers) acquireTab(t *page.Tab) (c *tabTransfers, leave func(), err 
 	}, nil
 }
 
-// tabTransfers is what a desk knows of one tab. Its fields belong to the desk's lock.
+// tabTransfers is the state of one tab. Transfers.mu guards its fields.
 type tabTransfers struct {
 	tab     *page.Tab
 	users   int           // calls that use it
-	changed chan struct{} // closed and replaced whenever anything here changes
+	changed chan struct{} // closed and replaced whenever a field changes
 
-	downloads           []*downloadItem         // downloads that belong to the tab, oldest first
-	waiter              *downloadWaiter         // takes the next download
-	abandonedAt         time.Time               // when an action was abandoned; zero after the next has begun
-	announcedAt         time.Time               // when something last announced a download
-	expectedUntil       time.Time               // how long that one is waited for at least
-	lastDocumentRequest string                  // the last request for a document that was answered
+	downloads           []*downloadItem         // of the tab, oldest first
+	waiter              *downloadWaiter         // waits for the next download
+	abandonedAt         time.Time               // when an action was abandoned; zero once the next has begun
+	announcedAt         time.Time               // when a download was last announced
+	expectedUntil       time.Time               // until when to wait for it at least
+	lastDocumentRequest string                  // last answered request for a document
 	popups              map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	armedChooser        *chooserFiles
-	asksPerson          bool         // who holds the tab answers its choosers
-	chooser             *openChooser // that waits for them
-	copyDirs            []string     // directories with files that the page was given, oldest first
+	asksPerson          bool         // the person in control of the tab answers its file choosers
+	chooser             *openChooser // waits for that person
+	copyDirs            []string     // directories with uploaded copies, oldest first
 }
 
 func (c *tabTransfers) signalChange() {
@@ -283,8 +282,7 @@ func (c *tabTransfers) signalChange() {
 	c.changed = make(chan struct{})
 }
 
-// waitUntil waits for something that cond finds with the desk's lock held, or for the end of ctx, the tab or the
-// connection.
+// waitUntil waits until cond, called with d.mu held, is true, or for the end of ctx, the tab or the connection.
 func (d *Transfers) waitUntil(ctx context.Context, c *tabTransfers, cond func() bool) error {
 	for {
 		d.mu.Lock()
@@ -306,7 +304,7 @@ func (d *Transfers) waitUntil(ctx context.Context, c *tabTransfers, cond func() 
 	}
 }
 
-// withLimit derives a context with a limit as the control API counts it.
+// withLimit derives a context with a limit clamped as in the control API.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		limit = MaxTimeout

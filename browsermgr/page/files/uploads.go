@@ -14,22 +14,21 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// UploadPolicy says which files may be put into pages.
+// UploadPolicy decides which files may be uploaded.
 type UploadPolicy struct {
-	// Folders are those whose files may be uploaded. Relative paths are looked for in each, in this order.
+	// Folders contain files that may be uploaded. Relative paths are looked up in each, in this order.
 	Folders []string
-	// Inbound returns the folder with the files that people sent with the tasks of a session, each in a folder named by
-	// its id; "" means there is none. They are named media://inbound/<id>, media/inbound/<id>, or as people named them.
-	// It may be nil.
+	// Inbound returns the folder with the attachments of a session's tasks, each in a folder named by its id; "" means
+	// there is none. They are named media://inbound/<id>, media/inbound/<id>, or by their original file names. It may
+	// be nil.
 	Inbound func(session string) string
-	// Others, if set, is a folder whose files belong to others, but for those of Folders: that is why they are refused.
+	// Others, if set, is a folder whose files, except those in Folders, belong to other users, for the error message.
 	Others string
 }
 
-// Copy copies the files that [UploadPolicy.Resolve] finds into a private directory below into, of together at most limit
-// bytes, and returns the paths of the copies, which have the names of the files. So what a page gets is what was
-// checked, whatever is put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths
-// are to blame.
+// Copy copies the files that [UploadPolicy.Resolve] finds to a new private directory below into, at most limit bytes in
+// total, and returns the paths of the copies, which keep their file names. So the page gets what was checked even if
+// the files are replaced later. The caller removes dir. The error wraps fault.ErrInvalid if the paths are invalid.
 func (u UploadPolicy) Copy(session string, paths []string, into string, limit int64) (dir string, copies []string, err error) {
 	files, err := u.findAll(session, paths)
 	if err != nil {
@@ -49,15 +48,15 @@ func (u UploadPolicy) Copy(session string, paths []string, into string, limit in
 	return dir, copies, nil
 }
 
-// errUploadTooLarge says that files are larger together than may be uploaded.
+// errUploadTooLarge is returned if the total size exceeds the limit.
 var errUploadTooLarge = errors.New("the files are larger than may be uploaded at once")
 
 func uploadError(path string, err error) error {
 	return fault.Invalidf("Invalid path: %q cannot be uploaded: %v", path, err)
 }
 
-// copyTo copies a file that has no links, and returns its size. Whatever was exchanged since it was found, nothing
-// outside of its folder is read.
+// copyTo copies a file without links and returns its size. Even if the file was replaced since it was found, nothing
+// outside its folder is read.
 func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
@@ -86,8 +85,8 @@ func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 	return n, errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, info.ModTime()))
 }
 
-// Resolve turns paths as given for the page of a session ("" for none) into real paths of regular files. All of them
-// must be in the folders after links are resolved, and no link themselves. The error wraps fault.ErrInvalid.
+// Resolve turns the paths given for a page of a session ("" for none) into real paths of regular files. They must not
+// be links, and must be in the folders after links are resolved. The error wraps fault.ErrInvalid.
 func (u UploadPolicy) Resolve(session string, paths []string) ([]string, error) {
 	files, err := u.findAll(session, paths)
 	if err != nil {
@@ -100,11 +99,11 @@ func (u UploadPolicy) Resolve(session string, paths []string) ([]string, error) 
 	return out, nil
 }
 
-// uploadFile is a file of a folder.
+// uploadFile is a file in a folder.
 type uploadFile struct {
 	dir   string // the folder's real path
-	rel   string // of the file in it
-	named string // the path that was given
+	rel   string // of the file, relative to dir
+	named string // the given path
 }
 
 func (u UploadPolicy) findAll(session string, paths []string) ([]uploadFile, error) {
@@ -145,7 +144,7 @@ func (u UploadPolicy) resolveOne(inbound, path string) (uploadFile, error) {
 	for _, dir := range u.Folders {
 		real, err := realPath(dir)
 		if err != nil {
-			continue // a folder that does not exist yet holds no files
+			continue // a missing folder has no files
 		}
 		given := path
 		if !filepath.IsAbs(given) {
@@ -159,12 +158,12 @@ func (u UploadPolicy) resolveOne(inbound, path string) (uploadFile, error) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q is a download of another place (a server, a person "+
 			"in private or the operator): a page is given only what was downloaded in its own place", path)
 	}
-	// Whether there is such a file elsewhere is nobody's business.
+	// Do not reveal whether the file exists elsewhere.
 	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of it); put the file into %s",
 		path, strings.Join(u.Folders, " or "))
 }
 
-// isOthers reports whether a path that was given leads into the folder of others, whether there is such a file or not.
+// isOthers reports whether a given path leads into the folder Others, whether or not the file exists.
 func (u UploadPolicy) isOthers(path string) bool {
 	others, err := realPath(u.Others)
 	if u.Others == "" || err != nil || !filepath.IsAbs(path) {
@@ -177,7 +176,7 @@ func (u UploadPolicy) isOthers(path string) bool {
 	return in(others) && !slices.ContainsFunc(u.Folders, in)
 }
 
-// resolveInbound finds a file that people sent, by its id.
+// resolveInbound finds an attachment by its id.
 func resolveInbound(inbound, path, id string) (uploadFile, error) {
 	if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\%?#`) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q is not media://inbound/<id>", path)
@@ -195,7 +194,7 @@ func resolveInbound(inbound, path, id string) (uploadFile, error) {
 	return uploadFile{}, fault.Invalidf("Invalid path: %q not found among the files that came with this session's tasks", path)
 }
 
-// inboundNamed finds the newest file that people sent under a name.
+// inboundNamed finds the newest attachment with a file name.
 func inboundNamed(inbound, name string) (file uploadFile, found bool) {
 	if inbound == "" || filepath.Base(name) != name {
 		return uploadFile{}, false
@@ -215,8 +214,8 @@ func inboundNamed(inbound, name string) (file uploadFile, found bool) {
 	return file, found
 }
 
-// regularIn returns the path of a regular file below a directory, relative to it, with its links resolved, or "". The
-// file itself must be no link, and have no other names, which may be elsewhere.
+// regularIn returns the path of a regular file relative to a directory, with links in it resolved; "" if there is none.
+// The file itself must not be a link or have several hard links, which may be elsewhere.
 func regularIn(dir, path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || linkCount(info) > 1 {
@@ -233,11 +232,11 @@ func regularIn(dir, path string) string {
 	return rel
 }
 
-// maxKeptCopies is how many uploads of a tab are kept for it: a page reads its files when it likes.
+// maxKeptCopies bounds the uploads kept for a tab, since a page may read its files at any time.
 const maxKeptCopies = 20
 
-// copyUploads copies files for a tab, so that the page gets what was checked. The copies go with the tab, or with the
-// desk.
+// copyUploads copies files for a tab, so that the page gets what was checked. The copies are removed with the tab or by
+// Close.
 func (d *Transfers) copyUploads(c *tabTransfers, u UploadRequest) ([]string, error) {
 	into, err := d.copiesDir()
 	if err != nil {
@@ -254,7 +253,7 @@ func (d *Transfers) copyUploads(c *tabTransfers, u UploadRequest) ([]string, err
 	return files, nil
 }
 
-// copiesDir returns the directory for copies; it is made at first need.
+// copiesDir returns the directory for copies, creating it if necessary.
 func (d *Transfers) copiesDir() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -269,8 +268,8 @@ func (d *Transfers) copiesDir() (string, error) {
 	return d.copiesPath, err
 }
 
-// makeCopiesDir makes a directory for copies: in a staging that exists, else as a staging of its own, so that it does
-// not outlive a process that is killed for long, else in the system's place for temporary files.
+// makeCopiesDir creates a directory for copies: in an existing staging directory, else as a new staging directory,
+// which is cleaned up even if the process is killed, else in the system's temporary directory.
 func makeCopiesDir(staging, downloads string) (dir string, err error) {
 	if staging != "" || downloads == "" {
 		return os.MkdirTemp(staging, "clank")
@@ -283,10 +282,10 @@ func makeCopiesDir(staging, downloads string) (dir string, err error) {
 	return folder.MakeStaging()
 }
 
-// dropCopies removes a tab's copies but the newest. The caller holds the desk's lock.
+// dropCopies removes a tab's copies except the newest. The caller holds Transfers.mu.
 func (c *tabTransfers) dropCopies(keep int) {
 	for len(c.copyDirs) > keep {
-		_ = os.RemoveAll(c.copyDirs[0]) // what stays goes with the desk
+		_ = os.RemoveAll(c.copyDirs[0]) // Close removes the rest
 		c.copyDirs = slices.Delete(c.copyDirs, 0, 1)
 	}
 }

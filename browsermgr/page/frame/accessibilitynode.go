@@ -9,7 +9,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// AccessibilityNode is one node of the tree, in the form of the control API.
+// AccessibilityNode is a node of the accessibility tree, in the form of the control API.
 type AccessibilityNode struct {
 	Ref              string `json:"ref"` // ax1, ax2, …
 	Role             string `json:"role"`
@@ -20,7 +20,7 @@ type AccessibilityNode struct {
 	Depth            int    `json:"depth"`
 }
 
-// hideSecret hides what a secret field holds: its value, or the text that is in it.
+// hideSecret removes the value of a secret field, or the text in it.
 func (n *AccessibilityNode) hideSecret() {
 	const dots = "••••••••"
 	if n.Value != "" {
@@ -31,7 +31,7 @@ func (n *AccessibilityNode) hideSecret() {
 	}
 }
 
-// axValue is a CDP AXValue.
+// axValue is CDP's Accessibility.AXValue.
 type axValue struct {
 	Value any `json:"value"`
 }
@@ -52,7 +52,7 @@ func (v axValue) String() string {
 	return string(text)
 }
 
-// axNode is what is used of a CDP AXNode.
+// axNode holds the fields used of CDP's Accessibility.AXNode.
 type axNode struct {
 	NodeID      string                 `json:"nodeId"`
 	Ignored     bool                   `json:"ignored"`
@@ -64,20 +64,20 @@ type axNode struct {
 	Backend     proto.DOMBackendNodeID `json:"backendDOMNodeId"`
 }
 
-// axDocument is the tree of one document, and what it takes to find its elements.
+// axDocument is the tree of one document, with what is needed to find its elements.
 type axDocument struct {
 	documentFrame
 	nodes    []axNode
-	children map[proto.DOMBackendNodeID]*axDocument // by the frame element in this document
+	children map[proto.DOMBackendNodeID]*axDocument // by frame element in this document
 }
 
-// axEntry is a node in its place, with the document it is of.
+// axEntry is a node with its depth and document.
 type axEntry struct {
 	AccessibilityNode
 	document *axDocument
 }
 
-// flattenTree lists nodes in pre-order, at most limit. Nodes that Chromium ignores give their place to their children.
+// flattenTree lists nodes in pre-order, at most limit. Nodes that Chromium ignores are replaced by their children.
 func flattenTree(root *axDocument, limit int) []axEntry {
 	f := treeFlattener{limit: limit}
 	f.document(root, 0)
@@ -103,7 +103,7 @@ func (f *treeFlattener) node(d *axDocument, byID map[string]*axNode, n *axNode, 
 	if len(f.out) >= f.limit {
 		return
 	}
-	delete(byID, n.NodeID) // a tree that names a node twice is no tree
+	delete(byID, n.NodeID) // ignore repeated nodes in malformed trees
 	role := n.Role.String()
 	if !n.Ignored && role != "InlineTextBox" {
 		role = cmp.Or(role, "unknown")

@@ -16,22 +16,22 @@ import (
 const (
 	defaultTreeLimit = 500
 	maxTreeLimit     = 2000
-	// frameTreeLimit bounds what an embedded frame may take: one that does not answer must not take the page with it.
+	// frameTreeLimit bounds reading a subframe: one that does not answer must not block the page.
 	frameTreeLimit = 5 * time.Second
 )
 
-// errTreeChanged is matched on, see ErrFrameChanged.
+// Clients match on this text; see ErrFrameChanged.
 var errTreeChanged = errors.New("Frame changed during the capture; retry in a moment")
 
-// documentFrame is a document, and the frame that it belongs to.
+// documentFrame is a document and the frame it belongs to.
 type documentFrame struct {
 	frame          *Frame
 	id             proto.PageFrameID
-	parentDocument proto.PageFrameID // the document that embeds it; "" for the main one
+	parentDocument proto.PageFrameID // the parent document; "" for the main one
 }
 
-// AccessibilityTree returns at most limit nodes in pre-order, frames below their elements, and makes the refs known. limit 0 means 500;
-// it is held between 1 and 2,000.
+// AccessibilityTree returns at most limit nodes in pre-order, frames below their elements, and publishes their refs.
+// limit 0 means 500; it is clamped to 1 to 2,000.
 func AccessibilityTree(ctx context.Context, frames []*Frame, refs *RefRegistry, limit int) ([]AccessibilityNode, error) {
 	limit = cmp.Or(limit, defaultTreeLimit)
 	number := refs.BeginCapture()
@@ -65,7 +65,7 @@ func explainTreeError(err error) error {
 	return err
 }
 
-// requestTrees asks for the trees of all documents at once and joins them.
+// requestTrees requests the trees of all documents concurrently and joins them.
 func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -77,7 +77,7 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 	}
 	for i, f := range frames {
 		if i > 0 && f.Session == f.Parent().Session {
-			continue // the process tells of it
+			continue // its own process reports it
 		}
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(ctx)
@@ -110,7 +110,7 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			continue // the frame left meanwhile
+			continue // the frame is gone
 		}
 		parent.children[node.BackendNodeID] = d
 	}
@@ -121,8 +121,8 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 	return root, nil
 }
 
-// requestDocuments reads the documents of one process. It leaves out a document that is gone when it is asked,
-// unless it is the root. known holds the frames of the tab by their ids.
+// requestDocuments reads the documents of one process. It omits documents that are gone, except the root. known holds
+// the tab's frames by id.
 func requestDocuments(ctx context.Context, f *Frame, known map[proto.PageFrameID]*Frame) ([]*axDocument, error) {
 	tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
 	if err != nil {
@@ -158,7 +158,7 @@ func requestDocuments(ctx context.Context, f *Frame, known map[proto.PageFrameID
 	return docs, nil
 }
 
-// bindNodes finds the elements of the nodes, document by document.
+// bindNodes finds the elements of the nodes, one document at a time.
 func bindNodes(ctx context.Context, entries []axEntry) ([]BoundElement, error) {
 	bounds := make([]BoundElement, len(entries))
 	at := map[*axDocument][]int{}
@@ -179,7 +179,7 @@ func bindNodes(ctx context.Context, entries []axEntry) ([]BoundElement, error) {
 			return nil, err
 		}
 		if err != nil {
-			continue // a frame that left meanwhile: its nodes name no element
+			continue // the frame is gone, so that its nodes have no elements
 		}
 		for k, n := range at[d] {
 			bounds[n] = bound[k]

@@ -12,7 +12,8 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// bindScript runs on a node of a document: it gives the elements of these nodes refs in the registry of their local root.
+// bindScript is called on a node of a document: it assigns refs to the elements of these nodes in the registry of their
+// local root.
 const bindScript = `function (token, ...nodes) {
 	for (let w = (this.ownerDocument ?? this).defaultView; w; w = w.parent === w ? null : w.parent) {
 		if (w.__clank) return w.__clank(token, 'refsOf', nodes);
@@ -20,8 +21,8 @@ const bindScript = `function (token, ...nodes) {
 	return {lost: true};
 }`
 
-// Bind gives nodes of the document in the frame with this id, which belongs to f's process, the names that our scripts know
-// them by. A node that is gone, or no element nor in one, has no Local.
+// Bind returns the elements of nodes of the document in the frame with this id, which belongs to f's process, named as
+// by our scripts. If a node is gone or belongs to no element, its LocalRef is empty.
 func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DOMBackendNodeID) ([]BoundElement, error) {
 	if _, err := RunScript[bool](ctx, f, Script{Fn: "ping"}); err != nil {
 		return nil, err
@@ -82,20 +83,20 @@ func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DO
 	return bounds, nil
 }
 
-// Locator names an element of a frame: by the local name of its ref, or by a selector.
+// Locator identifies an element of a frame by the local name of its ref, or by a selector.
 type Locator struct {
 	Ref      string `json:"ref,omitempty"`
 	Selector string `json:"selector,omitempty"`
 }
 
-// CallFunction calls a function of the caller's in the frame's world and decodes what it returns, or resolves to, into R. The
-// function gets the elements that are named, in the same order, null for each that is not there, and arg. If the document
-// goes away meanwhile the error is cdp.ErrDocumentGone.
+// CallFunction calls a JavaScript function in the frame's world and decodes its result, awaited if it is a promise,
+// into R. The arguments are the located elements, in order, null for each that does not exist, and arg. If the document
+// is gone the error is cdp.ErrDocumentGone.
 func CallFunction[R any](ctx context.Context, f *Frame, fn string, elements []Locator, arg any) (R, error) {
 	return RunScript[R](ctx, f, Script{Fn: "apply", Arg: arg, source: fn, elements: elements})
 }
 
-// callSource returns the source text of an Apply, run where our scripts are installed.
+// callSource returns the source text of a CallFunction, to run where our scripts are installed.
 func (sc Script) callSource(w *isolatedWorld, arg []byte) string {
 	elements := []byte("[]")
 	if len(sc.elements) > 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// CrossOriginFrames returns which of some frames of a session's process our scripts cannot enter from the document around them, since it is
-// another origin's. Chromium tells it only in there: an address does not say whether a document was sandboxed, nor whose origin it
-// inherited. A frame that goes away meanwhile is none of them.
+// CrossOriginFrames returns which of the given frames in a session's process our scripts cannot reach from the parent
+// document because their origin differs. Only Chromium's access check can tell: a URL shows neither whether a document
+// is sandboxed nor whose origin it inherited. A frame that goes away meanwhile is omitted.
 func CrossOriginFrames(ctx context.Context, s *cdp.Session, ids []proto.PageFrameID) map[proto.PageFrameID]bool {
 	worlds := make([]*cdp.Call, len(ids))
 	for i, id := range ids {

@@ -9,27 +9,27 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// documentID is a document: of a frame's world, and in it the local number that the script gave it.
+// documentID identifies a document: its frame, the world's token, and the local number assigned by the script.
 type documentID struct {
 	frame *Frame
-	world string // its token
+	world string // token of the world
 	local int
 }
 
-// DocumentNumbers gives the documents of a page the numbers that refs show: 1, 2, … in the order they were first met; the main
-// document is 0. Documents that went away are forgotten in time, their numbers are not given again. The zero value is ready for use; it
-// is for one goroutine at a time.
+// DocumentNumbers assigns the numbers of documents in refs: 1, 2, … in order of appearance; the main document is 0.
+// Documents that are gone are dropped eventually, and their numbers are not reused. The zero value is ready for use. It
+// is not safe for concurrent use.
 type DocumentNumbers struct {
 	last     int
 	byKey    map[documentID]int
 	byNumber map[int]documentID
-	sweepAt  int // how many documents may be known before the gone ones are looked for
+	sweepAt  int // number of documents at which to drop those that are gone
 }
 
-// minSweepSize is how many documents are known at least before the gone ones are looked for.
+// minSweepSize is the minimum number of documents before those that are gone are dropped.
 const minSweepSize = 16
 
-// Number returns the number of a document: of a frame, the world that token names, and the script's own number in there.
+// Number returns the number of a document, given by its frame, the token of the world, and the script's local number.
 func (n *DocumentNumbers) Number(f *Frame, token string, local int) int {
 	key := documentID{frame: f, world: token, local: local}
 	if k, ok := n.byKey[key]; ok {
@@ -46,7 +46,7 @@ func (n *DocumentNumbers) Number(f *Frame, token string, local int) int {
 	return n.last
 }
 
-// forgetGone forgets documents that went away, and sees to it that this is not done for each new one.
+// forgetGone drops documents that are gone, and sets sweepAt so that this is not done for each new one.
 func (n *DocumentNumbers) forgetGone() {
 	for number, key := range n.byNumber {
 		if key.frame.DocumentToken() != key.world {
@@ -57,14 +57,14 @@ func (n *DocumentNumbers) forgetGone() {
 	n.sweepAt = max(minSweepSize, 2*len(n.byKey))
 }
 
-// Element is a ref resolved to the frame it lives in and the name it has there.
+// Element is a resolved ref: its frame and its local name there.
 type Element struct {
 	Frame    *Frame
-	LocalRef string // ref in the frame; "" for an element named by selector, or none
-	GivenRef string // as shown to people
+	LocalRef string // ref in the frame; "" for an element given by selector
+	GivenRef string // as given by the caller
 }
 
-// Find resolves a ref. Whether the element still exists only the page can tell.
+// Find resolves a ref. Whether the element still exists is only known to the page.
 func (n *DocumentNumbers) Find(main *Frame, ref string) (Element, error) {
 	key, err := outline.ParseRef(ref)
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *DocumentNumbers) Find(main *Frame, ref string) (Element, error) {
 	return Element{Frame: doc.frame, LocalRef: local.String(), GivenRef: key.String()}, nil
 }
 
-// Explain turns what a script reported into words for the person who named the element.
+// Explain describes an error of a script for the caller who named the element.
 func (e Element) Explain(err error) error {
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return fmt.Errorf("%w %s: the page has navigated since; take a new snapshot", fault.ErrUnknownRef, e.GivenRef)
@@ -98,7 +98,7 @@ func (e Element) Explain(err error) error {
 	return err
 }
 
-// shownRef returns the ref that people know an element of the same document by; "" for one of another document.
+// shownRef returns the public ref of an element in the same document; "" for another document.
 func (e Element) shownRef(local string) string {
 	key, err := outline.ParseRef(local)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Frame is the documents of a tab that our scripts reach from one of them: its main frame, a frame of another process, or one
-// that another origin keeps apart in the process of the frame around it (a lodger, which shares that one's session), each with
-// the frames of the same origin below it. It outlives navigation. It is safe for concurrent use.
+// Frame is a set of documents of a tab that our scripts can reach from one of them, its root: the main frame, an
+// out-of-process iframe, or an in-process cross-origin frame (which shares the session of the surrounding frame), each
+// with the same-origin frames below it. It survives navigation. It is safe for concurrent use.
 type Frame struct {
 	*cdp.Session
 
@@ -23,43 +23,43 @@ type Frame struct {
 	parent        *Frame
 	world         *isolatedWorld
 	worldLock     worldCreation
-	documentCount int // counts the documents that went away
-	inputCount    int // counts input that was waited for
+	documentCount int // number of documents that are gone
+	inputCount    int // number of inputs waited for
 	cachedOwner   ownerRef
 }
 
-// New returns the frame that a session is attached to, or a lodger of that session. target is the id of its root frame, which is the
-// CDP target id of the former. parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
-// known.
+// New returns the frame that a session is attached to, or an in-process cross-origin frame of that session. target is
+// the id of its root frame, which equals the CDP target id of an attached one. parent is the Frame whose document
+// embeds it, nil for the main frame; embedder is the id of the actual embedding frame, if known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
 	return &Frame{Session: s, target: target, parent: parent, worldLock: newWorldCreation(), cachedOwner: ownerRef{parentFrame: embedder}}
 }
 
-// ID returns the protocol's id of the root frame.
+// ID returns the CDP frame id of the root frame.
 func (f *Frame) ID() proto.PageFrameID { return proto.PageFrameID(f.target) }
 
-// Parent returns the frame that embeds this one, or nil.
+// Parent returns the frame that embeds this one; nil for the main frame.
 func (f *Frame) Parent() *Frame {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.parent
 }
 
-// SetParent says that the document around the frame is one of another Frame than was thought.
+// SetParent corrects the frame that embeds this one.
 func (f *Frame) SetParent(parent *Frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.parent = parent
 }
 
-// EmbeddedIn returns the protocol's id of the very frame whose document embeds this one; "" if it is not known.
+// EmbeddedIn returns the CDP id of the frame whose document embeds this one; "" if unknown.
 func (f *Frame) EmbeddedIn() proto.PageFrameID {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return proto.PageFrameID(f.cachedOwner.parentFrame)
 }
 
-// DocumentToken names the document whose scripts ran last; "" if there is none.
+// DocumentToken identifies the document that our scripts ran in last; "" if there is none.
 func (f *Frame) DocumentToken() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,15 +69,15 @@ func (f *Frame) DocumentToken() string {
 	return f.world.token
 }
 
-// QuietState is how Quiet found the page.
+// QuietState is the state of the page after AwaitQuiet.
 type QuietState struct {
-	Outcome  string `json:"outcome"`  // whether guarded input reached its target: "hit", "miss", "untold" where scripts cannot tell, or "" if none came
-	Download bool   `json:"download"` // guarded input asked for a download, or was on what promises one
+	Outcome  string `json:"outcome"`  // of tracked input: "hit", "miss", "untold" if scripts cannot tell, "" for none
+	Download bool   `json:"download"` // tracked input requested a download, or its target looks like one
 	Title    string `json:"title"`    // of the frame's root document
 }
 
-// AwaitQuiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A
-// document that goes away meanwhile is fine: the zero Calm.
+// AwaitQuiet waits until the page's scripts have finished pending work, and with paint until a frame was drawn. If the
+// document goes away meanwhile it returns the zero QuietState without an error.
 func (f *Frame) AwaitQuiet(ctx context.Context, paint bool) (QuietState, error) {
 	return quietStateOrError(RunScript[QuietState](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}}))
 }
@@ -89,7 +89,7 @@ func quietStateOrError(calm QuietState, err error) (QuietState, error) {
 	return calm, err
 }
 
-// CancelQuiet ends a wait in the page that nobody is interested in any more.
+// CancelQuiet ends a wait in the page that is no longer needed.
 func (f *Frame) CancelQuiet() {
 	f.mu.Lock()
 	w := f.world
@@ -112,13 +112,13 @@ type Viewport struct {
 	FullHeight float64 `json:"fullHeight"`
 }
 
-// Viewport asks for the geometry of the frame's root document.
+// Viewport returns the geometry of the frame's root document.
 func (f *Frame) Viewport(ctx context.Context) (Viewport, error) {
 	return RunScript[Viewport](ctx, f, Script{Fn: "viewport"})
 }
 
-// ScriptLimit returns the time a script has for something that may take limit: a little less than what is left of ctx, so that
-// it can still say what was wrong.
+// ScriptLimit returns the time limit for a script that may take limit: slightly less than the time left in ctx, so that
+// it can still report what was wrong.
 func ScriptLimit(ctx context.Context, limit time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline) - 50*time.Millisecond; left < limit {

@@ -11,9 +11,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// SendInput sends input events to the session that takes them for the frame, waits until the page has handled them and then as
-// [Frame.AwaitQuiet] does. The script that waits goes out before the events: behind them it would have to wait until what they
-// changed is drawn.
+// SendInput sends input events through the session via, waits until the page has handled them and then as
+// [Frame.AwaitQuiet] does. The script that waits is sent before the events: sent after them, it would run only after
+// their effects are drawn.
 func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.Request) (QuietState, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
@@ -54,28 +54,28 @@ func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.
 			return QuietState{}, err
 		}
 	}
-	// The events may have gone to another frame, or the page may have kept them from us.
+	// The events may have gone to another frame, or the page may have hidden them from our script.
 	if text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false); err == nil && !settled.Answered() {
-		f.Post(proto.RuntimeEvaluate{Expression: "void (" + text + ")", ContextID: w.context}) // no object is left there
+		f.Post(proto.RuntimeEvaluate{Expression: "void (" + text + ")", ContextID: w.context}) // no remote object
 	}
 	return quietStateOrError(awaitAnswer[QuietState](ctx, f, w, settled))
 }
 
-// EndEdit stands with the events that change a field which one of our scripts has prepared: the script that waits for them then
-// sees whether they did, see edit in input.js. The browser gets nothing for it.
+// EndEdit marks the end of the events that change a field prepared by one of our scripts: the waiting script then
+// checks whether they did; see edit in input.js. Nothing is sent to the browser for it.
 type EndEdit struct{}
 
-// ProtoReq makes it one of the events.
+// ProtoReq implements [proto.Request].
 func (EndEdit) ProtoReq() string { return "" }
 
-// Earlier stands with events and says how many keys and buttons were let go since the page was last waited for: the script that
-// waits is not to take them for those of the events.
+// Earlier says how many keys and buttons were released since the last wait, so that the waiting script does not count
+// them as part of these events. Nothing is sent to the browser for it.
 type Earlier int
 
-// ProtoReq makes it one of the events.
+// ProtoReq implements [proto.Request].
 func (Earlier) ProtoReq() string { return "" }
 
-// countTexts counts the texts that are put in as a whole.
+// countTexts counts the events that insert text.
 func countTexts(events []proto.Request) int {
 	n := 0
 	for _, event := range events {
@@ -86,7 +86,7 @@ func countTexts(events []proto.Request) int {
 	return n
 }
 
-// CountReleases counts the keys and buttons that are let go.
+// CountReleases counts the events that release keys and buttons.
 func CountReleases(events []proto.Request) int {
 	n := 0
 	for _, event := range events {
@@ -104,7 +104,7 @@ func CountReleases(events []proto.Request) int {
 	return n
 }
 
-// nextInputNumber numbers input that is waited for.
+// nextInputNumber returns a number for input to wait for.
 func (f *Frame) nextInputNumber() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,11 +112,10 @@ func (f *Frame) nextInputNumber() int {
 	return f.inputCount
 }
 
-// Keyboard knows which keys are held down from one action to the next. Its zero value is one that nobody touches. It is
-// not safe for concurrent use.
+// Keyboard tracks the keys held down between actions. In the zero value none is. It is not safe for concurrent use.
 type Keyboard struct{ down []keyDef }
 
-// ModifierBits returns the modifiers that are held, see [Modifiers].
+// ModifierBits returns the held modifiers; see [Modifiers].
 func (b *Keyboard) ModifierBits() int {
 	bits := 0
 	for _, k := range b.down {
@@ -125,7 +124,7 @@ func (b *Keyboard) ModifierBits() int {
 	return bits
 }
 
-// Down presses the keys of a chord that are not down yet, in order, and keeps them down.
+// Down returns the events that press the keys of a chord that are not held yet, in order, and records them as held.
 func (b *Keyboard) Down(c Chord) []proto.Request {
 	var events []proto.Request
 	for _, k := range c.keys() {
@@ -139,7 +138,8 @@ func (b *Keyboard) Down(c Chord) []proto.Request {
 	return events
 }
 
-// Up lets the keys of a chord go, the last first. One that is not down is let go all the same: a page may think it is.
+// Up returns the events that release the keys of a chord, in reverse order. It includes keys that are not held: the
+// page may believe they are.
 func (b *Keyboard) Up(c Chord) []proto.Request {
 	var events []proto.Request
 	for _, k := range slices.Backward(c.keys()) {
@@ -153,7 +153,7 @@ func (b *Keyboard) Up(c Chord) []proto.Request {
 // keys returns all keys of the chord.
 func (c Chord) keys() []keyDef { return append(slices.Clone(c.modifiers), c.key) }
 
-// sameKey reports whether two keys are one on the keyboard.
+// sameKey reports whether two keys are the same physical key.
 func (k keyDef) sameKey(o keyDef) bool {
 	if k.code == "" {
 		return k.name == o.name
@@ -161,10 +161,10 @@ func (k keyDef) sameKey(o keyDef) bool {
 	return k.code == o.code
 }
 
-// IsIdle reports whether no key is down.
+// IsIdle reports whether no key is held.
 func (b *Keyboard) IsIdle() bool { return len(b.down) == 0 }
 
-// Point is a place in a viewport, in CSS pixels.
+// Point is a position in a viewport, in CSS pixels.
 type Point struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
@@ -174,7 +174,7 @@ var modifierMasks = map[string]int{
 	"alt": 1, "option": 1, "control": 2, "ctrl": 2, "controlormeta": 2, "meta": 4, "cmd": 4, "command": 4, "shift": 8,
 }
 
-// ModifierBits returns the bit field that CDP uses for modifier keys. The error wraps [fault.ErrInvalid].
+// ModifierBits returns the CDP bit field for names of modifier keys. The error wraps [fault.ErrInvalid].
 func ModifierBits(names []string) (int, error) {
 	bits := 0
 	for _, name := range names {
@@ -189,20 +189,20 @@ func ModifierBits(names []string) (int, error) {
 
 func normalizeName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// Mouse builds the events of a mouse at one place.
+// Mouse builds the events of a mouse at one position.
 type Mouse struct {
 	At        Point
 	Button    string // left (if empty), right, middle, back, forward
-	Modifiers int    // modifiers held, see [Modifiers]
+	Modifiers int    // held modifiers; see [Modifiers]
 }
 
-// MouseButtons returns the names of a mouse's buttons.
+// MouseButtons returns the names of the mouse buttons.
 func MouseButtons() []string { return []string{"left", "right", "middle", "back", "forward"} }
 
-// ButtonBit returns the bit by which CDP tells that a button is down.
+// ButtonBit returns the button's bit in the CDP field buttons.
 func (m Mouse) ButtonBit() int { return 1 << max(slices.Index(MouseButtons(), m.Button), 0) }
 
-// Move returns a move to the place; held says that the button is down meanwhile.
+// Move returns a move to the position; held reports whether the button is pressed.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 	ev := proto.InputDispatchMouseEvent{
 		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Modifiers, Button: proto.InputMouseButtonNone,
@@ -214,12 +214,12 @@ func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 	return ev
 }
 
-// Press presses the button, for the count-th click in a row.
+// Press returns a press of the button, as number count of consecutive clicks.
 func (m Mouse) Press(count int) proto.InputDispatchMouseEvent {
 	return m.event(proto.InputDispatchMouseEventTypeMousePressed, count)
 }
 
-// Release lets go of the button.
+// Release returns a release of the button.
 func (m Mouse) Release(count int) proto.InputDispatchMouseEvent {
 	return m.event(proto.InputDispatchMouseEventTypeMouseReleased, count)
 }
@@ -237,7 +237,7 @@ func (m Mouse) button() proto.InputMouseButton {
 	return proto.InputMouseButton(m.Button)
 }
 
-// Wheel turns the wheel by CSS pixels, right and down being positive.
+// Wheel returns a wheel event in CSS pixels; right and down are positive.
 func (m Mouse) Wheel(dx, dy float64) proto.InputDispatchMouseEvent {
 	return proto.InputDispatchMouseEvent{
 		Type: proto.InputDispatchMouseEventTypeMouseWheel, X: m.At.X, Y: m.At.Y, DeltaX: dx, DeltaY: dy, Modifiers: m.Modifiers,

@@ -11,13 +11,13 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// keyDef is a key of a US keyboard, with the names and codes of UI Events.
+// keyDef is a key of a US keyboard, with the names and codes of the UI Events specification.
 type keyDef struct {
 	name        string // KeyboardEvent.key
 	code        string // KeyboardEvent.code
 	keyCode     int    // Windows virtual key code
-	text        string // what it types, if anything
-	modifierBit int    // for a modifier, its bit
+	text        string // the text it types; "" for none
+	modifierBit int    // bit of a modifier key; 0 for others
 }
 
 var namedKeys = map[string]keyDef{
@@ -43,7 +43,8 @@ var keyAliases = map[string]string{
 	"pgdown": "pagedown",
 }
 
-// punctuationKeys is the US layout of the keys that are neither letters nor digits: code, virtual key code, plain and shifted.
+// punctuationKeys are the keys of the US layout other than letters and digits: code, virtual key code, plain and
+// shifted text.
 var punctuationKeys = []struct {
 	code    string
 	num     int
@@ -64,21 +65,21 @@ var punctuationKeys = []struct {
 
 const shiftedDigits = ")!@#$%^&*("
 
-// Chord is a key with the modifiers held while it is pressed.
+// Chord is a key with the modifiers to hold while it is pressed.
 type Chord struct {
 	modifiers []keyDef
 	key       keyDef
-	heldBits  int // modifiers that are down before and after it
+	heldBits  int // modifiers already held
 }
 
-// WithModifiers returns the chord while these modifiers are down already, see [Modifiers].
+// WithModifiers returns the chord for when these modifiers are already held; see [Modifiers].
 func (c Chord) WithModifiers(bits int) Chord {
 	c.heldBits = bits
 	c.modifiers = slices.DeleteFunc(slices.Clone(c.modifiers), func(k keyDef) bool { return k.modifierBit&bits != 0 })
 	return c
 }
 
-// ParseChord reads keys as Playwright names them: Enter, a, Control+Shift+T, with the usual short forms. The error wraps
+// ParseChord parses keys as Playwright names them: Enter, a, Control+Shift+T, and common abbreviations. The error wraps
 // [fault.ErrInvalid].
 func ParseChord(text string) (Chord, error) {
 	var c Chord
@@ -99,7 +100,7 @@ func ParseChord(text string) (Chord, error) {
 	return c, nil
 }
 
-// splitChord splits at + signs; a + at the end is the key itself.
+// splitChord splits text at + signs; a + at the end is the key itself.
 func splitChord(text string) []string {
 	if text == "+" {
 		return []string{"+"}
@@ -126,7 +127,7 @@ func findKey(name string) (keyDef, bool) {
 	return k, ok
 }
 
-// runeKey returns the key that types a character; one that no key of the layout types has no code.
+// runeKey returns the key that types a character; its code is empty if the layout has none.
 func runeKey(r rune) keyDef {
 	text := string(r)
 	switch {
@@ -143,7 +144,7 @@ func runeKey(r rune) keyDef {
 		return namedKeys["space"]
 	}
 	if i := strings.IndexRune(shiftedDigits, r); i >= 0 {
-		return keyDef{name: text, code: "Digit" + string(rune('0'+i)), keyCode: '0' + i, text: text} //nolint:gosec // there are ten digits
+		return keyDef{name: text, code: "Digit" + string(rune('0'+i)), keyCode: '0' + i, text: text} //nolint:gosec // ten digits
 	}
 	for _, p := range punctuationKeys {
 		if strings.ContainsRune(p.symbols, r) {
@@ -153,10 +154,10 @@ func runeKey(r rune) keyDef {
 	return keyDef{name: text, text: text}
 }
 
-// RuneChord returns the chord that types one character.
+// RuneChord returns the chord that types a character.
 func RuneChord(r rune) Chord { return Chord{key: runeKey(r)} }
 
-// HasKey reports whether a key of the layout types the character; others are inserted.
+// HasKey reports whether the layout has a key for the character; others are inserted as text.
 func HasKey(r rune) bool { return runeKey(r).code != "" }
 
 // EnterChord returns the Enter key.
@@ -165,21 +166,21 @@ func EnterChord() Chord { return Chord{key: namedKeys["enter"]} }
 // DeleteChord returns the Delete key.
 func DeleteChord() Chord { return Chord{key: namedKeys["delete"]} }
 
-// Split returns the result of Events in two halves: all keys down, and all keys up again.
+// Split returns the result of Events in two halves: pressing all keys, and releasing them.
 func (c Chord) Split() (down, up []proto.Request) {
 	events := c.Events()
 	at := len(events) - 1 - len(c.modifiers)
 	return events[:at], events[at:]
 }
 
-// The edits that a chord makes with the clipboard.
+// Clipboard operations of chords.
 const (
 	EditCopy  = "copy"
 	EditCut   = "cut"
 	EditPaste = "paste"
 )
 
-// ClipboardEdit returns what the chord does with the clipboard: [EditCopy], [EditCut], [EditPaste] or "".
+// ClipboardEdit returns the chord's clipboard operation: [EditCopy], [EditCut], [EditPaste] or "".
 func (c Chord) ClipboardEdit() string {
 	bits := c.heldBits
 	for _, k := range c.modifiers {
@@ -188,13 +189,13 @@ func (c Chord) ClipboardEdit() string {
 	return c.key.clipboardEdit(bits)
 }
 
-// ClipboardEdit returns what a key, as UI Events name it, does with the clipboard while these modifiers are down.
+// ClipboardEdit returns the clipboard operation of a key, as named in UI Events, with these modifiers.
 func ClipboardEdit(key string, modifiers int) string {
 	return keyDef{name: key}.clipboardEdit(modifiers)
 }
 
 func (k keyDef) clipboardEdit(bits int) string {
-	const shift, command = 8, 2 | 4 // Control, or Meta
+	const shift, command = 8, 2 | 4 // Control or Meta
 	key := strings.ToLower(k.name)
 	switch {
 	case bits&command != 0 && (key == "c" || key == "insert"):
@@ -207,7 +208,7 @@ func (k keyDef) clipboardEdit(bits int) string {
 	return ""
 }
 
-// Events returns what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
+// Events returns the events of a keyboard for the chord: modifiers down, key down and up, modifiers up.
 func (c Chord) Events() []proto.Request {
 	var events []proto.Request
 	bits := c.heldBits
@@ -224,7 +225,7 @@ func (c Chord) Events() []proto.Request {
 	return events
 }
 
-// shifted returns the key while these modifiers are down.
+// shifted returns the key with these modifiers.
 func (k keyDef) shifted(bits int) keyDef {
 	if bits&8 != 0 && len(k.text) == 1 && k.text >= "a" && k.text <= "z" {
 		k.text, k.name = strings.ToUpper(k.text), strings.ToUpper(k.name)
@@ -232,7 +233,7 @@ func (k keyDef) shifted(bits int) keyDef {
 	return k
 }
 
-// press returns the key going down while these modifiers are.
+// press returns the event of pressing the key with these modifiers.
 func (k keyDef) press(bits int) proto.InputDispatchKeyEvent {
 	down, text := proto.InputDispatchKeyEventTypeKeyDown, k.text
 	if text == "" || bits&^8 != 0 {
@@ -249,11 +250,11 @@ func (k keyDef) event(kind proto.InputDispatchKeyEventType, bits int, text strin
 	}
 }
 
-// noCommand is an editor command that does nothing. Chromium knows the shortcuts of the clipboard also where it is sent no command,
-// and would use the desktop's, or that of all pages of its process; what it is told to do instead it takes for the shortcut.
+// noCommand is an editor command without effect. Without a command Chromium handles clipboard shortcuts itself, with
+// the desktop's clipboard or one shared by all pages of its process; given this command it executes that instead.
 const noCommand = "defaultParagraphSeparator"
 
-// editorCommands names the editor command of a shortcut: without a window system Chromium does not find it by itself.
+// editorCommands returns the editor command of a shortcut, which Chromium does not find without a window system.
 func editorCommands(k keyDef, bits int) []string {
 	if k.clipboardEdit(bits) != "" {
 		return []string{noCommand}

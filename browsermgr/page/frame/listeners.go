@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// maxListeningElements bounds the elements that are looked at because scripts listen to clicks on them.
+	// maxListeningElements bounds the elements examined because scripts listen for clicks on them.
 	maxListeningElements = 1000
-	// A document with manyListeners is asked again after listenersInterval only: the answer takes Chromium some 20 µs for each.
+	// A document with manyListeners is queried only every listenersInterval, since Chromium takes about 20 µs for each.
 	manyListeners     = 2000
 	listenersInterval = 10 * time.Second
 )
 
-// setListenersScript hands elements to our scripts.
+// setListenersScript passes elements to our scripts.
 const setListenersScript = `function (token, all, fresh, ...elements) { return __clank(token, 'listen', [all, fresh, ...elements]); }`
 
-// clickListeners are the elements of a document that scripts listen to clicks on, as our scripts know them.
+// clickListeners are the elements of a document with click listeners, as last passed to our scripts.
 type clickListeners struct {
-	documentCall *cdp.Call                   // finds the document; nil if it was taken by somebody, or for a lodger
-	document     proto.RuntimeRemoteObjectID // as an object of the page, to ask about; "" before the first time
+	documentCall *cdp.Call                   // finds the document; nil once taken, or for an in-process cross-origin frame
+	document     proto.RuntimeRemoteObjectID // as an object of the page's world; "" until known
 	elements     []listeningElement
-	askAgainAt   time.Time // not asked again before
+	askAgainAt   time.Time // time of the next query
 }
 
-// listeningElement is the number by which our scripts know an element that is listened to: its node, and in the last two bits
-// what for.
+// listeningElement identifies an element with listeners for our scripts: its node id and, in the last two bits, the
+// kind of listener.
 type listeningElement int64
 
-// What an element is listened to for, as listen.js has it.
+// Kinds of listeners, as in listen.js.
 const (
 	hearsClicks listeningElement = 1
 	hearsDrops  listeningElement = 2
@@ -43,16 +43,17 @@ const (
 
 func (e listeningElement) node() proto.DOMBackendNodeID { return proto.DOMBackendNodeID(e >> 2) }
 
-// ListenerQuery is a question on its way: which elements do scripts of the page listen to clicks on? CDP alone knows
-// (DOMDebugger.getEventListeners). It goes out before a script that looks at the page, so that the answer is there with that one's.
+// ListenerQuery is a query in progress for the elements with click listeners, which only CDP can list
+// (DOMDebugger.getEventListeners). It is sent before a script that examines the page, so that both answers arrive
+// together.
 type ListenerQuery struct {
 	frame    *Frame
 	world    *isolatedWorld
-	document *cdp.Call // nil if it is known
-	answer   *cdp.Call // nil if that is not, or nothing was asked
+	document *cdp.Call // nil if the document is known
+	answer   *cdp.Call // nil if the document is not known or nothing was sent
 }
 
-// QueryListeners asks which elements are listened to. The answer is taken by [ListenerQuery.Apply].
+// QueryListeners sends the query. [ListenerQuery.Apply] uses the answer.
 func (f *Frame) QueryListeners(ctx context.Context) (*ListenerQuery, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
@@ -78,9 +79,10 @@ func (f *Frame) QueryListeners(ctx context.Context) (*ListenerQuery, error) {
 	return l, explainLost(err)
 }
 
-// findDocument asks for the document as an object of the page's own world. Our scripts' object of it would not do: asked about that, Chromium
-// (156) mixes up the objects that nodes have in either world, and the next scavenge crashes the renderer, or what our scripts keep by an
-// element is lost. A lodger's page has no world that could be named; [ListenerQuery.pageDocument] goes on from ours there.
+// findDocument requests the document as an object of the page's own world. With an object of our scripts' world,
+// Chromium (156) mixes up the wrappers of nodes in both worlds: the next scavenge crashes the renderer, or data that
+// our scripts keep for an element is lost. The world of an in-process cross-origin frame cannot be named; there
+// [ListenerQuery.pageDocument] starts from ours.
 func (f *Frame) findDocument(w *isolatedWorld) *cdp.Call {
 	find := proto.RuntimeEvaluate{Expression: "document"}
 	if f.sharesParentSession() {
@@ -89,7 +91,7 @@ func (f *Frame) findDocument(w *isolatedWorld) *cdp.Call {
 	return f.Begin(find)
 }
 
-// sharesParentSession says that the frame shares the session of the one around it.
+// sharesParentSession reports whether the frame uses its parent's session.
 func (f *Frame) sharesParentSession() bool {
 	parent := f.Parent()
 	return parent != nil && parent.Session == f.Session
@@ -100,7 +102,7 @@ func (l *ListenerQuery) send(document proto.RuntimeRemoteObjectID) {
 	l.answer = l.frame.Begin(proto.DOMDebuggerGetEventListeners{ObjectID: document, Depth: &all, Pierce: true})
 }
 
-// sendForDocument asks about the document that was found.
+// sendForDocument sends the query once the document was found.
 func (l *ListenerQuery) sendForDocument(ctx context.Context) error {
 	document, err := l.pageDocument(ctx)
 	if err != nil {
@@ -113,7 +115,7 @@ func (l *ListenerQuery) sendForDocument(ctx context.Context) error {
 	return nil
 }
 
-// Apply tells our scripts what has changed, and reports whether a snapshot would show that.
+// Apply passes changes to our scripts, and reports whether a snapshot would show them.
 func (l *ListenerQuery) Apply(ctx context.Context) (bool, error) {
 	if l.document == nil && l.answer == nil {
 		return false, nil
@@ -133,13 +135,13 @@ func (l *ListenerQuery) Apply(ctx context.Context) (bool, error) {
 	shown, err := l.sendToScripts(ctx, elements, known)
 	if err != nil {
 		f.mu.Lock()
-		w.listeners.elements = nil // what our scripts know is unknown: all are told the next time
+		w.listeners.elements = nil // unknown to our scripts now, so that all are passed next time
 		f.mu.Unlock()
 	}
 	return shown, explainLost(err)
 }
 
-// wait returns the elements, in document order.
+// wait returns the elements in document order.
 func (l *ListenerQuery) wait(ctx context.Context) ([]listeningElement, error) {
 	if l.answer == nil {
 		if err := l.sendForDocument(ctx); err != nil {
@@ -154,7 +156,7 @@ func (l *ListenerQuery) wait(ctx context.Context) ([]listeningElement, error) {
 	}
 	if err := l.answer.Wait(ctx, &res); err != nil {
 		l.frame.mu.Lock()
-		l.world.listeners.document = "" // it may be one that went away
+		l.world.listeners.document = "" // the document may be gone
 		l.frame.mu.Unlock()
 		return nil, err
 	}
@@ -214,7 +216,7 @@ func (l *ListenerQuery) pageDocument(ctx context.Context) (proto.RuntimeRemoteOb
 	return theirs.Object.ObjectID, nil
 }
 
-// sendToScripts hands the elements that are not known yet to our scripts.
+// sendToScripts passes elements that our scripts do not know yet.
 func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []listeningElement) (bool, error) {
 	f := l.frame
 	had := make(map[listeningElement]bool, len(known))
@@ -236,7 +238,7 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 			if ctx.Err() != nil || cdp.IsDocumentGone(err) {
 				return false, err
 			}
-			args = append(args, &proto.RuntimeCallArgument{Value: gson.New(nil)}) // it went away, or is not for this world
+			args = append(args, &proto.RuntimeCallArgument{Value: gson.New(nil)}) // gone, or of another world
 			continue
 		}
 		defer f.Post(proto.RuntimeReleaseObject{ObjectID: node.Object.ObjectID})
@@ -254,7 +256,7 @@ func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []lis
 	return res.Result.Value.Value, err
 }
 
-// HearsHover reports whether scripts of the page listen on an element, or on the one around it, to the pointer coming.
+// HearsHover reports whether scripts of the page listen for hover events on an element or its parent.
 func (f *Frame) HearsHover(ctx context.Context, of Locator) (bool, error) {
 	id, err := ScriptObject(ctx, f, Script{Fn: "element", Arg: of})
 	if err != nil {
@@ -278,7 +280,7 @@ func (f *Frame) HearsHover(ctx context.Context, of Locator) (bool, error) {
 	return false, nil
 }
 
-// hearsHover asks about one element, as an object of the page's own world; see [Frame.findDocument].
+// hearsHover checks one element, given as an object of the page's own world; see [Frame.findDocument].
 func (f *Frame) hearsHover(ctx context.Context, id proto.RuntimeRemoteObjectID) (bool, error) {
 	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})
 	if err != nil {

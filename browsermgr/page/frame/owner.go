@@ -11,10 +11,10 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// ownerRef is where a frame sits in its parent: the ref of its frame element there.
+// ownerRef is the ref of a frame's element in its parent.
 type ownerRef struct {
 	parentFrame string
-	world       *isolatedWorld // the parent's, when ref was found
+	world       *isolatedWorld // the parent's world when ref was found
 	ref         string
 }
 
@@ -52,7 +52,7 @@ func (f *Frame) FindOwner(ctx context.Context) (string, error) {
 	return ref, nil
 }
 
-// ownerRefScript runs on the frame element: it gives it a ref in the registry of its local root.
+// ownerRefScript is called on the frame element: it assigns a ref in the registry of its local root.
 const ownerRefScript = `function (token) {
 	for (let w = this.ownerDocument.defaultView; w; w = w.parent === w ? null : w.parent) {
 		if (w.__clank) return w.__clank(token, 'refOf', this);
@@ -91,8 +91,8 @@ func (f *Frame) requestOwner(ctx context.Context, parent *Frame, parentFrame pro
 	return res.Result.Value.Value, err
 }
 
-// MapToParent maps a point of a frame to the root document of its parent, where the frame must be on top; until
-// deadline it is given time to get there.
+// MapToParent maps a point of a frame to the root document of its parent. The frame must be visible there at that
+// point, and has until deadline to become so.
 func (f *Frame) MapToParent(ctx context.Context, at Point, deadline time.Time) (Point, error) {
 	parent := f.Parent()
 	ref, err := f.FindOwner(ctx)

@@ -8,51 +8,51 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// RefMode says how the refs of a snapshot are numbered, and how long they hold.
+// RefMode says how the refs of a snapshot are numbered, and how long they are valid.
 type RefMode int
 
 const (
-	// RefModeStable refs are given once for the life of an element: an element has the same one in each snapshot.
+	// RefModeStable refs are assigned for the life of an element, which keeps its ref in each snapshot.
 	RefModeStable RefMode = iota
-	// RefModeUntilNavigation refs are own ones that end when any frame navigates.
+	// RefModeUntilNavigation refs are like stable ones, but expire when any frame navigates.
 	RefModeUntilNavigation
-	// RefModeTree refs (ax1, ax2, …) count the nodes of one accessibility tree. They stand beside the others.
+	// RefModeTree refs (ax1, ax2, …) number the nodes of one accessibility tree. They do not replace the others.
 	RefModeTree
 )
 
-// BoundElement is an element as a snapshot found it: the name that the scripts of a frame's document gave it.
+// BoundElement is an element found by a snapshot, named as by the scripts of its frame's document.
 type BoundElement struct {
 	Frame         *Frame
 	DocumentToken string // of the document's world
-	LocalRef      string // ref there; "" if the node is no element
-	// Secret says that what the element holds must not be told. Only [Frame.Bind] finds out.
+	LocalRef      string // ref in that document; "" if the node is not an element
+	// Secret reports that the element's value must not be disclosed. Only [Frame.Bind] sets it.
 	Secret bool
 }
 
-// SeenElements holds what a snapshot showed of a document, to tell later what is new.
+// SeenElements holds the elements of a document that a snapshot showed, to find new ones later.
 type SeenElements struct {
 	Document string
 	Elements map[string]struct{}
 }
 
-// RefSet is what a finished snapshot has to say about refs.
+// RefSet holds the refs of a finished snapshot.
 type RefSet struct {
 	Mode   RefMode
-	Bounds []BoundElement // of RefModeTree, in order
-	// Family names the snapshots that are compared with each other; "" for none.
+	Bounds []BoundElement // for RefModeTree, in order
+	// Family identifies snapshots that are compared with each other; "" for none.
 	Family string
 	Seen   SeenElements
 }
 
-// maxFamilies bounds how many kinds of snapshots of a tab are compared with their predecessors.
+// maxFamilies bounds the families of snapshots kept for a tab.
 const maxFamilies = 16
 
-// RefRegistry says what the refs of a tab mean: those of the snapshot that was published last. The zero value is ready for
-// use. It is safe for concurrent use.
+// RefRegistry resolves the refs of a tab: those of the last published snapshot. The zero value is ready for use. It is
+// safe for concurrent use.
 type RefRegistry struct {
 	mu            sync.Mutex
 	lastBegun     uint64
-	lastPublished uint64 // number of the capture that was published last
+	lastPublished uint64 // number of the last published capture
 	lastTree      uint64 // the same for accessibility trees
 	mode          RefMode
 	ended         bool // a frame has navigated since; for RefModeUntilNavigation
@@ -61,7 +61,8 @@ type RefRegistry struct {
 	seen          map[string]SeenElements
 }
 
-// BeginCapture gives a capture its number: of two, the one that began later wins, whichever ends first.
+// BeginCapture returns the number of a new capture: of two captures the one that began later wins, even if it ends
+// first.
 func (r *RefRegistry) BeginCapture() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +70,8 @@ func (r *RefRegistry) BeginCapture() uint64 {
 	return r.lastBegun
 }
 
-// Publish makes the refs of a capture those of the tab and reports whether that was done: not if a later one was
-// published already, or the tab has shown another document since.
+// Publish makes the refs of a capture those of the tab and returns true, unless a later capture was published already
+// or the tab has navigated since.
 func (r *RefRegistry) Publish(capture uint64, p RefSet) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,8 +97,8 @@ func (r *RefRegistry) Publish(capture uint64, p RefSet) bool {
 	return true
 }
 
-// Previous returns the elements that the last snapshot of a family showed of the same document; ok is false if
-// there was none.
+// Previous returns the elements that the last snapshot of a family showed of the same document; ok is false if there
+// was none.
 func (r *RefRegistry) Previous(family, document string) (elements map[string]struct{}, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,14 +109,14 @@ func (r *RefRegistry) Previous(family, document string) (elements map[string]str
 	return seen.Elements, true
 }
 
-// DocumentNumber returns the number that own refs show for a document, see [DocumentNumbers.Number].
+// DocumentNumber returns the number of a document in refs; see [DocumentNumbers.Number].
 func (r *RefRegistry) DocumentNumber(f *Frame, token string, local int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.numbers.Number(f, token, local)
 }
 
-// Reset forgets everything: the main frame shows another document. Captures that began before are not published.
+// Reset drops everything because the main frame navigated. Captures that began earlier are not published.
 func (r *RefRegistry) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,14 +125,14 @@ func (r *RefRegistry) Reset() {
 	r.numbers = DocumentNumbers{}
 }
 
-// FrameNavigated notes that an embedded frame shows another document.
+// FrameNavigated records that a subframe navigated.
 func (r *RefRegistry) FrameNavigated() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = r.mode == RefModeUntilNavigation
 }
 
-// Find resolves a ref. Whether the element still exists only the page can tell.
+// Find resolves a ref. Whether the element still exists is only known to the page.
 func (r *RefRegistry) Find(main *Frame, ref string) (Element, error) {
 	key, err := outline.ParseRef(ref)
 	if err != nil {

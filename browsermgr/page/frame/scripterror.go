@@ -7,7 +7,7 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// ScriptError is an expected "no" of one of our scripts.
+// ScriptError is an expected failure of one of our scripts.
 type ScriptError struct {
 	Code    string       `json:"code"`
 	Role    string       `json:"role"`
@@ -16,13 +16,13 @@ type ScriptError struct {
 	Kind    string       `json:"kind"`
 	Text    string       `json:"text"`
 	Options []string     `json:"options"`
-	Ref     string       `json:"ref"` // of what lies on top, in its document's own words
+	Ref     string       `json:"ref"` // of the element on top, in its document's own numbering
 	By      *ScriptError `json:"by"`
 }
 
 func (f *ScriptError) Error() string { return "the page's script answered " + f.Code }
 
-// subject returns the element in words: button "Buy".
+// subject describes the element: button "Buy".
 func (f *ScriptError) subject() string {
 	role := f.Role
 	if role == "" || role == "generic" {
@@ -55,7 +55,7 @@ func (f *ScriptError) shownRef() string {
 	return fmt.Sprintf(" [ref=%s]", f.Ref)
 }
 
-// Explain puts the failure into words. given is the ref or selector the element was named by.
+// Explain describes the failure. given is the ref or selector that the caller used.
 func (f *ScriptError) Explain(given string) error {
 	stuck := func(why string) error {
 		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), why, fault.ErrNotInteractable)
@@ -89,7 +89,7 @@ func (f *ScriptError) Explain(given string) error {
 	return f.explainValue(given)
 }
 
-// explainValue returns an error for a failure with a value rather than with reaching the element.
+// explainValue describes a failure with a value rather than with reaching the element.
 func (f *ScriptError) explainValue(given string) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), fmt.Sprintf(format, args...), fault.ErrNotInteractable)
@@ -122,7 +122,7 @@ func (f *ScriptError) explainValue(given string) error {
 	return f
 }
 
-// fieldFormat says what a field of a kind takes (HTML, "Dates and times").
+// fieldFormat returns the format of a field's value (HTML, "Dates and times").
 func fieldFormat(kind string) string {
 	format := map[string]string{
 		"date": "2026-01-31", "time": "14:05", "datetime-local": "2026-01-31T14:05", "month": "2026-01", "week": "2026-W05", "color": "#ff4500", "number": "12.5",

@@ -10,7 +10,7 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// installShadowScript runs on the host: it hands the closed root to the scripts of the host's local root.
+// installShadowScript is called on a host: it passes the closed root to the scripts of the host's local root.
 const installShadowScript = `function (root, token) {
 	for (let w = this.ownerDocument.defaultView; w; w = w.parent === w ? null : w.parent) {
 		if (w.__clank) return w.__clank(token, 'adopt', [this, root]);
@@ -18,7 +18,7 @@ const installShadowScript = `function (root, token) {
 	return {lost: true};
 }`
 
-// domNode is what is used of CDP's Node.
+// domNode holds the fields used of CDP's DOM.Node.
 type domNode struct {
 	NodeName    string `json:"nodeName"`
 	ShadowRoots []struct {
@@ -27,29 +27,30 @@ type domNode struct {
 	} `json:"shadowRoots"`
 }
 
-// MaxShadowDepth bounds how deep closed shadow roots are followed.
+// MaxShadowDepth bounds the nesting of closed shadow roots to open.
 const MaxShadowDepth = 8
 
-// ShadowSuspect is what a script found in a document in which more may be behind closed shadow roots.
+// ShadowSuspect is the result of a script for a document that may have content in closed shadow roots.
 type ShadowSuspect interface {
-	SuspectedShadowHosts() int // elements that may have one
+	SuspectedShadowHosts() int // number of elements that may have one
 }
 
-// RunInShadows runs a script that takes something from the document, and runs it again as long as closed shadow roots could be opened to it.
+// RunInShadows runs a script that reads a document, and repeats it while more closed shadow roots could be opened to
+// it.
 func RunInShadows[T ShadowSuspect](ctx context.Context, f *Frame, s Script) (T, error) {
 	for level := 1; ; level++ {
 		found, err := RunScript[T](ctx, f, s)
 		if err != nil || found.SuspectedShadowHosts() == 0 || level == MaxShadowDepth {
 			return found, err
 		}
-		if more, _ := f.OpenClosedShadows(ctx); more == 0 { // after an error what was found is less whole, but true
+		if more, _ := f.OpenClosedShadows(ctx); more == 0 { // after an error the result is less complete
 			return found, nil
 		}
 	}
 }
 
-// OpenClosedShadows lets our scripts into the closed shadow roots of the elements that the last script suspected to have one,
-// and returns how many it found. The page notices nothing.
+// OpenClosedShadows gives our scripts access to the closed shadow roots of the elements that the last script suspected
+// to have one, and returns how many there are. The page cannot notice.
 func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	list, err := ScriptObject(ctx, f, Script{Fn: "hosts"})
 	if err != nil {
@@ -73,11 +74,11 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	return found, err
 }
 
-// ClosedRoot is a closed shadow root and its host, as objects of a world.
+// ClosedRoot is a closed shadow root and its host, as remote objects of one world.
 type ClosedRoot struct{ Host, Root proto.RuntimeRemoteObjectID }
 
-// ClosedRoots returns the closed shadow roots of elements, given as an array in the page, for a world. release must be
-// called; it releases the array, too.
+// ClosedRoots returns the closed shadow roots of elements, given as an array in the page, as objects of a world. The
+// caller must call release, which also releases the array.
 func (f *Frame) ClosedRoots(
 	ctx context.Context, elements proto.RuntimeRemoteObjectID, world proto.RuntimeExecutionContextID,
 ) (roots []ClosedRoot, release func(), err error) {
@@ -104,7 +105,7 @@ func (f *Frame) ClosedRoots(
 			if ctx.Err() != nil || cdp.IsDocumentGone(err) {
 				return roots, release, explainLost(err)
 			}
-			continue // it left the page meanwhile
+			continue // it was removed from the page
 		}
 		for _, root := range res.Node.ShadowRoots {
 			if root.ShadowRootType != "closed" {

@@ -8,7 +8,7 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// Snapshot is a page as text, one node a line, two spaces a level:
+// Snapshot is a page as text, one node per line, indented by two spaces per level:
 //
 //   - role "name" [attribute] [ref=e12]: text
 type Snapshot struct {
@@ -18,70 +18,71 @@ type Snapshot struct {
 	Truncated bool
 	// Status is the HTTP status of the document; 0 if unknown.
 	Status int
-	// NewElements counts the refs that the previous snapshot did not have; nil for the first one of a document and for
-	// snapshots that are not compared.
+	// NewElements counts the refs that the previous snapshot did not have; nil for the first one of a document and
+	// without Delta.
 	NewElements *int
-	// Reason says why there is nothing to see; "" if there is something.
+	// Reason says why the snapshot is empty; "" if it is not.
 	Reason string
 }
 
 // Refs lists the refs of the snapshot in order of appearance.
 func (s Snapshot) Refs() []outline.Ref { return outline.ListRefs(s.Text) }
 
-// Describe returns the refs by name, and measures the snapshot.
+// Describe returns the refs by name, and statistics of the snapshot.
 func (s Snapshot) Describe() (map[string]outline.RefInfo, outline.Stats) {
 	refs := s.Refs()
 	return outline.RefsByName(refs), outline.MeasureText(s.Text, refs)
 }
 
-// RefStyle says how the refs of a snapshot are numbered.
+// RefStyle says how a snapshot numbers its refs.
 type RefStyle string
 
-// The values of [Refs].
+// Values of RefStyle.
 const (
-	// RefsOwn gives each element a ref of its own that it keeps from one snapshot to the next: e12, in frames f1e5.
+	// RefsOwn gives each element a ref that it keeps in later snapshots: e12, in frames f1e5.
 	RefsOwn RefStyle = ""
-	// RefsRole is RefsOwn, but elements of the same role and name are told apart with [nth=k].
+	// RefsRole is RefsOwn, and distinguishes elements of the same role and name with [nth=k].
 	RefsRole RefStyle = "role"
-	// RefsAria is RefsOwn, but the refs end when any frame of the page navigates. It goes neither with Selector nor Frame.
+	// RefsAria is RefsOwn, but the refs expire when any frame of the page navigates. It cannot be combined with
+	// Selector or Frame.
 	RefsAria RefStyle = "aria"
 )
 
-// SnapshotOptions says what a snapshot shows. The zero value shows the whole page.
+// SnapshotOptions configures a snapshot. The zero value shows the whole page.
 type SnapshotOptions struct {
 	// Refs says how refs are numbered.
 	Refs RefStyle
-	// Interactive lists only elements that can be acted on, flat.
+	// Interactive lists only elements that can be acted on, without nesting.
 	Interactive bool
-	// Compact leaves out structure that carries no name, and what leads to no ref.
+	// Compact omits unnamed structure, and whatever contains no ref.
 	Compact bool
-	// Depth, if not nil, is the deepest level of indentation shown; 0 is the root level only.
+	// Depth, if not nil, is the maximum indentation level; 0 is the root level only.
 	Depth *int
-	// MaxChars limits the text, in UTF-16 units, cut on a whole line and ended by a line that says TRUNCATED; 0 means no
-	// limit.
+	// MaxChars limits the text, in UTF-16 units. It is cut after a whole line, and a line with TRUNCATED is added; 0
+	// means no limit.
 	MaxChars int
-	// Selector limits the snapshot to what the first element that matches holds, and to itself if it is a control. No match
-	// gives an empty snapshot, not an error.
+	// Selector limits the snapshot to the contents of the first matching element, or to the element if it is a control.
+	// No match gives an empty snapshot, not an error.
 	Selector string
-	// Frame limits the snapshot to the document of a frame: a CSS selector of its element in the main document, or its ref.
-	// Selector then means an element in there.
+	// Frame limits the snapshot to the document of a frame, given as a CSS selector of its element in the main
+	// document, or its ref. Selector then applies to that document.
 	Frame string
 	// URLs appends the addresses of the links, at most 100.
 	URLs bool
-	// Addresses writes below each link where it leads, as a line "/url: …".
+	// Addresses adds a line "/url: …" below each link.
 	Addresses bool
-	// Query keeps only lines that contain all its words, in any case.
+	// Query keeps only lines that contain all its words, ignoring case.
 	Query string
-	// After shows what follows the element with this ref in document order: the next page of one that was cut or folded.
+	// After shows what follows the element with this ref in document order, to continue a truncated or folded snapshot.
 	After string
-	// Delta compares with the previous snapshot of the same document and options that was asked for with Delta, marks the
-	// refs that are new, and counts them.
+	// Delta compares with the previous snapshot of the same document and options that had Delta set, and marks and
+	// counts new refs.
 	Delta bool
-	// Timeout bounds the whole; 0 means 20 s. A shorter context wins.
+	// Timeout bounds the snapshot; 0 means 20 s. An earlier deadline of the context applies.
 	Timeout time.Duration
 }
 
-// Validate reports options that do not go together, as an error that wraps [fault.ErrInvalid].
+// Validate returns an error that wraps [fault.ErrInvalid] if options cannot be combined.
 func (o SnapshotOptions) Validate() error {
 	switch {
 	case o.Refs != RefsOwn && o.Refs != RefsRole && o.Refs != RefsAria:
@@ -103,7 +104,7 @@ func (o SnapshotOptions) mode() RefMode {
 	return RefModeStable
 }
 
-// family names the snapshots that this one is compared with.
+// family identifies the snapshots that this one is compared with.
 func (o SnapshotOptions) family() string {
 	if !o.Delta {
 		return ""
@@ -115,12 +116,12 @@ func (o SnapshotOptions) family() string {
 	return fmt.Sprintf("%q %t %t %d %d %q %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector, o.Frame, o.Query, o.After)
 }
 
-// compose joins the pieces, applies the limits and says what the refs mean.
+// compose joins the pieces, applies the limits and returns the meaning of the refs.
 func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
 	for f, p := range c.pieces {
 		p.Child = func(ref string) *outline.Piece { return c.pieces[c.owners[frameOwner{f, ref}]] }
 		if f == c.Frames[0] && p.Documents == 0 {
-			continue // its refs are the page's
+			continue // its refs belong to the page
 		}
 		p.Number = func(document int) int {
 			if f == c.Frames[0] && document == 0 {
@@ -157,7 +158,7 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
 	return snap, pub, nil
 }
 
-// emptyText returns the text of a snapshot without a line, and the reason.
+// emptyText returns the text and reason of a snapshot without lines.
 func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
 	switch {
 	case !main.Found && c.opts.Selector != "":

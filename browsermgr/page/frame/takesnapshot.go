@@ -11,20 +11,20 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// SnapshotSource names what a snapshot is taken of.
+// SnapshotSource holds the frames and refs of the tab to capture.
 type SnapshotSource struct {
-	Frames []*Frame // the main one first, parents before those they embed
+	Frames []*Frame // the main frame first, parents before children
 	Refs   *RefRegistry
 }
 
-// ErrFrameChanged says that the document which a snapshot was taken of gave way to another one meanwhile.
+// ErrFrameChanged is returned if the captured document navigated meanwhile.
 var ErrFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
 
-// frameSnapshotLimit bounds what a frame of another process may take: one that does not answer must not take the page with it.
+// frameSnapshotLimit bounds the capture of an out-of-process frame: one that does not answer must not block the page.
 const frameSnapshotLimit = 3 * time.Second
 
-// TakeSnapshot describes the page and, if it came to its end, makes its refs those of the tab. If the document went away the
-// error is [ErrFrameChanged].
+// TakeSnapshot describes the page and, on success, makes its refs those of the tab. If the document is gone the error
+// is [ErrFrameChanged].
 func TakeSnapshot(ctx context.Context, src SnapshotSource, opts SnapshotOptions) (Snapshot, error) {
 	c := &snapshotCapture{
 		SnapshotSource: src, opts: opts, number: src.Refs.BeginCapture(),
@@ -48,12 +48,12 @@ func TakeSnapshot(ctx context.Context, src SnapshotSource, opts SnapshotOptions)
 	return snap, nil
 }
 
-// snapshotCapture is one snapshot on its way.
+// snapshotCapture is a snapshot in progress.
 type snapshotCapture struct {
 	SnapshotSource
 	opts   SnapshotOptions
 	number uint64
-	root   *Frame // holds the document that the snapshot is of
+	root   *Frame // contains the captured document
 	scope  snapshotScope
 
 	mu     sync.Mutex
@@ -62,19 +62,19 @@ type snapshotCapture struct {
 	owners map[frameOwner]*Frame
 }
 
-// frameOwner is a frame element: its ref in the frame that holds it.
+// frameOwner is a frame element: its ref in the frame that contains it.
 type frameOwner struct {
 	frame *Frame
 	ref   string
 }
 
-// snapshotScope is a frame element of the root's process, and the document that it showed when it was found.
+// snapshotScope is a frame element in the root's process, and its document when it was found.
 type snapshotScope struct {
 	Ref      string `json:"ref"`
 	Document string `json:"document"`
 }
 
-// findScope finds where the snapshot begins.
+// findScope finds the document or element to capture.
 func (c *snapshotCapture) findScope(ctx context.Context) error {
 	c.root = c.Frames[0]
 	if c.opts.Frame == "" {
@@ -127,7 +127,7 @@ type snapshotArg struct {
 	Document    string `json:"document,omitempty"`
 }
 
-// capturePieces asks all processes of the page at once.
+// capturePieces captures all processes of the page concurrently.
 func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	o := c.opts
 	arg := snapshotArg{
@@ -135,7 +135,7 @@ func (c *snapshotCapture) capturePieces(ctx context.Context) {
 		Addresses: o.Addresses, Depth: o.Depth, MaxChars: o.MaxChars, URLs: o.URLs,
 	}
 	if o.Query != "" || o.After != "" {
-		arg.MaxChars = 0 // what is looked for may be anywhere
+		arg.MaxChars = 0 // the searched text may be anywhere
 	}
 	var wg sync.WaitGroup
 	for _, f := range c.Frames {
@@ -171,15 +171,15 @@ func isWithin(f, root *Frame) bool {
 	return false
 }
 
-// capturePiece takes the piece of one process. What closed shadow roots hold comes with another look, once they are
-// open to us; so do elements that only a listener makes clickable, once we have heard of them; we ask beside the first.
+// capturePiece captures one process. The script runs again if it can now reach closed shadow roots, or if a listener
+// query, sent before the first run, found more clickable elements.
 func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapshotArg) {
 	var p *outline.Piece
 	var err error
 	var applying sync.WaitGroup
-	shown := false // what was heard would be
+	shown := false // whether a snapshot would show the listeners found
 	if heard, _ := f.QueryListeners(ctx); heard != nil {
-		applying.Go(func() { shown, _ = heard.Apply(ctx) }) // without an answer the picture is less whole, but true
+		applying.Go(func() { shown, _ = heard.Apply(ctx) }) // without an answer the snapshot is less complete
 	}
 	for range MaxShadowDepth {
 		p, err = RunScript[*outline.Piece](ctx, f, Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
@@ -206,7 +206,7 @@ func (c *snapshotCapture) capturePiece(ctx context.Context, f *Frame, arg snapsh
 	c.pieces[f], c.errs[f] = p, err
 }
 
-// checkDocument makes sure that the captured document is still there.
+// checkDocument checks that the captured document is still shown.
 func (c *snapshotCapture) checkDocument(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -224,7 +224,7 @@ func (c *snapshotCapture) checkDocument(ctx context.Context) error {
 	return err
 }
 
-// explainError puts an error into words.
+// explainError adds an explanation to an error.
 func (c *snapshotCapture) explainError(err error) error {
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return ErrFrameChanged

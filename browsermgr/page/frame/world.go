@@ -19,11 +19,12 @@ import (
 //go:embed js/*.js
 var scripts embed.FS
 
-// worldName names the isolated world our scripts live in: same document, own globals, out of the page's reach.
+// worldName is the name of the isolated world of our scripts: it shares the document's DOM but has its own globals,
+// which the page cannot reach.
 const worldName = "clank"
 
-// scriptSource defines what installs our scripts in an isolated world. It is the same for all documents, so that Chromium compiles
-// it once a process.
+// scriptSource returns a script that installs our scripts in an isolated world. It is the same for all documents, so
+// that Chromium compiles it once per process.
 var scriptSource = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
@@ -39,26 +40,26 @@ var scriptSource = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// isolatedWorld is our isolated world in the document that a session's root frame shows now. Frames of the same process are
+// isolatedWorld is our isolated world in the present document of a session's root frame. Frames in the same process are
 // reached from it.
 type isolatedWorld struct {
 	context    proto.RuntimeExecutionContextID
-	token      string // the script answers only to it: a context id may come to mean another document
+	token      string // required by the script, since a context id may be reused for another document
 	hasScripts bool   // scripts are installed, or will be before the next call
 	listeners  clickListeners
 }
 
-// worldCreation has the world of one document made by one caller; the others wait for it, but not longer than the document is there.
+// worldCreation lets one caller create the world of a document while others wait, at most until the document is gone.
 type worldCreation struct {
-	turn         chan struct{} // holds a token while a world is made
-	documentGone chan struct{} // closed when the document went away
+	turn         chan struct{} // holds a token while a world is created
+	documentGone chan struct{} // closed when the document is gone
 }
 
 func newWorldCreation() worldCreation {
 	return worldCreation{turn: make(chan struct{}, 1), documentGone: make(chan struct{})}
 }
 
-// enterWorld returns the session's world, making one if the document is new.
+// enterWorld returns the session's world, creating one for a new document.
 func (f *Frame) enterWorld(ctx context.Context) (*isolatedWorld, error) {
 	for {
 		w, m := f.currentWorld()
@@ -77,7 +78,7 @@ func (f *Frame) enterWorld(ctx context.Context) (*isolatedWorld, error) {
 	}
 }
 
-// currentWorld returns the world of the document that is shown, nil if nobody has made it yet.
+// currentWorld returns the world of the present document; nil if none was created yet.
 func (f *Frame) currentWorld() (*isolatedWorld, worldCreation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +96,7 @@ func (f *Frame) makeWorld(ctx context.Context) (*isolatedWorld, error) {
 		call := f.Begin(proto.PageCreateIsolatedWorld{FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true})
 		var heard clickListeners
 		if !f.sharesParentSession() {
-			heard.documentCall = f.findDocument(nil) // the answer comes with that to the call
+			heard.documentCall = f.findDocument(nil) // its answer arrives with that of the call
 		}
 		var res proto.PageCreateIsolatedWorldResult
 		if err := call.Wait(ctx, &res); err != nil {
@@ -110,10 +111,10 @@ func (f *Frame) makeWorld(ctx context.Context) (*isolatedWorld, error) {
 	}
 }
 
-// maxWorldTries is how often a world is made again because the document may have changed meanwhile.
+// maxWorldTries is how often creating a world is attempted while the document may be changing.
 const maxWorldTries = 2
 
-// storeWorld takes over a world that was made while the numbered document was shown. It is not ok if that may be gone.
+// storeWorld stores a world created while the numbered document was shown. ok is false if that document may be gone.
 func (f *Frame) storeWorld(made isolatedWorld, document int, anyhow bool) (w *isolatedWorld, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,12 +128,12 @@ func (f *Frame) storeWorld(made isolatedWorld, document int, anyhow bool) (w *is
 	return f.world, true
 }
 
-// reportBinding is what our scripts in a new document call to tell of it.
+// reportBinding is the CDP binding that our scripts call in a new document to report it.
 const reportBinding = "clankReport"
 
-// ReportDocuments has the documents to come of a session's root frame tell that they begin and, once the listeners of
-// their load event have run, their titles; see [Frame.TakeReport]. What we would ask them at that time had to wait
-// until the browser has drawn its window.
+// ReportDocuments makes future documents of a session's root frame report that they begin and, after their load event,
+// their titles; see [Frame.TakeReport]. Asking a document at that time would have to wait until the browser has drawn
+// its window.
 func ReportDocuments() []proto.Request {
 	const report = "if (parent === self) { " + reportBinding + "(''); " +
 		"addEventListener('pageshow', () => " + reportBinding + "('=' + document.title)); }"
@@ -143,8 +144,8 @@ func ReportDocuments() []proto.Request {
 	}
 }
 
-// TakeReport takes what the present document tells with an event, and our world in it as made. ok is false if the event
-// tells nothing of that.
+// TakeReport handles an event with a report of the present document, and stores our world in it. ok is false if the
+// event is not a report.
 func (f *Frame) TakeReport(ev cdp.Event) (title string, loaded, ok bool) {
 	var p proto.RuntimeBindingCalled
 	if !ev.Decode(&p) || p.Name != reportBinding {
@@ -161,10 +162,10 @@ func (f *Frame) TakeReport(ev cdp.Event) (title string, loaded, ok bool) {
 	return title, loaded, true
 }
 
-// ForgetDocument forgets the present document: another took its place, or its process died.
+// ForgetDocument records that the present document is gone: another replaced it, or its process died.
 func (f *Frame) ForgetDocument() { f.forgetWorld(nil) }
 
-// forgetWorld forgets the world after its document went away. With nil it forgets whatever there is.
+// forgetWorld drops the world w because its document is gone; nil drops the present one.
 func (f *Frame) forgetWorld(w *isolatedWorld) {
 	f.mu.Lock()
 	if w == nil || f.world == w {
@@ -176,7 +177,7 @@ func (f *Frame) forgetWorld(w *isolatedWorld) {
 	f.mu.Unlock()
 }
 
-// EvaluateResult is what is used of the answer of Runtime.evaluate.
+// EvaluateResult holds the fields used of the result of Runtime.evaluate.
 type EvaluateResult[R any] struct {
 	Result struct {
 		Type     string `json:"type"`
@@ -190,15 +191,14 @@ type EvaluateResult[R any] struct {
 type Script struct {
 	Fn      string
 	Arg     any
-	Within  time.Duration // 0: the bound of any call
-	Gesture bool          // runs as if the user had done something
+	Within  time.Duration // 0: the default limit of a call
+	Gesture bool          // simulates a user gesture
 
-	source   string // a function of the caller's that is called instead, see Apply
+	source   string // a caller's function to call instead; see CallFunction
 	elements []Locator
 }
 
-// expression returns the source text of the call. In a world that has no scripts yet, installs has it begin with setting them up from
-// their source.
+// expression returns the source text of the call. With installs it first installs the scripts from source.
 func (sc Script) expression(w *isolatedWorld, installs bool) (string, error) {
 	arg, err := json.Marshal(sc.Arg)
 	if err != nil {
@@ -215,15 +215,15 @@ func (sc Script) expression(w *isolatedWorld, installs bool) (string, error) {
 	return b.String(), nil
 }
 
-// scriptAnswer is how our functions reply: with a value, or with a failure that the caller puts into words.
+// scriptAnswer is the result of our functions: a value, or a failure that the caller explains.
 type scriptAnswer[R any] struct {
 	Lost  bool         `json:"lost"`
 	Fail  *ScriptError `json:"fail"`
 	Value R            `json:"value"`
 }
 
-// RunScript calls one of our functions in the frame's document and decodes what it returns into R. An expected "no" is a
-// *[ScriptError]. If the document goes away meanwhile the error is [cdp.ErrDocumentGone].
+// RunScript calls one of our functions in the frame's document and decodes its result into R. An expected failure is a
+// *[ScriptError]. If the document is gone the error is [cdp.ErrDocumentGone].
 func RunScript[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
 	var none R
 	w, err := f.enterWorld(ctx)
@@ -237,7 +237,7 @@ func RunScript[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
 	return awaitAnswer[R](ctx, f, w, call)
 }
 
-// awaitAnswer returns what one of our functions answers to a call.
+// awaitAnswer returns the result of one of our functions.
 func awaitAnswer[R any](ctx context.Context, f *Frame, w *isolatedWorld, call *cdp.Call) (R, error) {
 	var res EvaluateResult[scriptAnswer[R]]
 	err := call.Wait(ctx, &res)
@@ -253,8 +253,8 @@ func awaitAnswer[R any](ctx context.Context, f *Frame, w *isolatedWorld, call *c
 	return res.Result.Value.Value, f.checkDocument(w, err)
 }
 
-// ScriptObject calls one of our functions and leaves the object it returns in the page; the caller releases it. If there is no such
-// object the error is [cdp.ErrDocumentGone].
+// ScriptObject calls one of our functions and returns its result as a remote object, which the caller releases. If
+// there is none the error is [cdp.ErrDocumentGone].
 func ScriptObject(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
@@ -273,12 +273,12 @@ func ScriptObject(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemote
 		return "", err
 	}
 	if res.Result.ObjectID == "" {
-		return "", cdp.ErrDocumentGone // of this object alone: the other refs stay
+		return "", cdp.ErrDocumentGone // only of this object: other refs stay valid
 	}
 	return proto.RuntimeRemoteObjectID(res.Result.ObjectID), nil
 }
 
-// checkDocument forgets the world if an error says that its document went away.
+// checkDocument drops the world if an error says that its document is gone.
 func (f *Frame) checkDocument(w *isolatedWorld, err error) error {
 	if !cdp.IsDocumentGone(err) {
 		return err
@@ -287,7 +287,7 @@ func (f *Frame) checkDocument(w *isolatedWorld, err error) error {
 	return cdp.ErrDocumentGone
 }
 
-// callScript sends a script to a world, and before it what it needs there.
+// callScript sends a script to a world, preceded by what it needs there.
 func (f *Frame) callScript(w *isolatedWorld, sc Script, byValue bool) (*cdp.Call, error) {
 	within := sc.Within
 	if within == 0 {
