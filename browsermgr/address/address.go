@@ -10,8 +10,8 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Parse reads what a person typed as a web address: http, https or about:blank. A bare host gets https://, a loopback
-// host http://. Anything else is refused with an error that wraps [fault.ErrInvalid] and names it.
+// Parse parses a web address as a person types it: http, https or about:blank. A bare host gets https://, a loopback
+// host http://. The error for anything else wraps [fault.ErrInvalid] and repeats the text.
 func Parse(text string) (string, error) {
 	s := strings.TrimSpace(text)
 	if strings.EqualFold(s, "about:blank") {
@@ -40,7 +40,7 @@ func Parse(text string) (string, error) {
 	return u.String(), nil
 }
 
-// isPort says whether what follows host: is a port, perhaps with a path.
+// isPort reports whether the text after "host:" is a port, possibly followed by a path.
 func isPort(rest string) bool {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -72,13 +72,13 @@ func bareHost(s string, refuse func(string) (string, error)) (string, error) {
 	return u.String(), nil
 }
 
-// invalidInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
+// invalidInHost reports whether a character cannot be part of a host name. Letters outside ASCII are left to Chromium.
 func invalidInHost(r rune) bool {
 	return r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-._", r)
 }
 
-// ParsePattern reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without
-// any of these must be the whole address; a final slash after the host may be left out.
+// ParsePattern parses a URL pattern: * matches within a path segment, ** across segments, ? one character. A pattern
+// without these must equal the whole URL, except that a trailing slash after the host may be omitted.
 func ParsePattern(pattern string) (func(string) bool, error) {
 	if !strings.Contains(pattern, "*") {
 		return func(s string) bool { return s == pattern || s == pattern+"/" }, nil

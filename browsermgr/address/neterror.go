@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// netErrorTexts says in words what Chromium's network errors mean, and what to do.
+// netErrorTexts explains Chromium's network errors, and what to do.
 var netErrorTexts = map[string]string{
 	"ERR_NAME_NOT_RESOLVED":          "no such host %s: check the spelling",
 	"ERR_NAME_RESOLUTION_FAILED":     "the name %s could not be looked up: is there a network?",
@@ -41,10 +41,10 @@ var netErrorTexts = map[string]string{
 	"ERR_ABORTED":                    "loading %s was broken off: it may be a download, another load took its place, or the browser's network process ended",
 }
 
-// NetError tells why an address did not load.
+// NetError says why an address did not load.
 type NetError struct {
 	Address string
-	// Code is Chromium's name for it, such as ERR_NAME_NOT_RESOLVED.
+	// Code is Chromium's name of the error, such as ERR_NAME_NOT_RESOLVED.
 	Code string
 }
 
@@ -53,7 +53,7 @@ func NewNetError(address, errorText string) error {
 	return &NetError{address, strings.TrimPrefix(errorText, "net::")}
 }
 
-// Error names the host, what happened in words, and what to do.
+// Error names the host, what happened, and what to do.
 func (e *NetError) Error() string {
 	host := e.Address
 	if u, err := url.Parse(e.Address); err == nil && u.Host != "" {

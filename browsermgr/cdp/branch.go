@@ -8,16 +8,16 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Branch is another client on the connection: it has a session of its own to the browser and those that come of it, and
-// knows nothing of the rest. To it the branch is as a connection of its own would be.
+// Branch is another client on the connection, with its own session with the browser and the sessions derived from it.
+// It behaves like a separate connection.
 type Branch struct {
 	conn    *Conn
-	browser string // its session to the browser
-	root    string // the session of messages that name none
+	browser string // its session with the browser
+	root    string // the session for messages without a session id
 	deliver func(message []byte)
 }
 
-// wireMessage is a request, an answer or an event as a branch passes it on.
+// wireMessage is a request, result or event passed on by a branch.
 type wireMessage struct {
 	ID        json.RawMessage `json:"id,omitempty"`
 	Method    string          `json:"method,omitempty"`
@@ -27,13 +27,13 @@ type wireMessage struct {
 	SessionID string          `json:"sessionId,omitempty"`
 }
 
-// branchCall is a request of a branch that has no answer yet, and the id that the client gave it.
+// branchCall is a pending request of a branch, with the id that the client used.
 type branchCall struct {
 	branch *Branch
 	id     json.RawMessage
 }
 
-// Branch opens one. What the client sends without a session is for the browser, or for the target if one is named.
+// Branch opens a branch. Messages without a session id are for the browser or, if target is not empty, for that target.
 // deliver is called with each message for the client, on the reading goroutine, and must not block.
 func (c *Conn) Branch(ctx context.Context, target string, deliver func(message []byte)) (*Branch, error) {
 	at, err := Ask[proto.TargetAttachToBrowserTargetResult](ctx, c.Session("", ErrGone), proto.TargetAttachToBrowserTarget{})
@@ -45,7 +45,7 @@ func (c *Conn) Branch(ctx context.Context, target string, deliver func(message [
 		c.adoptBranch(b)
 		return b, nil
 	}
-	// What leads to the page's session is not for the client.
+	// The client does not see the messages that open the page's session.
 	way := &Branch{conn: c, browser: b.browser, root: b.browser, deliver: func([]byte) {}}
 	c.adoptBranch(way)
 	req := proto.TargetAttachToTarget{TargetID: proto.TargetTargetID(target), Flatten: true}
@@ -59,14 +59,14 @@ func (c *Conn) Branch(ctx context.Context, target string, deliver func(message [
 	return b, nil
 }
 
-// adoptBranch has a branch get what its sessions say.
+// adoptBranch starts passing messages of a branch's sessions to the branch.
 func (c *Conn) adoptBranch(b *Branch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.branches[b.browser], c.branches[b.root] = b, b
 }
 
-// Send passes a message of the client on.
+// Send sends a message of the client.
 func (b *Branch) Send(message []byte) error {
 	var m wireMessage
 	if err := json.Unmarshal(message, &m); err != nil {
@@ -116,7 +116,7 @@ func (b *Branch) Close() {
 	c.Session("", ErrGone).Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(b.browser)})
 }
 
-// passAnswer gives the answer with that id to the branch that asked; false if none did.
+// passAnswer passes the result with that id to the branch that requested it; it returns false if there is none.
 func (c *Conn) passAnswer(id int, data []byte) bool {
 	c.mu.Lock()
 	call, ok := c.branchCalls[id]
@@ -128,8 +128,8 @@ func (c *Conn) passAnswer(id int, data []byte) bool {
 	return ok
 }
 
-// passEvent gives an event of a branch's session to the branch; false if the session is no branch's. The connection's
-// owner is not told of the sessions to the browser that branches have.
+// passEvent passes an event of a branch's session to the branch; it returns false if there is none. The connection's
+// owner does not see branches' sessions with the browser.
 func (c *Conn) passEvent(ev Event, data []byte) bool {
 	var p struct {
 		SessionID  string `json:"sessionId"`
@@ -158,7 +158,7 @@ func (c *Conn) passEvent(ev Event, data []byte) bool {
 	return true
 }
 
-// pass has the client see a message as its own connection would show it.
+// pass delivers a message in the form it would have on a separate connection.
 func (b *Branch) pass(data []byte, id json.RawMessage) {
 	var m wireMessage
 	if json.Unmarshal(data, &m) != nil {

@@ -22,56 +22,56 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ErrGone says that the connection to the browser is lost. Every pending call fails with it at once.
+// ErrGone is returned if the connection to the browser is lost. Pending calls fail with it at once.
 var ErrGone = errors.New("the browser is gone")
 
-// ErrSilent is why a connection ended whose browser answers nothing any more.
+// ErrSilent is the reason for closing a connection to a browser that has stopped answering.
 var ErrSilent = errors.New("the browser did not answer any more")
 
-// Options adjusts a connection.
+// Options configures a connection.
 type Options struct {
-	// CallTimeout bounds each single call; it must be positive. A shorter context wins.
+	// CallTimeout bounds each call; it must be positive. An earlier deadline of the context applies.
 	CallTimeout time.Duration
-	// OnSent, if set, is called with the name of each method as it is sent, for measuring. It must not block.
+	// OnSent, if set, is called with the name of each method as it is sent, for measurements. It must not block.
 	OnSent func(method string)
-	// HandshakeHeader goes with the opening handshake, e.g. for a browser that wants authorization.
+	// HandshakeHeader is sent with the opening handshake, such as an Authorization header.
 	HandshakeHeader http.Header
-	// HandshakeClient makes the connection; nil stands for that of net/http.
+	// HandshakeClient performs the opening handshake; nil means http.DefaultClient.
 	HandshakeClient *http.Client
-	// HandshakeTimeout bounds the opening handshake; 0 means Timeout.
+	// HandshakeTimeout bounds the opening handshake; 0 means CallTimeout.
 	HandshakeTimeout time.Duration
-	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead.
-	// It is called on the reading goroutine, and must leave the message's structure as it is.
+	// Redact, if set, removes secrets from each message of the browser before it is handled. It is called on the
+	// reading goroutine, and must keep the message's structure.
 	Redact func(message []byte) []byte
-	// Works, if set, reports whether the browser's processes have done anything since it was last asked. A silent one
-	// that does nothing is given up sooner than one that may only be slow.
+	// Works, if set, reports whether the browser's processes have done any work since the last call. A silent browser
+	// that is idle is given up sooner than one that may only be slow.
 	Works func() bool
 }
 
-// StatusError says that the opening handshake was answered with something else than a switch of protocols. It is told
-// apart from a browser that cannot be reached. The answer's body is not kept: it may repeat a secret of the address.
+// StatusError says that the server answered the opening handshake without switching protocols, in contrast to an
+// unreachable browser. It omits the response body, which may repeat a secret in the URL.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("the WebSocket handshake was refused with HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// Event is something the browser told of its own accord.
+// Event is a CDP event.
 type Event struct {
 	Session string          `json:"sessionId"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
 }
 
-// Decode reads the event's parameters and reports whether they could be read.
+// Decode decodes the event's parameters and reports whether that succeeded.
 func (ev Event) Decode(into any) bool { return json.Unmarshal(ev.Params, into) == nil }
 
-// maxMessage bounds one message from the browser: a full-page picture is the largest thing that is asked for.
+// maxMessage bounds a message from the browser, in bytes. The largest ones contain full-page pictures.
 const maxMessage = 256 << 20
 
-// Conn carries protocol messages over one [Transport]. Events are handled on the reading goroutine, in order with the
-// answers, so that a caller that has its answer also sees the state that preceded it; handlers therefore never block.
-// It is safe for concurrent use.
+// Conn carries CDP messages over a [Transport]. Events are handled on the reading goroutine, in order with results, so
+// that a caller that has a result also sees the state that preceded it; handlers must never block. It is safe for
+// concurrent use.
 type Conn struct {
 	way     Transport
 	timeout time.Duration
@@ -85,7 +85,7 @@ type Conn struct {
 	queue   [][]byte
 	wake    chan struct{}
 
-	branches    map[string]*Branch // by session
+	branches    map[string]*Branch // by session id
 	branchCalls map[int]branchCall
 
 	closing sync.Once
@@ -96,7 +96,7 @@ type Conn struct {
 }
 
 // Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start]. A
-// handshake that was refused is a *[StatusError].
+// refused handshake is a *[StatusError].
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.HandshakeTimeout, opts.CallTimeout))
 	defer cancelDial()
@@ -108,7 +108,7 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 			err = &StatusError{Code: resp.StatusCode}
 		}
-		// The address may hold a secret, and the library's error repeats it.
+		// The URL may contain a secret, and the library's error repeats it.
 		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
 		}
@@ -118,7 +118,7 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	return New(&socket{ws: ws}, opts), nil
 }
 
-// New makes a connection of a way to a browser, which it then owns. Nothing is sent or read before [Conn.Start].
+// New returns a connection over a transport, which it then owns. Nothing is sent or read before [Conn.Start].
 func New(way Transport, opts Options) *Conn {
 	return &Conn{
 		way: way, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact, works: opts.Works,
@@ -127,7 +127,7 @@ func New(way Transport, opts Options) *Conn {
 	}
 }
 
-// redactURL removes what may be a secret from an endpoint's address.
+// redactURL removes possible secrets from an endpoint's URL.
 func redactURL(wsURL string) string {
 	u, err := url.Parse(wsURL)
 	if err != nil {
@@ -137,8 +137,8 @@ func redactURL(wsURL string) string {
 	return u.Redacted()
 }
 
-// Start begins reading and writing; it is called once. onEvent runs on the reading goroutine and must not wait for the
-// browser. Its goroutines end when Close is called, the way to the browser fails, or the browser falls silent.
+// Start starts reading and writing; it must be called once. onEvent runs on the reading goroutine and must not wait for
+// the browser. The goroutines end when Close is called, the transport fails, or the browser stops answering.
 func (c *Conn) Start(onEvent func(Event)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
@@ -147,16 +147,16 @@ func (c *Conn) Start(onEvent func(Event)) {
 	c.wg.Go(func() { c.fail(c.watch(ctx)) })
 }
 
-// A browser that hangs, or is reached over a line that is cut somewhere, is told by its silence: it answers neither a
-// call nor, since a page may keep its calls waiting, what the browser itself is asked meanwhile. One that works, as on a
-// machine with too much to do, has until shortly before the usual limit of a call, which is 10 s.
+// A browser that hangs, or a connection that was cut, is recognized by silence: neither a call is answered nor, since a
+// page may block its own calls, a query to the browser itself. A browser that is working, as on an overloaded machine,
+// has until shortly before the default limit of a call, 10 s.
 const (
 	silenceCheck  = 500 * time.Millisecond
-	silenceChecks = 18 // of one that works, or of which that is not known
-	idleChecks    = 3  // of one that does nothing either; it is seen to do so from the second on
+	silenceChecks = 18 // if it is working, or that is unknown
+	idleChecks    = 3  // if it is idle, which is known from the second check on
 )
 
-// watch returns ErrSilent once too many checks in a row have found a call that waits and nothing that has come.
+// watch returns ErrSilent after too many consecutive checks with a pending call and no incoming data.
 func (c *Conn) watch(ctx context.Context) error {
 	tick := time.NewTicker(silenceCheck)
 	defer tick.Stop()
@@ -215,12 +215,12 @@ func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 		delete(c.pending, id)
 		c.mu.Unlock()
 		if ch != nil {
-			ch <- data // buffered, one answer a call
+			ch <- data // buffered, one result per call
 		}
 	}
 }
 
-// answerID tells an answer from an event without parsing what may be megabytes.
+// answerID distinguishes results from events without parsing messages of several megabytes.
 func answerID(data []byte) (int, bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(`{"id":`))
 	if !ok {
@@ -270,19 +270,19 @@ func (c *Conn) fail(err error) {
 
 var errClosed = errors.New("connection closed")
 
-// Close ends the connection and waits for its goroutines. It may be called more than once, after Start.
+// Close closes the connection and waits for its goroutines. It may be called more than once, after Start.
 func (c *Conn) Close() {
 	c.fail(errClosed)
 	c.wg.Wait()
 }
 
-// Timeout returns the bound of a single call.
+// Timeout returns the default limit of a call.
 func (c *Conn) Timeout() time.Duration { return c.timeout }
 
 // Done returns a channel that is closed when the connection has ended, for whatever reason.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrGone].
+// Err returns why the connection ended: nil while it is open and after Close, otherwise an error that wraps [ErrGone].
 func (c *Conn) Err() error {
 	select {
 	case <-c.done:
@@ -295,7 +295,7 @@ func (c *Conn) Err() error {
 	return c.GoneError()
 }
 
-// GoneError returns the error of calls after the connection has ended, Close included. It wraps [ErrGone].
+// GoneError returns the error of calls after the connection has ended, including by Close. It wraps [ErrGone].
 func (c *Conn) GoneError() error {
 	select {
 	case <-c.done:
@@ -305,7 +305,7 @@ func (c *Conn) GoneError() error {
 	}
 }
 
-// send queues a request. The answer arrives on the returned channel; a nil channel means nobody wants it.
+// send queues a request. The result arrives on the returned channel, which is nil unless answer is set.
 func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan []byte, error) {
 	var ch chan []byte
 	if answer {
@@ -329,7 +329,7 @@ func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 	return id, ch, nil
 }
 
-// enqueue has a message sent. The caller holds mu.
+// enqueue queues a message. The caller holds mu.
 func (c *Conn) enqueue(data []byte) {
 	c.queue = append(c.queue, data)
 	select {
@@ -344,7 +344,7 @@ func (c *Conn) forgetCall(id int) {
 	c.mu.Unlock()
 }
 
-// Session is one flat session: to the browser (empty id) or to a target. It is safe for concurrent use.
+// Session is a flat session with the browser (empty id) or a target. It is safe for concurrent use.
 type Session struct {
 	conn    *Conn
 	id      string
@@ -352,28 +352,28 @@ type Session struct {
 	gone    chan struct{}
 }
 
-// Session returns the session with this id. lost is the error of its calls once [Session.End] was called.
+// Session returns the session with this id. lost is the error of its calls after [Session.End].
 func (c *Conn) Session(id string, lost error) *Session {
 	return &Session{conn: c, id: id, goneErr: lost, gone: make(chan struct{})}
 }
 
-// ID returns the protocol's id of the session.
+// ID returns the CDP session id.
 func (s *Session) ID() string { return s.id }
 
-// Timeout returns the bound of a single call.
+// Timeout returns the default limit of a call.
 func (s *Session) Timeout() time.Duration { return s.conn.timeout }
 
-// End notes that the target went away: pending and later calls fail. It is called once.
+// End records that the target is gone: pending and later calls fail. It must be called once.
 func (s *Session) End() { close(s.gone) }
 
-// Post sends a request whose answer nobody needs. It never blocks.
+// Post sends requests and ignores the results. It never blocks.
 func (s *Session) Post(reqs ...proto.Request) {
 	for _, req := range reqs {
 		_, _, _ = s.conn.send(s.id, req, false)
 	}
 }
 
-// Call is a request on its way.
+// Call is a pending request.
 type Call struct {
 	s      *Session
 	method string
@@ -384,19 +384,19 @@ type Call struct {
 	err    error
 }
 
-// Begin sends a request; several may be on their way, Chromium handles those of one session in order.
+// Begin sends a request without waiting. Chromium handles the requests of one session in order.
 func (s *Session) Begin(req proto.Request) *Call { return s.BeginWithin(s.conn.timeout, req) }
 
-// BeginWithin starts a request as Begin does, with a limit of its own.
+// BeginWithin is Begin with another limit.
 func (s *Session) BeginWithin(limit time.Duration, req proto.Request) *Call {
 	id, ch, err := s.conn.send(s.id, req, true)
 	return &Call{s: s, method: req.ProtoReq(), id: id, ch: ch, limit: limit, begun: time.Now(), err: err}
 }
 
-// ErrNoAnswer says that Chromium did not answer one protocol call in time.
+// ErrNoAnswer is returned if Chromium did not answer a call in time.
 var ErrNoAnswer = errors.New("the page does not answer")
 
-// Wait returns the answer, or as soon as ctx ends, the time is over, or the target or the browser is gone.
+// Wait waits for the result until ctx or the limit ends, or the target or browser is gone.
 func (c *Call) Wait(ctx context.Context, result any) error {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -448,10 +448,10 @@ func (c *Call) decode(data []byte, result any) error {
 	return nil
 }
 
-// Answered reports whether [Call.Wait] would return at once with what Chromium said.
+// Answered reports whether the result has arrived.
 func (c *Call) Answered() bool { return len(c.ch) > 0 }
 
-// Abandon gives up the answer: nobody will wait for it.
+// Abandon discards the result. Wait must not be called afterwards.
 func (c *Call) Abandon() { c.s.conn.forgetCall(c.id) }
 
 // Do sends a request and waits until Chromium has handled it.
@@ -466,10 +466,10 @@ func Ask[R any](ctx context.Context, s *Session, req proto.Request) (R, error) {
 	return res, err
 }
 
-// ErrDocumentGone says that the document a script ran in went away: the frame navigated or was removed.
+// ErrDocumentGone is returned if the document of a script is gone: the frame navigated or was removed.
 var ErrDocumentGone = errors.New("the document went away")
 
-// IsDocumentGone recognises the ways in which Chromium says ErrDocumentGone.
+// IsDocumentGone reports whether err is ErrDocumentGone or one of Chromium's errors that mean the same.
 func IsDocumentGone(err error) bool {
 	if err == nil {
 		return false

@@ -1,10 +1,10 @@
-// Package cdp is one connection to a browser that speaks the Chrome DevTools Protocol: requests on flat sessions, each
-// with a deadline and a context it obeys at once, and events in the order they came.
+// Package cdp implements connections to browsers that speak the Chrome DevTools Protocol: requests on flat sessions,
+// each with a deadline and a context that is obeyed at once, and events in order.
 //
-// It goes over a pipe to browsers that were started here, so that nobody else on the machine reaches them, and over a
-// WebSocket to others. Other programs that are let in get a [Branch].
+// Browsers started here are connected by a pipe, so that no other program on the machine has access, and others by a
+// WebSocket. Other programs that are given access use a [Branch].
 //
-// rod gives the protocol types; its transport panics on frames that are no protocol messages. Every message is cleaned
-// of the vault's secrets here, where it enters the program, so snapshots, traces, logs and the database need no
-// cleaning of their own. What methods mean is for the callers.
+// Protocol types come from rod, whose own transport panics on malformed messages. Vault secrets are removed from every
+// message here, where it enters the program, so that snapshots, traces, logs and the database need no redaction. The
+// package does not interpret methods.
 package cdp

@@ -16,19 +16,19 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Transport carries the messages of one connection, whole and in order. One goroutine reads and one writes; anybody may
-// close it, which ends both. It keeps what Write is given.
+// Transport carries the messages of a connection, whole and in order. One goroutine reads and one writes; any may call
+// Close, which ends both. It may keep the slice passed to Write.
 type Transport interface {
 	Read(ctx context.Context) (message []byte, err error)
 	Write(ctx context.Context, message []byte) error
 	Close() error
-	// Parts counts the parts of messages that have come. It is called by others than who reads.
+	// Parts counts the parts of messages received so far. It may be called concurrently with Read.
 	Parts() int64
 }
 
-// partCounter is a reader that counts what it reads from another.
+// partCounter counts the reads from another reader.
 type partCounter struct {
-	from  io.Reader // used by who reads
+	from  io.Reader // used by the reading goroutine
 	parts atomic.Int64
 }
 
@@ -62,15 +62,15 @@ func (s *socket) Write(ctx context.Context, message []byte) error {
 
 func (s *socket) Close() error { return s.ws.CloseNow() }
 
-// Pipe is the way to a browser that was started with --remote-debugging-pipe: two pipes that nobody but its parent has.
-// Each message ends with a NUL. When it is closed, the browser closes itself as by Browser.close.
+// Pipe is the transport to a browser started with --remote-debugging-pipe: two pipes that only its parent has. Each
+// message ends with a NUL. When the pipe is closed, the browser exits as after Browser.close.
 type Pipe struct {
 	in       *bufio.Reader
 	from, to *os.File
 	partCounter
 }
 
-// NewPipe returns the way over two pipes, which it then owns.
+// NewPipe returns a transport over two pipes, which it then owns.
 func NewPipe(from, to *os.File) *Pipe {
 	p := &Pipe{from: from, to: to, partCounter: partCounter{from: from}}
 	p.in = bufio.NewReaderSize(&p.partCounter, 64<<10)
@@ -79,7 +79,7 @@ func NewPipe(from, to *os.File) *Pipe {
 
 var errTooLong = fmt.Errorf("the browser sent a message of more than %d MiB", maxMessage>>20)
 
-// Read returns the next message. It ends with Close, not with ctx.
+// Read returns the next message. Close ends it; ctx does not.
 func (p *Pipe) Read(context.Context) ([]byte, error) {
 	var message []byte
 	for {
@@ -97,7 +97,7 @@ func (p *Pipe) Read(context.Context) ([]byte, error) {
 	}
 }
 
-// Write sends a message. It ends with Close, not with ctx.
+// Write sends a message. Close ends it; ctx does not.
 func (p *Pipe) Write(_ context.Context, message []byte) error {
 	_, err := p.to.Write(append(message, 0))
 	return err
@@ -112,8 +112,8 @@ func (p *Pipe) Close() error {
 	return err
 }
 
-// AskFirst sends a command before any connection is made of the pipe, and returns the answer. After an error the pipe
-// is of no use.
+// AskFirst sends a command before the pipe is used by a Conn, and returns the result. After an error the pipe cannot be
+// used.
 func AskFirst[R any](ctx context.Context, p *Pipe, req proto.Request) (R, error) {
 	answer := struct {
 		Result R          `json:"result"`

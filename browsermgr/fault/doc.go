@@ -1,5 +1,5 @@
-// Package fault holds the errors by which a request to a page, or for a browser, is refused: wrong input, not found,
-// out of reach. It exists so that the packages below and beside browsermgr share sentinels.
+// Package fault defines the errors that refuse a request to a page or for a browser: invalid input, not found,
+// unavailable. The packages below and beside browsermgr share them.
 //
-// It is not for what Chromium or the connection does wrong later.
+// It has no errors for later failures of Chromium or the connection.
 package fault

@@ -1,7 +1,7 @@
-// Package intercept follows what pages ask the network for.
+// Package intercept observes and checks the network requests of pages.
 //
-// A witness tells the proxy which tab a refused request was from. A judge is for browsers that we did not start: each
-// request is held (CDP Fetch) until the gate has judged it, on the tabs' sessions and on the browser's own, since
-// shared workers and some sandboxed frames are only held there. It is best effort: WebSockets, WebTransport, WebRTC,
-// early lookups and reports are not held. It knows no rules.
+// RefusalObserver tells the proxy which tab sent a refused request. RequestFilter is for browsers that we did not
+// start: it pauses each request (CDP Fetch) until a policy has checked it, in the tabs' sessions and in the browser's
+// root session, since shared workers and some sandboxed frames are only paused there. It is best effort: WebSockets,
+// WebTransport, WebRTC, DNS prefetching and reports are not paused. The package has no rules itself.
 package intercept

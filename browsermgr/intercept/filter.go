@@ -16,22 +16,23 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// RequestPolicy judges requests. It is asked from many goroutines.
+// RequestPolicy checks requests. It must be safe for concurrent use.
 type RequestPolicy interface {
 	Attributor
-	// AllowRequest is nil if a page of the profile may ask for the http or https address, and otherwise says why not.
+	// AllowRequest returns nil if a page of the profile may request the http or https address, and otherwise the
+	// reason.
 	AllowRequest(ctx context.Context, profile, address string) error
 }
 
 const (
-	// checkLimit bounds the judgement of one request; one that is not judged by then is refused.
+	// checkLimit bounds the check of a request, which is refused if it takes longer.
 	checkLimit = 90 * time.Second
-	// maxPending bounds how many requests of a connection wait for a judgement; more are refused.
+	// maxPending bounds the requests of a connection that wait for a check; further ones are refused.
 	maxPending = 256
 )
 
-// RequestFilter is a [page.Observer] that holds every request of the pages of one connection until a gate has judged
-// it. Beside it nobody may let requests go on; see emulate.Emulator.RequestsIntercepted.
+// RequestFilter is a [page.Observer] that intercepts every request of the pages of one connection until a policy has
+// checked it. No other observer may continue requests; see emulate.Emulator.RequestsIntercepted.
 type RequestFilter struct {
 	policy  RequestPolicy
 	profile string
@@ -42,15 +43,15 @@ type RequestFilter struct {
 	mu      sync.Mutex
 	root    *cdp.Session // of the browser; nil before the first tab
 	closed  bool
-	pending map[string]context.CancelCauseFunc // judgements under way, by session and request id
+	pending map[string]context.CancelCauseFunc // running checks, by session and request id
 }
 
-// NewRequestFilter makes one for a connection to the browser of a profile. Close ends it.
+// NewRequestFilter returns a filter for a connection to the browser of a profile. The caller calls Close.
 func NewRequestFilter(gate RequestPolicy, profile string, logger *slog.Logger) *RequestFilter {
 	return &RequestFilter{policy: gate, profile: profile, log: logger, pending: map[string]context.CancelCauseFunc{}}
 }
 
-// Close ends judgements that are under way, and waits for them.
+// Close cancels running checks and waits for them.
 func (j *RequestFilter) Close() error {
 	j.mu.Lock()
 	j.closed = true
@@ -62,10 +63,10 @@ func (j *RequestFilter) Close() error {
 	return nil
 }
 
-// Attach has the requests of a new session held. That is sent at once, so that it comes before what those who answer
-// challenges ask of the same domain. The first time, the browser is asked the same: it holds what no session of a tab
-// does, requests of workers that are shared between pages and the first ones of frames that get a process of their own
-// without a request. What a tab's session holds is held there once more.
+// Attach enables interception in a new session. It sends that at once, so that it precedes requests of other observers
+// to the Fetch domain. The first time, it also enables interception in the browser's root session, for what no tab's
+// session intercepts: requests of shared workers, and first requests of frames that get a new process without a
+// request. A request that a tab's session intercepts is intercepted there again.
 func (j *RequestFilter) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	everything := proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}}
 	j.mu.Lock()
@@ -82,7 +83,7 @@ func (j *RequestFilter) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	return []proto.Request{proto.PageEnable{}}
 }
 
-// pausedRequest is a request that waits.
+// pausedRequest is an intercepted request.
 type pausedRequest struct {
 	ID       proto.FetchRequestID `json:"requestId"`
 	Type     string               `json:"resourceType"`
@@ -91,8 +92,8 @@ type pausedRequest struct {
 		URL string `json:"url"`
 	} `json:"request"`
 
-	session *cdp.Session // that holds it
-	tab     *page.Tab    // nil if the browser holds it
+	session *cdp.Session // that intercepted it
+	tab     *page.Tab    // nil if the root session intercepted it
 }
 
 // Event implements [page.Observer].
@@ -127,7 +128,7 @@ func (j *RequestFilter) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	})
 }
 
-// sessionOf returns the session of a frame, or the browser's.
+// sessionOf returns the session of a frame, or the root session.
 func (j *RequestFilter) sessionOf(f *frame.Frame) *cdp.Session {
 	if f != nil {
 		return f.Session
@@ -137,10 +138,10 @@ func (j *RequestFilter) sessionOf(f *frame.Frame) *cdp.Session {
 	return j.root
 }
 
-// errEnded says that nobody waits for a judgement any more.
+// errEnded cancels checks when the connection has ended.
 var errEnded = errors.New("the connection to the browser has ended")
 
-// beginCheck makes the context of a judgement; false if there are too many, or the connection has ended.
+// beginCheck returns the context of a check; ok is false if there are too many, or the connection has ended.
 func (j *RequestFilter) beginCheck(key string) (context.Context, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,14 +162,14 @@ func (j *RequestFilter) endCheck(key string) {
 	}
 }
 
-// needsNetwork reports whether an address is fetched from somewhere.
+// needsNetwork reports whether fetching an address uses the network.
 func needsNetwork(address string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
-	// What nobody knows needs it, too: the gate refuses what it cannot read.
+	// Unknown schemes count: the policy refuses them.
 	return !slices.Contains([]string{"data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error"}, scheme)
 }
 
-// refuse lets a request fail. A document is given up, so that the page stays that was there.
+// refuse fails a request. A document is aborted, so that the present page stays.
 func (j *RequestFilter) refuse(h pausedRequest, why error) {
 	document := h.Type == "Document"
 	reason := proto.NetworkErrorReasonBlockedByClient
@@ -184,37 +185,37 @@ func (j *RequestFilter) refuse(h pausedRequest, why error) {
 	h.session.Post(proto.FetchFailRequest{RequestID: h.ID, ErrorReason: reason})
 }
 
-// RefusedHeader is the header by which the proxy marks an answer that is a refusal; its value names the rule.
-// FailedHeader marks one that says that the server was not reached.
+// RefusedHeader is the header of the proxy's responses to refused requests; its value is the rule. FailedHeader is the
+// header of its responses if the server could not be reached.
 const (
 	RefusedHeader = "X-Clank-Refused"
 	FailedHeader  = "X-Clank-Failed"
 )
 
-// Attributor is told which tab a refused request came from. Its methods must not block.
+// Attributor is notified which tab sent a refused request. Its methods must not block.
 type Attributor interface {
-	// AttributeRefusal says that the tab with that CDP target id has asked for the address, as a document of its own or
-	// of a frame or not, and was refused or could not connect.
+	// AttributeRefusal reports that a request of the tab with that CDP target id was refused or could not connect.
+	// document reports that it was for a page or frame.
 	AttributeRefusal(profile, target, address string, document bool)
 }
 
 const (
-	// maxOpenRequests bounds how many requests of a connection are remembered.
+	// maxOpenRequests bounds the requests remembered for a connection.
 	maxOpenRequests = 4096
-	// maxEndedRequests bounds how many of them have ended without the headers of their answer, and how many headers are
-	// known without their request: Chromium tells the two from different processes, in any order.
+	// maxEndedRequests bounds the requests that ended without response headers, and the headers received without their
+	// request: Chromium sends both kinds of events from different processes, in any order.
 	maxEndedRequests = 64
 )
 
-// RefusalObserver is a [page.Observer] that tells whose requests a proxy has refused.
+// RefusalObserver is a [page.Observer] that finds the tabs of requests that a proxy refused.
 type RefusalObserver struct {
 	attributor Attributor
 	profile    string
 
 	mu           sync.Mutex
-	open         map[string]openRequest // by tab and request id: a worker's session tells of its requests, the page's of their headers
-	failedEarly  []string               // keys of those that failed before their headers were told, oldest first
-	refusedEarly []string               // keys of refusals whose request was not told yet, oldest first
+	open         map[string]openRequest // by tab and request id: a worker has its own session, the page gets its headers
+	failedEarly  []string               // keys of requests that failed before their headers were reported, oldest first
+	refusedEarly []string               // keys of refusals whose request was not reported yet, oldest first
 }
 
 type openRequest struct {
@@ -222,12 +223,12 @@ type openRequest struct {
 	document bool
 }
 
-// NewRefusalObserver makes one for a connection to the browser of a profile.
+// NewRefusalObserver returns an observer for a connection to the browser of a profile.
 func NewRefusalObserver(gate Attributor, profile string) *RefusalObserver {
 	return &RefusalObserver{attributor: gate, profile: profile, open: map[string]openRequest{}}
 }
 
-// Attach asks nothing of new sessions.
+// Attach implements [page.Observer]. It requests nothing.
 func (*RefusalObserver) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
 
 // Event implements [page.Observer].
@@ -267,7 +268,7 @@ func (w *RefusalObserver) handleRequest(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// takeEarlyRefusal reports whether the refusal of a request was told before the request itself, and forgets it.
+// takeEarlyRefusal reports whether the refusal of a request was reported before the request, and forgets it.
 func (w *RefusalObserver) takeEarlyRefusal(key string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -279,7 +280,7 @@ func (w *RefusalObserver) takeEarlyRefusal(key string) bool {
 	return true
 }
 
-// key names a request. Chromium's ids of requests are unique among all processes of a browser.
+// key identifies a request. Chromium's request ids are unique among all processes of a browser.
 func key(t *page.Tab, id string) string { return t.TargetID() + id }
 
 func (w *RefusalObserver) addOpen(key string, r openRequest) {
@@ -291,8 +292,8 @@ func (w *RefusalObserver) addOpen(key string, r openRequest) {
 	w.open[key] = r
 }
 
-// handleResponse looks for answers that are the proxy's own. Those to requests across origins are told as extra
-// information only.
+// handleResponse looks for responses of the proxy itself. For cross-origin requests, headers are only in ExtraInfo
+// events.
 func (w *RefusalObserver) handleResponse(t *page.Tab, ev cdp.Event) {
 	type answer struct {
 		Headers map[string]string `json:"headers"`
@@ -323,8 +324,8 @@ func (w *RefusalObserver) handleResponse(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// handleFailure tells of requests that got no connection: a refused tunnel looks like that. What fails because it
-// crosses origins may have had an answer, whose headers are told before or after.
+// handleFailure handles requests that failed, as after a refused CONNECT. A request that failed because it is
+// cross-origin may have had a response, whose headers are reported before or after.
 func (w *RefusalObserver) handleFailure(t *page.Tab, ev cdp.Event) {
 	var p struct {
 		RequestID string    `json:"requestId"`
@@ -343,7 +344,7 @@ func (w *RefusalObserver) handleFailure(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// keepFailed keeps a request whose headers may still be told.
+// keepFailed keeps a request whose headers may still be reported.
 func (w *RefusalObserver) keepFailed(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -356,7 +357,7 @@ func (w *RefusalObserver) keepFailed(key string) {
 	}
 }
 
-// handleWebSocket follows WebSockets, whose tunnels are refused without a word to the page.
+// handleWebSocket tracks WebSockets, for which no response to a refused CONNECT is reported.
 func (w *RefusalObserver) handleWebSocket(t *page.Tab, ev cdp.Event) {
 	if ev.Method != "Network.webSocketCreated" {
 		if r, known := w.takeOpen(t, ev); known && ev.Method == "Network.webSocketFrameError" {
@@ -373,7 +374,7 @@ func (w *RefusalObserver) handleWebSocket(t *page.Tab, ev cdp.Event) {
 	}
 }
 
-// takeOpen forgets a request that has ended.
+// takeOpen removes and returns a request that has ended.
 func (w *RefusalObserver) takeOpen(t *page.Tab, ev cdp.Event) (openRequest, bool) {
 	var p struct {
 		RequestID string `json:"requestId"`

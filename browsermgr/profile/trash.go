@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MoveToTrash puts a file or folder into the person's trash and returns where it is now; to is empty if the system's
-// own tool moved it and does not tell. On Linux it follows the freedesktop.org Trash specification 1.0; on Windows it
-// is the recycle bin; elsewhere the command "trash" does it, or the folder ~/.Trash takes it.
+// MoveToTrash moves a file or folder to the user's trash and returns its new path; to is empty if a system tool moved
+// it, which does not report it. On Linux it follows the freedesktop.org Trash specification 1.0; on Windows it uses the
+// recycle bin; elsewhere the command "trash" or, without it, the folder ~/.Trash.
 func MoveToTrash(ctx context.Context, path string) (to string, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {

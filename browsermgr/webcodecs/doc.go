@@ -1,10 +1,10 @@
-// Package webcodecs encodes video with the VideoEncoder (W3C WebCodecs) of a Chromium of its own, so that no other
+// Package webcodecs encodes video with the VideoEncoder (W3C WebCodecs) of a separate Chromium, so that no other
 // program is needed.
 //
-// The Chromium is another one than those that show pages: no page shares a process, a profile or a connection with
-// it, and it works for browsers that run elsewhere, too. It has no way to any network, and one empty page from a file,
-// since WebCodecs wants a secure context. It starts with the first encoder and ends a while after the last.
+// This Chromium does not show pages: no page shares a process, a profile or a connection with it, and it also serves
+// browsers that run elsewhere. It has no network, and one empty page from a file, since WebCodecs requires a secure
+// context. It starts with the first encoder and stops some time after the last one was closed.
 //
-// A picture goes in as JPEG over the DevTools pipe and comes back as one VP8 frame: realtime, without look-ahead, so
-// nothing is held back. Who calls decides when a frame is a key frame and what bit rate there is.
+// A picture is passed as JPEG over the DevTools pipe and returned as one VP8 frame: in realtime mode without
+// look-ahead, so that no frame is delayed. The caller chooses key frames and the bit rate.
 package webcodecs

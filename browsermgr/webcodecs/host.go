@@ -21,27 +21,27 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// DefaultIdleAfter is after how long without an encoder the browser ends.
+// DefaultIdleAfter is how long the browser runs without encoders before it is stopped.
 const DefaultIdleAfter = time.Minute
 
 const (
 	callTimeout = 10 * time.Second
 	stopTimeout = 10 * time.Second
-	// noProxy is where the browser's traffic goes: nobody listens there.
+	// noProxy is the browser's proxy, where nothing listens, so that it has no network.
 	noProxy = "http://127.0.0.1:9"
 )
 
 //go:embed encoder.js
 var script string
 
-// Host is the browser that encodes. Its fields are set before the first Open. It is safe for concurrent use.
+// Host manages the browser that encodes. Set its fields before the first Open. It is safe for concurrent use.
 type Host struct {
-	// Options returns how the browser is launched: the program, its sandbox and limits. Required.
+	// Options returns the launch options of the browser: program, sandbox and limits. Required.
 	Options func(ctx context.Context) (chrome.LaunchOptions, error)
-	// IdleAfter is [DefaultIdleAfter] if it is zero.
+	// IdleAfter is how long the browser runs without encoders; 0 means [DefaultIdleAfter].
 	IdleAfter time.Duration
 
-	turn  sync.Mutex // held while the browser is started or ended
+	turn  sync.Mutex // held while the browser is started or stopped
 	mu    sync.Mutex
 	now   *encoderBrowser
 	users int
@@ -49,18 +49,18 @@ type Host struct {
 	ended bool
 }
 
-// encoderBrowser is one running browser.
+// encoderBrowser is a running browser.
 type encoderBrowser struct {
 	process *chrome.Process
 	conn    *cdp.Conn
 	page    *cdp.Session
 }
 
-// errClosed says that nothing is encoded any more.
+// errClosed is returned after Close.
 var errClosed = errors.New("the program is shutting down")
 
-// Open returns an encoder for the pictures of one page, and starts the browser if it does not run. The caller closes
-// the encoder.
+// Open returns an encoder for the pictures of one page, starting the browser if necessary. The caller closes the
+// encoder.
 func (h *Host) Open(ctx context.Context) (*Encoder, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
@@ -80,7 +80,7 @@ func (h *Host) Open(ctx context.Context) (*Encoder, error) {
 	return &Encoder{host: h, browser: b, object: res.Result.ObjectID}, nil
 }
 
-// acquire returns the running browser, with one user more.
+// acquire returns the running browser and counts one more user.
 func (h *Host) acquire(ctx context.Context) (*encoderBrowser, error) {
 	h.mu.Lock()
 	b, ended := h.now, h.ended
@@ -108,15 +108,15 @@ func (h *Host) acquire(ctx context.Context) (*encoderBrowser, error) {
 	return b, nil
 }
 
-// launch starts a browser with a page in which the script runs.
+// launch starts a browser with a page that runs the script.
 func (h *Host) launch(ctx context.Context) (_ *encoderBrowser, err error) {
 	o, err := h.Options(ctx)
 	if err != nil {
 		return nil, err
 	}
 	o.Headless, o.Pipe, o.Proxy, o.UserDataDir = true, true, noProxy, ""
-	// libvpx's threads wait for each other by spinning: on a busy machine with two processors a frame took five times
-	// as much of them and thirty times as long as with one thread.
+	// libvpx's threads synchronize by spinning: on a busy machine with two processors a frame took five times the CPU
+	// time and thirty times as long as with one thread.
 	o.OneProcessor = true
 	b := &encoderBrowser{}
 	if b.process, err = chrome.Launch(ctx, o); err != nil {
@@ -131,7 +131,7 @@ func (h *Host) launch(ctx context.Context) (_ *encoderBrowser, err error) {
 	return b, nil
 }
 
-// load opens the page. Its file is in the browser's own folder, which goes with the browser.
+// load opens the page. Its file is in the browser's own directory, which is removed with the browser.
 func (b *encoderBrowser) load(ctx context.Context) error {
 	path := filepath.Join(b.process.UserDataDir, "encoder.html")
 	if err := os.WriteFile(path, []byte("<!doctype html><title>encoder</title>"), 0o600); err != nil {
@@ -157,11 +157,11 @@ func (b *encoderBrowser) load(ctx context.Context) error {
 	if err == nil && (res.ExceptionDetails != nil || !res.Result.Value.Bool()) {
 		err = errors.New("it has no WebCodecs")
 	}
-	b.process.UseAllProcessors() // its page has counted them by now
+	b.process.UseAllProcessors() // its page has read the number of processors by now
 	return err
 }
 
-// firstPage returns the page with which a browser starts: another one would take a process more.
+// firstPage returns the browser's initial page: another one would need another process.
 func firstPage(ctx context.Context, root *cdp.Session) (proto.TargetTargetID, error) {
 	all, err := cdp.Ask[proto.TargetGetTargetsResult](ctx, root, proto.TargetGetTargets{})
 	if err != nil {
@@ -175,15 +175,15 @@ func firstPage(ctx context.Context, root *cdp.Session) (proto.TargetTargetID, er
 	return made.TargetID, err
 }
 
-// stop ends the browser.
+// stop stops the browser.
 func (b *encoderBrowser) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	_ = b.process.Stop(ctx) // whatever is left is ended with the program
+	_ = b.process.Stop(ctx) // on error, the browser ends with this program
 	b.conn.Close()
 }
 
-// release gives the browser back; without users it ends after a while.
+// release counts one user less; without users the browser is stopped after a while.
 func (h *Host) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,7 +208,7 @@ func (h *Host) endIdle() {
 	}
 }
 
-// Close ends the browser. Encoders that are still open fail.
+// Close stops the browser. Encoders that are still open fail.
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.ended = true
@@ -220,16 +220,15 @@ func (h *Host) Close() {
 	h.endIdle()
 }
 
-// Encoder encodes the pictures of one page. Its methods are for one goroutine at a time.
+// Encoder encodes the pictures of one page. It is not safe for concurrent use.
 type Encoder struct {
 	host    *Host
 	browser *encoderBrowser
 	object  proto.RuntimeRemoteObjectID
 }
 
-// Encode returns the VP8 frame that shows a JPEG after the pictures before it; none if the encoder has left it out.
-// Without a JPEG it shows the last one again. The first frame, and that of another size, is a key frame. bitrate is in
-// bits a second.
+// Encode returns the VP8 frame that shows a JPEG after the previous pictures; nil if the encoder dropped it. A nil jpeg
+// repeats the last picture. The first frame, and one of another size, is a key frame. bitrate is in bits per second.
 func (e *Encoder) Encode(ctx context.Context, jpeg []byte, key bool, bitrate int) ([]byte, error) {
 	res, err := cdp.Ask[proto.RuntimeCallFunctionOnResult](ctx, e.browser.page, proto.RuntimeCallFunctionOn{
 		ObjectID: e.object, FunctionDeclaration: "function (...a) { return this.encode(...a) }",
@@ -253,7 +252,7 @@ func (e *Encoder) Encode(ctx context.Context, jpeg []byte, key bool, bitrate int
 	return base64.StdEncoding.DecodeString(res.Result.Value.Str())
 }
 
-// Close gives the encoder up. It is called once.
+// Close releases the encoder. It must be called once.
 func (e *Encoder) Close() {
 	e.browser.page.Post(
 		proto.RuntimeCallFunctionOn{ObjectID: e.object, FunctionDeclaration: "function () { this.close() }"},

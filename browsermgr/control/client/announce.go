@@ -15,18 +15,18 @@ import (
 
 const announcementFile = "control.json"
 
-// ErrNotAnnounced says that no server announced itself.
+// ErrNotAnnounced is returned if no server is announced.
 var ErrNotAnnounced = errors.New("no control server announced itself")
 
-// Announcement is what a server says about itself to other programs of the same person.
+// Announcement describes a server to other programs of the same user.
 type Announcement struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 	PID   int    `json:"pid"`
 }
 
-// Discover reads what a server announced in the directory home. The server may have died without taking it back. The
-// error wraps [ErrNotAnnounced] if there is nothing, also when home is "".
+// Discover reads the announcement in the directory home. The server may have crashed without removing it. The error
+// wraps [ErrNotAnnounced] if there is none, or if home is "".
 func Discover(home string) (Announcement, error) {
 	if home == "" {
 		return Announcement{}, ErrNotAnnounced
@@ -53,19 +53,18 @@ func Discover(home string) (Announcement, error) {
 	return a, nil
 }
 
-// Announce tells other programs of the same person where a server is and what opens it, in a file of the directory home
-// that only they can read.
+// Announce writes a server's address and token to a file in the directory home that only the same user can read.
 func Announce(home, url, token string) (*AnnouncementFile, error) {
 	return WriteAnnouncement(filepath.Join(home, announcementFile), Announcement{URL: url, Token: token, PID: os.Getpid()})
 }
 
-// AnnouncementFile is a file in which a server has announced itself.
+// AnnouncementFile is the file of a server's announcement.
 type AnnouncementFile struct {
 	path string
 	mine []byte
 }
 
-// WriteAnnouncement writes what a server says about itself, as JSON, to a file that only its owner can read.
+// WriteAnnouncement writes an announcement as JSON to a file that only its owner can read.
 func WriteAnnouncement(path string, what any) (*AnnouncementFile, error) {
 	mine, err := json.Marshal(what)
 	if err != nil {
@@ -82,7 +81,7 @@ func (f *AnnouncementFile) write() error {
 	return nil
 }
 
-// Restore writes the file again if it is gone, or holds what no server has written.
+// Restore writes the file again if it is missing or damaged.
 func (f *AnnouncementFile) Restore() error {
 	now, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !json.Valid(now) {
@@ -91,7 +90,7 @@ func (f *AnnouncementFile) Restore() error {
 	return err
 }
 
-// Remove removes the file, unless another server has announced itself there since.
+// Remove removes the file, unless another server has replaced it since.
 func (f *AnnouncementFile) Remove() error {
 	now, err := os.ReadFile(f.path)
 	if err == nil && bytes.Equal(now, f.mine) {

@@ -19,20 +19,20 @@ import (
 	"clank/internal/pageorigin"
 )
 
-// MaxAnswer is the most bytes of one answer that are read.
+// MaxAnswer is the maximum size of a response body, in bytes.
 const MaxAnswer = 64 << 20
 
 const dialTimeout = 10 * time.Second
 
-// Config says which server to speak to.
+// Config identifies the server.
 type Config struct {
-	URL     string        // http or https, may have a path; the scheme may be left out
-	Secret  Secret        // sent as its fields say
-	Profile string        // the profile of every call; "" is the server's default
-	Timeout time.Duration // the whole of each call; 0 derives it from what the call may take, see [CallTimeOf]
+	URL     string        // http or https, may have a path; the scheme may be omitted
+	Secret  Secret        // credentials
+	Profile string        // the profile of every call; "" means the server's default
+	Timeout time.Duration // of each call; 0 derives it from the call; see [CallTimeOf]
 }
 
-// Client sends requests to one control server. It may be used from several goroutines at once.
+// Client sends requests to one control server. It is safe for concurrent use.
 type Client struct {
 	base    *url.URL
 	secret  Secret
@@ -41,7 +41,7 @@ type Client struct {
 	http    *http.Client
 }
 
-// New returns a client for the server of cfg. Nothing is sent yet. It must be closed.
+// New returns a client for the server of cfg without sending anything. The caller calls Close.
 func New(cfg Config) (*Client, error) {
 	base, err := parseURL(cfg.URL)
 	if err != nil {
@@ -75,12 +75,12 @@ func New(cfg Config) (*Client, error) {
 // URL returns the address of the server, without credentials.
 func (c *Client) URL() string { return c.base.String() }
 
-// Close ends the connections that are kept for a next call.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Do sends one request and decodes the answer into out, unless out is nil. path begins with a slash and is escaped;
-// body is sent as JSON unless it is nil. The call ends with ctx, or when its own time is over (see [Config.Timeout]);
-// then the server stops what it was doing. Errors are an [*Error] if the server answered with one, and otherwise wrap
+// Do sends a request and decodes the response into out, unless out is nil. path begins with a slash and is escaped;
+// body is sent as JSON unless it is nil. The call ends with ctx or its own time limit (see [Config.Timeout]), and the
+// server then cancels its work. Errors are an [*Error] if the server responded with one, and otherwise wrap
 // [ErrNotListening], [ErrTimeout], [ErrBroken], [ErrBadAnswer] or the cause of ctx.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body, out any) error {
 	status, data, err := c.Call(ctx, method, path, query, body)
@@ -106,8 +106,8 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	return nil
 }
 
-// Call sends one request and returns the status and the body of whatever the server answers, errors included. It is Do
-// for those who judge the answer themselves; err is never an [*Error].
+// Call sends a request and returns the status and body of the response, including error responses. It is Do for callers
+// that interpret the response themselves; err is never an [*Error].
 func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
 	var payload []byte
 	if body != nil {
@@ -119,7 +119,7 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 	if own := CallTimeOf(method, path, query, payload); limit == 0 {
 		limit = own.Total()
 	} else if own.Explicit {
-		limit = max(limit, own.Total()) // what was asked of the action is not cut by the wait for it
+		limit = max(limit, own.Total()) // the call does not end before the action's own limit
 	}
 	callCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -170,12 +170,12 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	return req, nil
 }
 
-// sendsSecret reports whether the secret may go to this server.
+// sendsSecret reports whether the secret may be sent to this server.
 func (c *Client) sendsSecret() bool {
 	return c.secret.AnyHost || pageorigin.IsLoopback(c.base.Hostname())
 }
 
-// explain adds the way out to a refusal that comes from a secret which was kept back, missing or wrong.
+// explain adds what to do to a refusal because the secret was not sent, missing or wrong.
 func (c *Client) explain(err *Error) error {
 	if err.Status != http.StatusUnauthorized {
 		return err
@@ -192,7 +192,7 @@ func (c *Client) explain(err *Error) error {
 	return err
 }
 
-// explainNoAnswer tells why there is no answer. parent is the caller's context, own the one of the call.
+// explainNoAnswer returns why there is no response. parent is the caller's context, own that of the call.
 func (c *Client) explainNoAnswer(parent, own context.Context, limit time.Duration, err error) error {
 	var dial *net.OpError
 	switch {
@@ -211,33 +211,33 @@ func (c *Client) explainNoAnswer(parent, own context.Context, limit time.Duratio
 	return fmt.Errorf("%w: %s: %w", ErrBroken, c.URL(), err)
 }
 
-// What things take on the server's side, from the contract's limits.
+// Time limits of the server, from the contract.
 const (
-	stateTime    = 25 * time.Second // what only looks at or changes the server's state
-	pageTime     = 20 * time.Second // what works on a page, unless it says how long
+	stateTime    = 25 * time.Second // requests that only read or change the server's state
+	pageTime     = 20 * time.Second // requests for a page that name no limit
 	transferTime = 120 * time.Second
-	launchTime   = 60 * time.Second // a first start with its profile, and a second try
+	launchTime   = 60 * time.Second // the first start of a profile, and a second attempt
 	networkSlack = 5 * time.Second
-	maxTimeout   = 120 * time.Second // no single timeoutMs counts for more
+	maxTimeout   = 120 * time.Second // maximum of timeoutMs
 )
 
 // CallTime bounds a call.
 type CallTime struct {
-	Inner    time.Duration // the times the server keeps, one after the other
-	Guarded  int           // interactions after which it watches for navigations
-	Launch   time.Duration // for starting the browser first, where that happens
-	Explicit bool          // the request itself says how long
+	Inner    time.Duration // the server's limits, in sequence
+	Guarded  int           // number of interactions after which it watches for navigations
+	Launch   time.Duration // for starting the browser first, if necessary
+	Explicit bool          // set by the request itself
 }
 
-// Total returns how long to wait for the answer, so that no inner time is cut.
+// Total returns how long to wait for the response, so that the server's own limits apply first.
 func (a CallTime) Total() time.Duration {
 	return a.Inner + time.Duration(a.Guarded)*actiontable.GuardTime + a.Launch + networkSlack
 }
 
-// CallTimeOf tells how long a call may take on the server's side. payload is the JSON body, or nil.
+// CallTimeOf returns how long a call may take on the server. payload is the JSON body, or nil.
 func CallTimeOf(method, path string, query url.Values, payload []byte) CallTime {
 	var body map[string]any
-	_ = json.Unmarshal(payload, &body) // what is no object has no fields; the server judges it
+	_ = json.Unmarshal(payload, &body) // on error there are no fields; the server reports it
 	given := timeoutOf(body["timeoutMs"])
 	if text := query.Get("timeoutMs"); text != "" {
 		given = timeoutOf(text)
@@ -264,7 +264,7 @@ func CallTimeOf(method, path string, query url.Values, payload []byte) CallTime 
 	return a
 }
 
-// timeoutOf reads a number of milliseconds, not above what a server allows; 0 if it is none.
+// timeoutOf reads a number of milliseconds, clamped to the server's maximum; 0 if there is none.
 func timeoutOf(v any) time.Duration {
 	n, given, ok := actiontable.ParseNumber(v, false)
 	if !given || !ok || n <= 0 {
@@ -273,7 +273,7 @@ func timeoutOf(v any) time.Duration {
 	return time.Duration(min(n, float64(maxTimeout.Milliseconds()))) * time.Millisecond
 }
 
-// routeName returns the method and the first words of a path, without the name of a tab or a profile.
+// routeName returns the method and the first words of a path, without the name of a tab or profile.
 func routeName(method, path string) string {
 	if method == http.MethodDelete {
 		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

@@ -1,5 +1,5 @@
-// Package client speaks to a control server: it finds the server and its secret, sends one request per call, and says
-// why there is no answer. It is for commands and for nodes.
+// Package client is a client for control servers: it finds the server and its secret, sends one request per call, and
+// explains missing responses. It is used by commands and by nodes.
 //
-// Files whose paths the server answers with lie on the server's machine.
+// Paths of files in responses are on the server's machine.
 package client

@@ -17,7 +17,7 @@ const (
 	controlPortOffset  = 2 // from the gateway's port
 )
 
-// HomeDir returns the directory of clank's state, which need not exist.
+// HomeDir returns the directory of clank's state, which may not exist.
 func HomeDir(getenv func(string) string) (string, error) {
 	dir := getenv("CLANK_HOME")
 	if dir == "" {
@@ -34,11 +34,11 @@ func HomeDir(getenv func(string) string) (string, error) {
 	return abs, nil
 }
 
-// Secret opens a control server.
+// Secret holds the credentials for a control server.
 type Secret struct {
 	Token    string // sent as a bearer token
 	Password string // sent in its own header, if there is no token
-	AnyHost  bool   // given for this very server: send it also when the server is not on this machine
+	AnyHost  bool   // given for this server: send it even if the server is on another machine
 }
 
 func (s Secret) empty() bool { return s.Token == "" && s.Password == "" }
@@ -52,18 +52,19 @@ func (s Secret) attach(h http.Header) {
 	}
 }
 
-// LocateHints may say where the server is.
+// LocateHints tells Locate where to look.
 type LocateHints struct {
-	URL    string              // given by the person; "" if not
-	Token  string              // given by the person; "" if not
-	Home   string              // directory of clank's state, see [Discover]; "" is none
-	Getenv func(string) string // the environment
+	URL    string              // given by the user; "" for none
+	Token  string              // given by the user; "" for none
+	Home   string              // directory of clank's state, see [Discover]; "" for none
+	Getenv func(string) string // reads environment variables
 }
 
-// Locate finds the server and its secret. The address: h.URL, CLANK_BROWSER_URL, what a server announced in h.Home, the
-// well-known port. The secret: h.Token, CLANK_BROWSER_TOKEN, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, what
-// the server announced, which is used for that server only. A token from the environment leaves this machine only if
-// CLANK_BROWSER_URL named the server beside it. Whether something listens is not tried.
+// Locate returns the address and the secret of the server. The address is the first of h.URL, CLANK_BROWSER_URL, the
+// server announced in h.Home, and the well-known port. The secret is the first of h.Token, CLANK_BROWSER_TOKEN,
+// OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, and the announced one, which is used for that server only. A token
+// from the environment is sent to another machine only if CLANK_BROWSER_URL names the server. Locate does not check
+// whether something listens.
 func Locate(h LocateHints) (address string, secret Secret, err error) {
 	fromEnv := h.Getenv("CLANK_BROWSER_URL")
 	announced, err := Discover(h.Home)
@@ -101,7 +102,7 @@ func Locate(h LocateHints) (address string, secret Secret, err error) {
 	return address, secret, nil
 }
 
-// legacySecret reads the variables that scripts for the contract's first server set.
+// legacySecret reads the variables used by scripts for the contract's first implementation.
 func legacySecret(getenv func(string) string) Secret {
 	return Secret{
 		Token:    strings.TrimSpace(getenv("OPENCLAW_GATEWAY_TOKEN")),
@@ -109,7 +110,7 @@ func legacySecret(getenv func(string) string) Secret {
 	}
 }
 
-// defaultAddress returns where a server listens that was told nothing else.
+// defaultAddress returns the default address of a server.
 func defaultAddress(getenv func(string) string) (string, error) {
 	port := defaultControlPort
 	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {
@@ -127,7 +128,7 @@ func sameHost(base *url.URL, address string) bool {
 	return err == nil && strings.EqualFold(base.Host, other.Host) && base.Scheme == other.Scheme
 }
 
-// parseURL reads the address of a control server.
+// parseURL parses the address of a control server.
 func parseURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {

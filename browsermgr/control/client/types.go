@@ -12,28 +12,28 @@ import (
 	"clank/internal/untrusted"
 )
 
-// These types hold what commands print of the answers. Those of the packages that answer would bring the browser's side,
-// CDP with it, into every start of a command.
+// These types hold the parts of answers that commands print. Importing the types of the server's packages would link
+// CDP and the browser code into every command.
 
-// Tab is one tab of a browser.
+// Tab is a tab of a browser.
 type Tab struct {
-	TabID                string `json:"tabId"` // t1, t2, …; never used again
+	TabID                string `json:"tabId"` // t1, t2, …; never reused
 	Label                string `json:"label,omitempty"`
-	TargetID             string `json:"targetId"` // of the DevTools protocol
+	TargetID             string `json:"targetId"` // CDP target id
 	Title                string `json:"title"`
 	URL                  string `json:"url"`
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
 	Type                 string `json:"type"`
-	Refused              string `json:"refused,omitempty"` // what an opened page lacks, such as a frame
+	Refused              string `json:"refused,omitempty"` // a refused part of the page, such as a frame
 }
 
-// TabList is the tabs of a profile; a browser that is not running has none.
+// TabList holds the tabs of a profile; a browser that is not running has none.
 type TabList struct {
 	Running bool  `json:"running"`
 	Tabs    []Tab `json:"tabs"`
 }
 
-// ProfileStatus is how a profile and its browser are. What is nil, empty or 0 is not known.
+// ProfileStatus is the state of a profile and its browser. Nil, empty and 0 mean unknown.
 type ProfileStatus struct {
 	Profile                string  `json:"profile"`
 	Driver                 string  `json:"driver"`
@@ -50,7 +50,7 @@ type ProfileStatus struct {
 	Color                  string  `json:"color"`
 	Headless               bool    `json:"headless"`
 	HeadlessSource         string  `json:"headlessSource"`
-	MemoryMB               int     `json:"memoryMb,omitempty"` // of all its processes together
+	MemoryMB               int     `json:"memoryMb,omitempty"` // of all its processes
 	Guard                  struct {
 		Mode     string `json:"mode"`
 		Refusals uint64 `json:"refusals"`
@@ -58,7 +58,7 @@ type ProfileStatus struct {
 	} `json:"guard"`
 }
 
-// Profile is one line of the list of profiles.
+// Profile is an entry of the list of profiles.
 type Profile struct {
 	Name              string  `json:"name"`
 	Transport         string  `json:"transport"`
@@ -66,16 +66,16 @@ type Profile struct {
 	CDPURL            *string `json:"cdpUrl"`
 	Color             string  `json:"color"`
 	Running           bool    `json:"running"`
-	Listening         bool    `json:"listening,omitempty"` // its DevTools can be reached at that port or address now
+	Listening         bool    `json:"listening,omitempty"` // DevTools accepts connections at that port or address
 	TabCount          int     `json:"tabCount"`
 	IsDefault         bool    `json:"isDefault"`
 	IsRemote          bool    `json:"isRemote"`
 	MemoryMB          int     `json:"memoryMb,omitempty"` // of a browser that the server started
 	MissingFromConfig bool    `json:"missingFromConfig,omitempty"`
-	ReconcileReason   *string `json:"reconcileReason"` // why it runs otherwise than it is set up
+	ReconcileReason   *string `json:"reconcileReason"` // why the running browser differs from the configuration
 }
 
-// Report is the outcome of a doctor's visit.
+// Report is the result of the doctor's checks.
 type Report struct {
 	OK        bool    `json:"ok"` // no check failed
 	Profile   string  `json:"profile"`
@@ -83,7 +83,7 @@ type Report struct {
 	Checks    []Check `json:"checks"`
 }
 
-// Check is one line of a [Report].
+// Check is an entry of a [Report].
 type Check struct {
 	ID      string `json:"id"`
 	Label   string `json:"label"`
@@ -92,30 +92,30 @@ type Check struct {
 	FixHint string `json:"fixHint,omitempty"`
 }
 
-// Dialog is an open or answered alert, confirm, prompt or beforeunload.
+// Dialog is an open or closed alert, confirm, prompt or beforeunload dialog.
 type Dialog struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
 
-// BrowserState tells what stands in the way of a page.
+// BrowserState holds the dialogs of a page.
 type BrowserState struct {
 	Dialogs struct {
 		Pending []Dialog `json:"pending"`
 	} `json:"dialogs"`
 }
 
-// Download is a file that the browser saved, on the server's machine.
+// Download is a file that the browser downloaded, on the server's machine.
 type Download struct {
-	Path              string `json:"path"` // empty while it is under way, and after an error
-	Size              int64  `json:"size"` // bytes
+	Path              string `json:"path"` // empty while in progress and after an error
+	Size              int64  `json:"size"` // in bytes
 	SuggestedFilename string `json:"suggestedFilename"`
 	InProgress        bool   `json:"inProgress"`
 	Error             string `json:"error"`
 }
 
-// Result is the answer to an action or a navigation.
+// Result is the result of an action or navigation.
 type Result struct {
 	URL     string          `json:"url,omitempty"`
 	Value   json.RawMessage `json:"result,omitempty"`  // of evaluate
@@ -124,13 +124,13 @@ type Result struct {
 		Reason      string `json:"reason"`
 		AfterAction int    `json:"afterAction"`
 		Skipped     int    `json:"skipped"`
-	} `json:"aborted,omitempty"` // why the rest of a batch was not done
+	} `json:"aborted,omitempty"` // why the rest of a batch was not run
 	Download        *Download     `json:"download,omitempty"`
 	Downloads       []Download    `json:"downloads,omitempty"`
-	Notes           []string      `json:"notes,omitempty"`           // in sentences, what else happened
-	BlockedByDialog bool          `json:"blockedByDialog,omitempty"` // the action was left, not failed
+	Notes           []string      `json:"notes,omitempty"`           // side effects, in sentences
+	BlockedByDialog bool          `json:"blockedByDialog,omitempty"` // the action was left unfinished; it did not fail
 	BrowserState    *BrowserState `json:"browserState,omitempty"`
-	Refused         string        `json:"refused,omitempty"` // what the page lacks, such as a frame
+	Refused         string        `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
 }
 
 // BatchEntry is the outcome of one action of a batch.
@@ -142,7 +142,7 @@ type BatchEntry struct {
 	URL       string          `json:"url,omitempty"`
 }
 
-// Node is one node of a snapshot in the form aria.
+// Node is a node of a snapshot in aria format.
 type Node struct {
 	Ref   string `json:"ref"`
 	Role  string `json:"role"`
@@ -151,7 +151,7 @@ type Node struct {
 	Depth int    `json:"depth"`
 }
 
-// Snapshot is the content of a page: a text with refs, or nodes in the form aria.
+// Snapshot is the content of a page: text with refs, or nodes in aria format.
 type Snapshot struct {
 	URL             string        `json:"url"`
 	Text            string        `json:"snapshot"`
@@ -161,24 +161,24 @@ type Snapshot struct {
 	BrowserState    *BrowserState `json:"browserState,omitempty"`
 }
 
-// SavedFile is a file with an image or a document of a page, on the server's machine.
+// SavedFile is a file with an image or document of a page, on the server's machine.
 type SavedFile struct {
 	Path string `json:"path"`
 }
 
-// Sentinels for calls that got no answer, or none that can be read.
+// Errors of calls without a valid response.
 var (
-	// ErrNotListening says that no connection could be made: no server was started there.
+	// ErrNotListening is returned if no connection could be made because no server is running there.
 	ErrNotListening = errors.New("no server listens")
-	// ErrTimeout says that there was no answer in time.
+	// ErrTimeout is returned if there was no response in time.
 	ErrTimeout = errors.New("no answer")
-	// ErrBroken says that the connection ended before the answer did. What was asked may have been done.
+	// ErrBroken is returned if the connection ended before the response did. The request may have been executed.
 	ErrBroken = errors.New("the connection broke before the answer was complete")
-	// ErrBadAnswer says that something answered that does not speak the control API.
+	// ErrBadAnswer is returned if the response is not of the control API.
 	ErrBadAnswer = errors.New("the answer cannot be read")
 )
 
-// Error is a refusal or failure that the server answered with.
+// Error is an error response of the server.
 type Error struct {
 	Status  int             // HTTP status
 	Code    string          // stable code, such as ACT_INVALID_REQUEST; may be ""
@@ -189,7 +189,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// errorIn returns what an answer says went wrong, or nil.
+// errorIn returns the error that a response reports, or nil.
 func errorIn(status int, data []byte) *Error {
 	var answer struct {
 		OK      *bool           `json:"ok"`
@@ -217,7 +217,7 @@ func errorIn(status int, data []byte) *Error {
 	return e
 }
 
-// badAnswer reports an answer of a successful status that cannot be understood.
+// badAnswer returns the error for an invalid response with a success status.
 func badAnswer(status int, data []byte, err error) error {
 	if len(data) == 0 {
 		return fmt.Errorf("%w: it is empty (%d)", ErrBadAnswer, status)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// localNames are names for the machine itself and for those of its network; so are all below localSuffixes.
+// localNames are names for this machine and its network, as are all names below localSuffixes.
 var (
 	localNames    = []string{"localhost", "localhost.localdomain", "local", "internal"}
 	localSuffixes = []string{".localhost", ".localhost.localdomain", ".local", ".internal"}
 )
 
-// checkTarget makes all checks of a target that need no resolving.
+// checkTarget performs all checks of a target that need no DNS.
 func (p *Policy) checkTarget(t Target) error {
 	refuse := func(rule string) error {
 		return &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Addr: t.Literal, Rule: rule}
@@ -42,7 +42,7 @@ func isLocal(host string) bool {
 		slices.ContainsFunc(localSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
-// portRefused says whether the port is refused. Port 0 always is.
+// portRefused reports whether the port is refused. Port 0 always is.
 func (p *Policy) portRefused(t Target) bool {
 	if t.Port == 0 {
 		return true
@@ -53,8 +53,8 @@ func (p *Policy) portRefused(t Target) bool {
 	return !slices.ContainsFunc(p.allowed, func(a hostPattern) bool { return a.port != 0 && a.match(t) })
 }
 
-// CheckIP judges an address that the host of t, which was judged before, resolves to. Every address of a host is to be
-// judged, and the one that is connected to is to be one of them. Its errors are of type [*Refusal].
+// CheckIP checks an address that the already checked host of t resolves to. Every address of a host must be checked,
+// and the connection must use one of them. Its errors are of type [*Refusal].
 func (p *Policy) CheckIP(t Target, addr netip.Addr) error {
 	refuse := func(rule string, addr netip.Addr, registry string) error {
 		return &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Addr: addr, Rule: rule, Registry: registry}
@@ -87,7 +87,8 @@ func (p *Policy) CheckIP(t Target, addr netip.Addr) error {
 	return nil
 }
 
-// notPublic returns by which rule an address is refused where no list names it, and what it is; "" if it is public.
+// notPublic returns the rule that refuses an address that no list names, and the address's purpose; rule is "" if it is
+// public.
 func (p *Policy) notPublic(addr netip.Addr) (rule, registry string) {
 	if name, found := findEntry(metadata, addr); found {
 		return RuleMetadata, name
@@ -108,7 +109,7 @@ func (p *Policy) notPublic(addr netip.Addr) (rule, registry string) {
 	return "", ""
 }
 
-// needsAddress says whether a name in AllowedHosts is not enough to reach an address that it leads to.
+// needsAddress reports whether a name in AllowedHosts does not suffice to reach an address that it resolves to.
 func (p *Policy) needsAddress(t Target, addr netip.Addr, rule string) bool {
 	here := isThisMachine(addr) || slices.Contains(p.interfaces, addr)
 	if here && addr.IsLoopback() && (t.Host == "localhost" || strings.HasSuffix(t.Host, ".localhost")) {
@@ -117,7 +118,7 @@ func (p *Policy) needsAddress(t Target, addr netip.Addr, rule string) bool {
 	return (here || rule == RuleMetadata) && !slices.ContainsFunc(p.allowed, func(a hostPattern) bool { return a.has(addr, t.Port) })
 }
 
-// isOwn says whether somebody who connects there reaches a listener of this program.
+// isOwn reports whether connecting there reaches a listener of this program.
 func (p *Policy) isOwn(addr netip.Addr, port uint16) bool {
 	return slices.ContainsFunc(p.own, func(own netip.AddrPort) bool {
 		a := own.Addr().Unmap()
@@ -126,41 +127,41 @@ func (p *Policy) isOwn(addr netip.Addr, port uint16) bool {
 	})
 }
 
-// isThisMachine says whether connections to the address stay on this machine.
+// isThisMachine reports whether connections to the address stay on this machine.
 func isThisMachine(addr netip.Addr) bool { return addr.IsLoopback() || addr.IsUnspecified() }
 
-// What a [Refusal] may be for. The texts are stable: they are told to programs and counted.
+// Values of Refusal.Rule. They are stable: programs and metrics use them.
 const (
-	RuleMalformed   = "malformed"        // not a web address, or not read in the same way by everybody
+	RuleMalformed   = "malformed"        // not a web address, or parsers disagree about it
 	RuleScheme      = "scheme"           // neither http nor https
-	RuleCredentials = "credentials"      // a given address that carries a secret
-	RulePort        = "port"             // a port that is refused
-	RuleBlocked     = "host-blocked"     // BlockedHosts has it
-	RuleNotOnList   = "not-on-list"      // HostAllowlist does not have it
-	RuleStrict      = "strict"           // a name that is on no list, where names must be
+	RuleCredentials = "credentials"      // the given address contains a secret
+	RulePort        = "port"             // the port is refused
+	RuleBlocked     = "host-blocked"     // the host is in BlockedHosts
+	RuleNotOnList   = "not-on-list"      // the host is not in HostAllowlist
+	RuleStrict      = "strict"           // an unlisted name in strict mode
 	RuleLocalName   = "local-name"       // a name for this machine or its network
 	RulePrivate     = "private-address"  // not an address of the public internet
-	RuleMetadata    = "metadata-address" // a cloud's service that tells secrets to whoever asks
+	RuleMetadata    = "metadata-address" // a cloud metadata service
 	RuleOwnListener = "own-address"      // a listener of this program
 )
 
-// Refusal is the error with which everything here refuses. Fields that are not known, or not concerned, are zero.
+// Refusal is the error of all refusals. Fields that are unknown or do not apply are zero.
 type Refusal struct { //nolint:errname // a person reads what is refused, not what went wrong
-	// Host is as the judge reads it: ASCII, lower case, no brackets. Of a malformed one it is a bounded piece.
+	// Host is the parsed host: ASCII, lower case, no brackets. Of a malformed one it is an excerpt.
 	Host string
-	// Addr is the address that was refused, in the end: an IPv4 address that was embedded in another, for example.
+	// Addr is the address that was finally refused, such as an IPv4 address embedded in another one.
 	Addr netip.Addr
-	// Port is 0 if it was not read.
+	// Port is 0 if it was not parsed.
 	Port uint16
-	// Scheme is without the colon.
+	// Scheme has no colon.
 	Scheme string
 	// Rule is one of the Rule constants.
 	Rule string
-	// Registry is the entry of IANA's special-purpose registries, or what else is known of the address.
+	// Registry is the entry of IANA's special-purpose registries, or another purpose of the address.
 	Registry string
-	// Detail says more about why, in words; only for rules that need it.
+	// Detail adds to the reason, for rules that need it.
 	Detail string
-	// Named says that "Allowed hosts" has the host's name, which is not enough for this address.
+	// Named reports that "Allowed hosts" has the host's name, which does not suffice for this address.
 	Named bool
 }
 
@@ -172,7 +173,7 @@ const (
 	hintNone  = "No setting allows it."
 )
 
-// Error returns a sentence or two for a person: what was refused, why, and the way out.
+// Error returns a sentence or two for a person: what was refused, why, and how to allow it.
 func (r *Refusal) Error() string {
 	switch r.Rule {
 	case RuleMalformed:
@@ -206,7 +207,7 @@ func (r *Refusal) hint() string {
 	return hintAllow
 }
 
-// subject names the host, and the address if it is another thing.
+// subject names the host, and the address if it differs.
 func (r *Refusal) subject() string {
 	if !r.Addr.IsValid() || r.Host == r.Addr.String() {
 		return r.Host
@@ -217,7 +218,7 @@ func (r *Refusal) subject() string {
 	return fmt.Sprintf("%s leads to %s, which", r.Host, r.Addr)
 }
 
-// malformedRefusal refuses what cannot be read. It repeats neither what may be a password nor parameters.
+// malformedRefusal returns the refusal of an unparsable address, without its password and parameters.
 func malformedRefusal(raw, why string) *Refusal {
 	if end := strings.IndexAny(raw, "?#"); end >= 0 {
 		raw = raw[:end] + "…"
@@ -228,7 +229,7 @@ func malformedRefusal(raw, why string) *Refusal {
 	return &Refusal{Host: excerpt(raw), Rule: RuleMalformed, Detail: fmt.Sprintf("%q: %s", excerpt(raw), why)}
 }
 
-// excerpt returns a text in a length that fits a sentence.
+// excerpt shortens a text to fit a sentence.
 func excerpt(s string) string {
 	const most = 80
 	s = strings.ToValidUTF8(s, "\uFFFD")

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// idnaProfile turns host names into ASCII as browsers do for a look-up (UTS #46, non-transitional).
+// idnaProfile converts host names to ASCII as browsers do for lookups (UTS #46, non-transitional).
 var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
-// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case
-// ASCII without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
-// standard with what no name in the DNS has. why says in words what is wrong with a host.
+// parseHost parses a host with the URL Standard's host parser for http and https. It returns lower-case ASCII without
+// brackets and trailing dot; literal is set if the host is an IP address, in canonical form. Unlike the standard it
+// rejects names that DNS cannot have. why describes an error.
 func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	if rest, ok := strings.CutPrefix(raw, "["); ok {
 		inner, ok := strings.CutSuffix(rest, "]")
@@ -45,7 +45,7 @@ func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	return addr.String(), addr, ""
 }
 
-// asciiName returns a name in lower case ASCII, without the final dot.
+// asciiName returns a name in lower-case ASCII, without the trailing dot.
 func asciiName(name string) (ascii, why string) {
 	if !utf8.ValidString(name) {
 		return "", "the host is not UTF-8"
@@ -67,7 +67,7 @@ func asciiName(name string) (ascii, why string) {
 	return name, ""
 }
 
-// checkLabels says what keeps a name from being looked up.
+// checkLabels returns why a name cannot be looked up.
 func checkLabels(name string, labels []string) (why string) {
 	if len(name) > 253 {
 		return "the host name is too long"
@@ -88,7 +88,7 @@ func notInName(r rune) bool {
 	return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
 }
 
-// percentDecoded returns s with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
+// percentDecoded decodes percent-encoded bytes in s. Invalid percent signs are kept.
 func percentDecoded(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -107,7 +107,7 @@ func percentDecoded(s string) string {
 	return string(out)
 }
 
-// isNumber says whether the last label of a host makes it an IPv4 address, or nothing.
+// isNumber reports whether the last label of a host means that it must be an IPv4 address.
 func isNumber(label string) bool {
 	if label != "" && strings.Trim(label, "0123456789") == "" {
 		return true
@@ -116,8 +116,8 @@ func isNumber(label string) bool {
 	return ok
 }
 
-// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all
-// the bytes that are left.
+// parseIPv4 parses an IPv4 address of one to four parts, each decimal, octal or hexadecimal; the last part has the
+// remaining bytes.
 func parseIPv4(parts []string) (netip.Addr, bool) {
 	if len(parts) > 4 {
 		return netip.Addr{}, false
@@ -141,7 +141,7 @@ func parseIPv4(parts []string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
 }
 
-// ipv4Number reads one part of an IPv4 address. Numbers too large for any become tooLarge.
+// ipv4Number parses one part of an IPv4 address. Numbers that no address can have become tooLarge.
 func ipv4Number(s string) (uint64, bool) {
 	const tooLarge = 1 << 40
 	if s == "" {
@@ -177,8 +177,8 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96")
 )
 
-// embedded lists the IPv4 addresses that an IPv6 address may lead to: those of NAT64 (RFC 6052; with the prefix for
-// local use, at each place where one may be), 6to4 (RFC 3056), Teredo (RFC 4380; server and client), ISATAP (RFC 5214),
+// embedded lists the IPv4 addresses that an IPv6 address may lead to: those of NAT64 (RFC 6052; with the local-use
+// prefix, at each possible position), 6to4 (RFC 3056), Teredo (RFC 4380; server and client), ISATAP (RFC 5214),
 // IPv4-compatible and IPv4-translated addresses. IPv4-mapped ones are IPv4 addresses and not listed.
 func embedded(addr netip.Addr) []netip.Addr {
 	if addr = addr.Unmap(); !addr.Is6() {
@@ -211,8 +211,8 @@ func embedded(addr netip.Addr) []netip.Addr {
 	return found
 }
 
-// newGuardian knows which addresses IANA's registries for special purposes have. NAT64 is left to the judge of the
-// address that it carries.
+// newGuardian returns a check for the addresses in IANA's special-purpose registries. NAT64 addresses pass; the
+// embedded address is checked instead.
 func newGuardian(r Rules) *ssrf.Guardian {
 	v4, v6 := []netip.Prefix{}, []netip.Prefix{ssrf.IPv6NAT64Prefix}
 	if r.AllowBenchmark {
@@ -224,7 +224,7 @@ func newGuardian(r Rules) *ssrf.Guardian {
 	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
 }
 
-// registryEntry is a part of the address space and what it is for.
+// registryEntry is a part of the address space and its purpose.
 type registryEntry struct {
 	prefix netip.Prefix
 	name   string
@@ -234,7 +234,8 @@ func registryEntryOf(prefix, name string) registryEntry {
 	return registryEntry{netip.MustParsePrefix(prefix), name}
 }
 
-// metadata has the addresses at which clouds tell a machine's secrets to whatever asks from there. Some are public.
+// metadata lists addresses of cloud metadata services, which disclose a machine's secrets to local requests. Some are
+// public.
 var metadata = []registryEntry{
 	registryEntryOf("169.254.169.254/32", "instance metadata"),
 	registryEntryOf("169.254.169.253/32", "resolver of Amazon Web Services"),
@@ -249,7 +250,7 @@ var metadata = []registryEntry{
 	registryEntryOf("fd20:ce::254/128", "instance metadata"),
 }
 
-// specialPurpose names the parts of the address space that are refused, the narrower before the wider.
+// specialPurpose names the parts of the address space that are refused, narrower ones first.
 var specialPurpose = []registryEntry{
 	registryEntryOf("0.0.0.0/8", "this network, RFC 791"),
 	registryEntryOf("10.0.0.0/8", "private use, RFC 1918"),
@@ -294,7 +295,7 @@ var specialPurpose = []registryEntry{
 	registryEntryOf("ff00::/8", "multicast, RFC 4291"),
 }
 
-// registryOf says what a refused address is for.
+// registryOf returns the purpose of a refused address.
 func registryOf(addr netip.Addr) string {
 	if name, ok := findEntry(specialPurpose, addr); ok {
 		return name

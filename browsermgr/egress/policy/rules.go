@@ -11,61 +11,58 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// PrivateAccess says what becomes of private addresses: of all that are not the public internet's.
+// PrivateAccess says how to treat private addresses: all that do not belong to the public internet.
 type PrivateAccess int
 
 const (
-	// PrivateUnset refuses private addresses and allows public host names, whose addresses are judged when they are
-	// resolved.
+	// PrivateUnset refuses private addresses and allows public host names, whose addresses are checked after resolving.
 	PrivateUnset PrivateAccess = iota
-	// PrivateAllowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be
-	// reached.
+	// PrivateAllowed does not check addresses: everything except blocked hosts, refused ports and our own listeners can
+	// be reached.
 	PrivateAllowed
-	// PrivateStrict refuses private addresses, and host names unless AllowedHosts or HostAllowlist has them.
+	// PrivateStrict refuses private addresses, and host names that are not in AllowedHosts or HostAllowlist.
 	PrivateStrict
 )
 
-// Rules hold what the operator's settings say. The zero value refuses private addresses and allows public hosts.
+// Rules holds the operator's settings. The zero value refuses private addresses and allows public hosts.
 //
 // A host in a list is a name or an address in any spelling, or "*.x" for all names below x but not x itself; ":port"
-// after it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
+// after it limits it to one port. A bare "*" is ignored, as in the contract, except in BlockedHosts.
 type Rules struct {
-	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or
-	// false.
+	// PrivateNetwork is the contract's dangerouslyAllowPrivateNetwork (or allowPrivateNetwork): unset, true or false.
 	PrivateNetwork PrivateAccess
-	// AllowedHosts (allowedHostnames) skip the check for private addresses. A name does not stand for this machine or
-	// for a cloud's metadata, since whoever owns the name chooses where it leads: these need their address in the list,
-	// too. Only localhost and the names below it mean loopback by themselves.
+	// AllowedHosts (allowedHostnames) skip the check for private addresses. A name does not suffice for addresses of
+	// this machine or of cloud metadata services, since the name's owner chooses its addresses: the list must also
+	// contain the address. Only localhost and names below it imply loopback.
 	AllowedHosts []string
-	// HostAllowlist (hostnameAllowlist), if it is not empty, has the only hosts that may be reached at all. Their
-	// addresses are judged as ever.
+	// HostAllowlist (hostnameAllowlist), if not empty, lists the only hosts that may be reached. Their addresses are
+	// checked as usual.
 	HostAllowlist []string
-	// BlockedHosts are refused whatever else allows them; an address among them also when a name resolves to it.
+	// BlockedHosts are always refused; an IP address in it also if a name resolves to it.
 	BlockedHosts []string
 	// AllowBenchmark (allowRfc2544BenchmarkRange) allows 198.18.0.0/15, AllowULA (allowIpv6UniqueLocalRange) allows
-	// fc00::/7. Proxies that answer for made-up addresses use them. Metadata services in there stay refused.
+	// fc00::/7. Fake-IP proxies use these ranges. Metadata services in them stay refused.
 	AllowBenchmark, AllowULA bool
-	// Ports are refused, unless an entry of AllowedHosts names the host with the port. Chromium refuses its own list of
-	// restricted ports besides.
+	// Ports are refused, unless an entry of AllowedHosts names the host with the port. Chromium also refuses its own
+	// list of restricted ports.
 	Ports []PortRange
-	// Own are the listeners of this program, which no page may reach whatever the other fields say. A loopback or
-	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; an unspecified
-	// one for Machine's interfaces besides.
+	// Own lists the listeners of this program, which no page may reach. A loopback or unspecified address covers all of
+	// loopback, since connections to one may reach the other; an unspecified one also covers Machine's interfaces.
 	Own []netip.AddrPort
-	// Machine is what of the internet is this machine or its own network: it counts as private.
+	// Machine describes this machine and its network, whose addresses count as private.
 	Machine Machine
 }
 
 // Machine holds the addresses and networks of this machine.
 type Machine struct {
-	// Interfaces are the addresses of its interfaces, each with the prefix that is on its link. What the registries call
-	// special is not made private by a prefix, since AllowBenchmark and AllowULA are about it.
+	// Interfaces are the addresses of its interfaces, each with the prefix of its link. The prefix does not make
+	// special-purpose addresses private, since AllowBenchmark and AllowULA apply to them.
 	Interfaces []netip.Prefix
-	// Gateways are its routers.
+	// Gateways are the addresses of its routers.
 	Gateways []netip.Addr
 }
 
-// widestLink returns how many bits a prefix must have to be taken for a link. Some tunnels claim half the internet.
+// widestLink returns the minimum length of a prefix that counts as a link, since some tunnels claim half the internet.
 func widestLink(addr netip.Addr) int {
 	if addr.Is4() {
 		return 8
@@ -73,10 +70,10 @@ func widestLink(addr netip.Addr) int {
 	return 32
 }
 
-// PortRange is the ports from First to Last, both included.
+// PortRange is the ports from First to Last, inclusive.
 type PortRange struct{ First, Last uint16 }
 
-// Policy judges hosts and addresses by its rules. It does not change and may be used from many goroutines.
+// Policy checks hosts and addresses by its rules. It is immutable and safe for concurrent use.
 type Policy struct {
 	private                  PrivateAccess
 	allowed, listed, blocked []hostPattern
@@ -88,7 +85,7 @@ type Policy struct {
 	guardian                 *ssrf.Guardian
 }
 
-// Compile makes a Policy of rules. Its error names each entry that cannot be read.
+// Compile returns the Policy of rules. The error names each invalid entry.
 func Compile(r Rules) (*Policy, error) {
 	p := &Policy{private: r.PrivateNetwork, ula: r.AllowULA, ports: slices.Clone(r.Ports), own: slices.Clone(r.Own)}
 	var errs [4]error
@@ -122,13 +119,13 @@ func Compile(r Rules) (*Policy, error) {
 
 // hostPattern is an entry of a list of hosts.
 type hostPattern struct {
-	host  string     // a name as [Target] has it
-	addr  netip.Addr // instead of a name; IPv4 addresses are not mapped
-	below bool       // the names below host, not host itself
+	host  string     // a name, as in [Target]
+	addr  netip.Addr // instead of a name; not IPv4-mapped
+	below bool       // matches names below host, but not host itself
 	port  uint16     // 0 for any
 }
 
-// parsePatterns reads a list. Empty entries and a bare * are left out.
+// parsePatterns parses a list, skipping empty entries and a bare *.
 func parsePatterns(list string, entries []string) ([]hostPattern, error) {
 	var ps []hostPattern
 	var errs []error
@@ -147,7 +144,7 @@ func parsePatterns(list string, entries []string) ([]hostPattern, error) {
 	return ps, errors.Join(errs...)
 }
 
-// parsePattern reads one entry; why says what is wrong with it.
+// parsePattern parses an entry; why describes an error.
 func parsePattern(s string) (p hostPattern, why string) {
 	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {
 		return hostPattern{addr: addr.Unmap()}, ""
@@ -176,7 +173,7 @@ func parsePattern(s string) (p hostPattern, why string) {
 	return p, ""
 }
 
-// match says whether the entry has the host, at that port.
+// match reports whether the entry matches the host and port.
 func (p hostPattern) match(t Target) bool {
 	switch {
 	case p.port != 0 && p.port != t.Port:
@@ -189,12 +186,12 @@ func (p hostPattern) match(t Target) bool {
 	return p.host == t.Host
 }
 
-// has says whether the entry names that address, at that port.
+// has reports whether the entry is that address, at that port.
 func (p hostPattern) has(addr netip.Addr, port uint16) bool {
 	return p.addr == addr && (p.port == 0 || p.port == port)
 }
 
-// anyMatch says whether one of the entries has the host.
+// anyMatch reports whether one of the entries matches the host.
 func anyMatch(ps []hostPattern, t Target) bool {
 	return slices.ContainsFunc(ps, func(p hostPattern) bool { return p.match(t) })
 }

@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// Target names the host and addresses that a request goes to.
+// Target is the destination of a request.
 type Target struct {
-	// Scheme is http, https, ws or wss; about for about:blank; empty for what CONNECT names. Lower case, no colon.
+	// Scheme is http, https, ws or wss; about for about:blank; empty for CONNECT. Lower case, no colon.
 	Scheme string
-	// Host is a name in lower case ASCII without a final dot, or an address in its canonical form without brackets.
+	// Host is a name in lower-case ASCII without a trailing dot, or an address in canonical form without brackets.
 	Host string
-	// Port is the one written, or that of the scheme.
+	// Port is the explicit port, or the scheme's default.
 	Port uint16
-	// Literal is the address if Host is one, in whatever spelling it was written.
+	// Literal is the address if Host is one, however it was spelled.
 	Literal netip.Addr
 }
 
-// schemePorts that lead out of the browser, with their ports.
+// schemePorts are the default ports of the schemes that use the network.
 var schemePorts = map[string]uint16{"http": 80, "https": 443, "ws": 80, "wss": 443}
 
-// CheckURL judges the address of a document or request as a page or the browser wrote it: http, https, ws, wss, or
-// exactly about:blank, which leads nowhere. What needs the DNS is left to [Policy.CheckIP]. Its errors are of type
-// [*Refusal].
+// CheckURL checks the URL of a document or request as the page or browser wrote it: http, https, ws, wss, or exactly
+// about:blank. Checks that need DNS are left to [Policy.CheckIP]. Its errors are of type [*Refusal].
 func (p *Policy) CheckURL(raw string) (Target, error) {
 	t, _, err := parseTarget(raw)
 	if err != nil {
@@ -39,9 +38,9 @@ func (p *Policy) CheckURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// CheckEnteredURL judges an address that a person or a model wants to go to: like [Policy.CheckURL], but only http,
-// https and about:blank, without user name, password and parameters that look like secrets, which pages and logs would
-// show; and only if readers of addresses other than browsers find the same host in it.
+// CheckEnteredURL checks an address to which a person or a model wants to navigate. It is like [Policy.CheckURL] with
+// further restrictions: only http, https and about:blank; no user name, password or parameters that look like secrets,
+// which pages and logs would show; and other URL parsers than browsers' must find the same host.
 func (p *Policy) CheckEnteredURL(raw string) (Target, error) {
 	t, rest, err := parseTarget(raw)
 	switch {
@@ -68,7 +67,7 @@ func (p *Policy) CheckEnteredURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// CheckHostPort judges what a CONNECT request names. The host may have brackets; a zone is refused.
+// CheckHostPort checks the target of a CONNECT request. The host may have brackets; a zone is refused.
 func (p *Policy) CheckHostPort(host string, port uint16) (Target, error) {
 	name, literal, why := parseHost(bracketed(host))
 	if why != "" {
@@ -81,7 +80,7 @@ func (p *Policy) CheckHostPort(host string, port uint16) (Target, error) {
 	return t, nil
 }
 
-// bracketed puts an IPv6 address that has none into brackets.
+// bracketed adds brackets to an IPv6 address without them.
 func bracketed(host string) string {
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
 		return "[" + host + "]"
@@ -89,13 +88,13 @@ func bracketed(host string) string {
 	return host
 }
 
-// urlParts are the pieces of an address that [Target] does not have.
+// urlParts holds properties of a URL that are not part of [Target].
 type urlParts struct {
-	user  bool // an @ stands before the host
+	user  bool // there is an @ before the host
 	query string
 }
 
-// parseTarget reads an address by the URL Standard's parser for the schemes that have a host, without a base.
+// parseTarget parses a URL with the URL Standard's parser for the schemes that have a host, without a base.
 func parseTarget(raw string) (Target, urlParts, error) {
 	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
@@ -142,7 +141,7 @@ func parseTarget(raw string) (Target, urlParts, error) {
 	return t, more, nil
 }
 
-// cutPort takes the port, if there is one, off a host.
+// cutPort splits the port, if there is one, off a host.
 func cutPort(authority string) (host, port string, ok bool) {
 	if strings.HasPrefix(authority, "[") {
 		end := strings.IndexByte(authority, ']')
@@ -172,7 +171,7 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// secretNames are parameters that carry secrets, in lower case without - and _.
+// secretNames are parameters that contain secrets, in lower case without - and _.
 var secretNames = map[string]bool{
 	"accesstoken": true, "apikey": true, "apisecret": true, "apitoken": true, "auth": true, "authtoken": true, "authorization": true, "bearer": true,
 	"clientsecret": true, "credential": true, "credentials": true, "idtoken": true, "jwt": true, "passphrase": true, "passwd": true,
@@ -180,7 +179,7 @@ var secretNames = map[string]bool{
 	"token": true, "xamzcredential": true, "xamzsecuritytoken": true, "xamzsignature": true, "xgoogcredential": true, "xgoogsignature": true,
 }
 
-// checkNoSecret refuses an address that would show a secret wherever it is shown. The refusal does not.
+// checkNoSecret refuses a URL that contains a secret. The refusal does not contain it.
 func checkNoSecret(t Target, rest urlParts) error {
 	refusal := &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleCredentials}
 	if rest.user {

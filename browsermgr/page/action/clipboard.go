@@ -14,8 +14,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Clipboard holds what keys copy and paste in the tabs of one browser context. It takes the place of the browser's own,
-// which is the desktop's, or that of all its contexts. The zero value is empty. It is safe for concurrent use.
+// Clipboard is the clipboard for keys in the tabs of one browser context. It replaces the browser's own, which is
+// shared with the desktop or among contexts. The zero value is empty. It is safe for concurrent use.
 type Clipboard struct {
 	mu   sync.Mutex
 	text string
@@ -27,7 +27,7 @@ func (c *Clipboard) load() string {
 	return c.text
 }
 
-// Swap puts a text into the clipboard and returns what was there.
+// Swap stores a text and returns the previous one.
 func (c *Clipboard) Swap(text string) (before string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,10 +41,10 @@ func (c *Clipboard) store(text string) {
 	c.text = text
 }
 
-// maxCopied bounds what is copied at once, in characters.
+// maxCopied bounds copied text, in characters.
 const maxCopied = 1 << 20
 
-// ClipboardEdit returns what the keys that the action presses do with the clipboard while these modifiers are down; "" for nothing.
+// ClipboardEdit returns the clipboard operation of an action's keys with these modifiers held; "" for none.
 func ClipboardEdit(a Action, held int) string {
 	if a.Kind != actiontable.KindPress && a.Kind != actiontable.KindKeyDown {
 		return ""
@@ -59,7 +59,7 @@ func ClipboardEdit(a Action, held int) string {
 //go:embed clipboard.js
 var clipboardScript string
 
-// clipboardArg asks for a step of an edit. Nothing is done before the keys were sent.
+// clipboardArg describes a step of a clipboard operation. Nothing is done before the keys were sent.
 type clipboardArg struct {
 	Edit string `json:"edit"`
 	Sent bool   `json:"sent"`
@@ -67,7 +67,8 @@ type clipboardArg struct {
 	Most int    `json:"most"`
 }
 
-// useClipboard presses the keys of an edit, which the page sees as any others, and then does what they stand for.
+// useClipboard presses the keys of a clipboard operation, which the page sees like any others, and then performs the
+// operation.
 func (d *performer) useClipboard(ctx context.Context, f *frame.Frame, edit string, press func() error) error {
 	arg := clipboardArg{Edit: edit, Most: maxCopied}
 	type step struct {

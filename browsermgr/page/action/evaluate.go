@@ -15,8 +15,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// evaluate runs the caller's JavaScript in the page's own world and returns its value as JSON. A script that is not done when
-// its time is over, or when ctx ends, is terminated; the page goes on.
+// evaluate runs the caller's JavaScript in the page's own world and returns its result as JSON. A script that has not
+// finished within its limit, or when ctx ends, is terminated; the page keeps running.
 func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) {
 	e := frame.Element{Frame: d.mainFrame()}
 	if a.Ref != "" || a.Selector != "" {
@@ -44,8 +44,8 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 	return value, err
 }
 
-// functionForms wraps what the caller gave, which may be a function, an expression or statements, into one async function of el.
-// Which of them it is, the parser tells: the first that it takes.
+// functionForms wraps the caller's code, which may be a function, an expression or statements, in an async function of
+// el. The parser decides which form it is: the first that it accepts.
 func functionForms(fn string) []string {
 	fn = strings.TrimSpace(fn)
 	return []string{
@@ -54,11 +54,11 @@ func functionForms(fn string) []string {
 	}
 }
 
-// parseFunction returns the one that is JavaScript.
+// parseFunction returns the first form that is valid JavaScript.
 func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 	var problem error
 	for _, text := range functionForms(fn) {
-		// A function that is only defined does nothing, but its text is parsed.
+		// A function expression is parsed without being run.
 		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session, proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
 		if err != nil {
 			return "", err
@@ -92,7 +92,7 @@ func runFunction(ctx context.Context, e frame.Element, a Action) (json.RawMessag
 	return res.json()
 }
 
-// runInDocument runs the function without an element. Nothing of what the parser refuses has run, so the next form of it can be
+// runInDocument runs the function without an element. After a syntax error nothing has run, so the next form can be
 // tried.
 func runInDocument(ctx context.Context, f *frame.Frame, fn string, res *evaluateResult) error {
 	for _, body := range functionForms(fn) {
@@ -107,10 +107,10 @@ func runInDocument(ctx context.Context, f *frame.Frame, fn string, res *evaluate
 	return syntaxError(frame.ExceptionError(res.Exception))
 }
 
-// errNotJSON says that a script returned a value that cannot be handed on.
+// errNotJSON is returned if a script's result has no JSON form.
 var errNotJSON = errors.New("fn returned something that is not JSON-serialisable: return plain data")
 
-// evaluateResult is what a script of the caller gave.
+// evaluateResult is the result of a caller's script.
 type evaluateResult struct {
 	Result struct {
 		Type           string          `json:"type"`
@@ -120,13 +120,13 @@ type evaluateResult struct {
 	Exception *proto.RuntimeExceptionDetails `json:"exceptionDetails"`
 }
 
-// isSyntaxError says that the parser refused the text. What an async function throws when it runs, a SyntaxError too, rejects its
-// promise instead, which the text says.
+// isSyntaxError reports whether the parser rejected the text. An exception in the async function, even a SyntaxError,
+// rejects its promise instead, which the text of the error shows.
 func (r evaluateResult) isSyntaxError() bool {
 	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil && r.Exception.Exception.ClassName == "SyntaxError"
 }
 
-// json returns the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
+// json returns the value as JSON; nil for undefined. NaN and infinities become null, as with JSON.stringify.
 func (r evaluateResult) json() (json.RawMessage, error) {
 	switch {
 	case r.Exception != nil:
@@ -143,7 +143,7 @@ func (r evaluateResult) json() (json.RawMessage, error) {
 	return r.Result.Value, nil
 }
 
-// runOnElement calls the function with an element, which has to be handed over from our world to the page's.
+// runOnElement calls the function with an element, which must be transferred from our world to the page's.
 func runOnElement(ctx context.Context, e frame.Element, a Action, res *evaluateResult) error {
 	body, err := parseFunction(ctx, e.Frame, a.Fn)
 	if err != nil {
@@ -177,7 +177,7 @@ func runOnElement(ctx context.Context, e frame.Element, a Action, res *evaluateR
 	return call.Wait(ctx, res)
 }
 
-// awaitFunctionScript asks fn once a frame inside the page until it is true.
+// awaitFunctionScript calls fn once per frame in the page until it returns true.
 const awaitFunctionScript = `(async () => {
 	const fn = %s;
 	for (const end = performance.now() + %d; performance.now() < end;) {
@@ -190,11 +190,11 @@ const awaitFunctionScript = `(async () => {
 	return false;
 })()`
 
-// functionPollLimit is how long the page is left alone with fn before it is asked again, and for how long fn may still be called when
-// nobody waits any more.
+// functionPollLimit is how long the script waits for fn before it is sent again, and so how long fn may still be called
+// after the wait was abandoned.
 const functionPollLimit = time.Second
 
-// awaitFunction waits until the caller's JavaScript is true in the main frame, over navigations.
+// awaitFunction waits until the caller's JavaScript is true in the main frame, across navigations.
 func (w pageWait) awaitFunction(ctx context.Context, fn string) error {
 	f := w.tab.MainFrame()
 	body, err := parseFunction(ctx, f, fn)
@@ -223,10 +223,10 @@ func (w pageWait) awaitFunction(ctx context.Context, fn string) error {
 	}
 }
 
-// loopingProbeLimit is within how much a page answers whose scripts do not loop.
+// loopingProbeLimit is how soon a page answers unless a script blocks it.
 const loopingProbeLimit = 30 * time.Millisecond
 
-// isLooping says whether a script keeps the frame from answering, after ctx has ended.
+// isLooping reports, after ctx has ended, whether a script blocks the frame.
 func isLooping(ctx context.Context, f *frame.Frame) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loopingProbeLimit)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// readyArg asks for an element that input can reach.
+// readyArg describes the element to wait for until it can receive input.
 type readyArg struct {
 	Ref      string `json:"ref,omitempty"`
 	Selector string `json:"selector,omitempty"`
@@ -24,11 +24,12 @@ type readyArg struct {
 	Guard    bool   `json:"guard"`
 	Strict   bool   `json:"strict"`
 	Remote   bool   `json:"remote"`
-	Axis     string `json:"axis,omitempty"` // x or y: what scrolls along it, rather than the element in it
+	Axis     string `json:"axis,omitempty"` // x or y: find the scroll container for this axis
 	Timeout  int64  `json:"timeout"`
 }
 
-// awaitReady brings an element into view, waits until it can take input and returns where to aim in the tab's viewport.
+// awaitReady scrolls an element into view, waits until it can receive input and returns the point to aim at in the
+// tab's viewport.
 func awaitReady(ctx context.Context, e frame.Element, arg readyArg, limit time.Duration) (frame.Point, error) {
 	limit = frame.ScriptLimit(ctx, limit)
 	arg.Ref, arg.Timeout, arg.Remote = e.LocalRef, limit.Milliseconds(), e.Frame.Parent() != nil
@@ -70,7 +71,7 @@ func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action)
 		case seen == "miss":
 			strict = true
 		case seen == "" && e.Frame.Parent() != nil && e.Frame.DocumentToken() == document && lost < maxLostClicks:
-			// Input is routed to a frame of another process by what was last drawn of it, which may be too old.
+			// Chromium routes input to an out-of-process frame by its last drawing, which may be outdated.
 			lost++
 			if _, err := e.Frame.Parent().AwaitQuiet(ctx, true); err != nil {
 				return err
@@ -84,7 +85,7 @@ func (d *performer) clickElement(ctx context.Context, e frame.Element, a Action)
 	}
 }
 
-// maxLostClicks is how often a click that did not arrive in the frame it was meant for is tried again.
+// maxLostClicks is how often a click that did not arrive in the intended frame is repeated.
 const maxLostClicks = 3
 
 func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, strict bool, limit time.Duration) (string, error) {
@@ -105,7 +106,7 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 	return d.clickTimes(ctx, e.Frame, m, clickTotal(a))
 }
 
-// clickTimes clicks once or more. Pages that tell double clicks by their own clock need to see it go on between two.
+// clickTimes clicks one or more times. Pages that detect double clicks by timestamps need time to pass between clicks.
 func (d *performer) clickTimes(ctx context.Context, f *frame.Frame, m frame.Mouse, total int) (string, error) {
 	events := []proto.Request{m.Move(false)}
 	for i := 1; i < total; i++ {
@@ -120,7 +121,7 @@ func (d *performer) clickTimes(ctx context.Context, f *frame.Frame, m frame.Mous
 	return d.sendAndWait(ctx, f, append(events, m.Press(total), m.Release(total))...)
 }
 
-// clickTotal returns how many clicks follow each other.
+// clickTotal returns the number of consecutive clicks.
 func clickTotal(a Action) int {
 	if a.DoubleClick {
 		return 2
@@ -145,7 +146,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	return d.settle(ctx, f)
 }
 
-// clickHeld clicks with the button held for a time, once or more.
+// clickHeld clicks one or more times, holding the button for a while.
 func (d *performer) clickHeld(ctx context.Context, m frame.Mouse, a Action) error {
 	for i := range clickTotal(a) {
 		if err := d.sendInput(ctx, m.Move(false), m.Press(i+1)); err != nil {
@@ -177,10 +178,10 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
-// defaultScroll is the part of what is in view by which a scroll moves it if it does not say.
+// defaultScroll is the default scroll distance as a fraction of the visible height or width.
 const defaultScroll = 0.8
 
-// scroll turns the mouse wheel over the middle of the viewport, or of what an element scrolls in.
+// scroll turns the mouse wheel over the middle of the viewport, or of an element's scroll container.
 func (d *performer) scroll(ctx context.Context, a Action) error {
 	axis := "y"
 	if a.Direction == "left" || a.Direction == "right" {
@@ -215,7 +216,8 @@ func (d *performer) scroll(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
-// findScroller finds the element that a scroll names, where to turn the wheel, and how much of what it scrolls is in view.
+// findScroller returns the scroll container of the element, the point at which to turn the wheel, and the visible
+// length.
 func (d *performer) findScroller(
 	ctx context.Context, a Action, axis string,
 ) (e frame.Element, at frame.Point, view frame.Viewport, err error) {
@@ -248,7 +250,7 @@ func (d *performer) scrollIntoView(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
-// resize gives the tab a viewport of this size until it is resized again.
+// resize sets the tab's viewport until it is resized again.
 func (d *performer) resize(ctx context.Context, a Action) error {
 	err := d.mainFrame().Do(ctx, proto.EmulationSetDeviceMetricsOverride{Width: a.Width, Height: a.Height})
 	if err != nil {
@@ -258,26 +260,27 @@ func (d *performer) resize(ctx context.Context, a Action) error {
 	return err
 }
 
-// dragSteps is how many moves lie between the two ends: pages look at the way, not only at its ends.
+// dragSteps is the number of moves between the ends of a drag, since pages also handle the moves.
 const dragSteps = 8
 
-// maxPath is how many points the way of a drag may have.
+// maxPath bounds the number of points of a drag.
 const maxPath = 500
 
-// dragPickup is how long a native drag may take to begin after the first moves.
+// dragPickup is how long to wait for a native drag to begin after the first moves.
 const dragPickup = 150 * time.Millisecond
 
-// dragRest is how long a native drag rests on its target: as long as Chromium takes from one dragover to the next.
+// dragRest is how long a native drag rests on its target: Chromium's interval between dragover events.
 const dragRest = 50 * time.Millisecond
 
-// aside returns the mouse a little back on its way along both axes: the very middle of an item is on neither side of it.
+// aside returns the mouse slightly before its target on both axes, because the exact middle of an item is on neither
+// side of it.
 func aside(m frame.Mouse, from frame.Point) frame.Mouse {
 	m.At.X += math.Copysign(2, from.X-m.At.X)
 	m.At.Y += math.Copysign(2, from.Y-m.At.Y)
 	return m
 }
 
-// dragTo drags one element onto another: with mouse events, and where the page begins a native drag, with drag events.
+// dragTo drags one element onto another: with mouse events or, if the page begins a native drag, with drag events.
 func (d *performer) dragTo(ctx context.Context, a Action) error {
 	start, err := d.tab.Locate(a.StartRef, a.StartSelector)
 	if err != nil {
@@ -301,7 +304,7 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	return d.settle(ctx, end.Frame)
 }
 
-// dragCoords drags from one place of the viewport to others, whatever is there.
+// dragCoords drags from one point of the viewport to others.
 func (d *performer) dragCoords(ctx context.Context, a Action) error {
 	way, err := dragPath(a)
 	if err != nil {
@@ -322,7 +325,7 @@ func (d *performer) dragCoords(ctx context.Context, a Action) error {
 	return d.settle(ctx, f)
 }
 
-// dragPath returns where a drag by coordinates leads.
+// dragPath returns the points of a drag by coordinates.
 func dragPath(a Action) ([]frame.Point, error) {
 	if len(a.Path) == 0 {
 		return []frame.Point{{X: a.X, Y: a.Y}, {X: a.EndX, Y: a.EndY}}, nil
@@ -343,7 +346,7 @@ func dragPath(a Action) ([]frame.Point, error) {
 	return way, nil
 }
 
-// DragEnd returns where a drag by coordinates lets go.
+// DragEnd returns the last point of a drag by coordinates.
 func DragEnd(a Action) frame.Point {
 	if way, err := dragPath(a); err == nil {
 		return way[len(way)-1]
@@ -351,8 +354,8 @@ func DragEnd(a Action) frame.Point {
 	return frame.Point{X: a.EndX, Y: a.EndY}
 }
 
-// drag presses where the mouse is, moves along and lets go. The way is looked for once the button is down: what is dragged
-// may have made room for itself.
+// drag presses the button at the mouse's position, moves along the path and releases it. The path is computed after
+// pressing, since the page's layout may change then.
 func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]frame.Point, error)) error {
 	if held := d.state.button; held != "" {
 		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
@@ -387,12 +390,12 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 		}
 		d.state.position = to
 	}
-	// A hand rests on the target before it lets go: pages work out there what the drop is to be.
+	// Rest on the target before releasing: pages determine the drop position there.
 	if err := d.settle(ctx, d.mainFrame()); err != nil {
 		return err
 	}
 	if d.state.dragged != nil {
-		// Some look away for a while after each change, and ask on which side of their items' middle the mouse is.
+		// Some pages ignore moves for a while after each change, and depend on the side of an item's middle.
 		if err := Pause(ctx, dragRest); err != nil {
 			return err
 		}

@@ -17,25 +17,24 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Tab is what an action needs of the tab it is done in.
+// Tab is what an action needs of its tab.
 type Tab interface {
-	// Frames are the main frame, which takes the input for all of them, and those in other processes, parents first.
+	// Frames returns the main frame, which receives all input, and the frames in other processes, parents first.
 	Frames() []*frame.Frame
 	// Locate resolves a ref or, if that is empty, a selector.
 	Locate(ref, selector string) (frame.Element, error)
-	// SendAndWait sends the input that the action in this frame ends with, if any, and waits for what it led to. It reports
-	// whether guarded input reached its target: "hit", "miss" or "".
+	// SendAndWait sends the final input of an action in this frame, if any, and waits for its effects. It returns
+	// whether tracked input reached its target: "hit", "miss" or "".
 	SendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error)
-	// ReportDrags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
-	// nil.
+	// ReportDrags sends native drags that begin in the page to begun, without blocking, until it is called with nil.
 	ReportDrags(begun chan<- proto.InputDragData)
-	// TerminateScripts is told that a script of the page still ran in the frame when ctx ended.
+	// TerminateScripts is called if a script of the page was still running in the frame when ctx ended.
 	TerminateScripts(ctx context.Context, f *frame.Frame)
 }
 
-// Perform does one action that [Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
-// that travels. It returns what evaluate gave, as JSON. hands are those of the tab,
-// and kept is what its keys copy to and paste from.
+// Perform performs an action that [Validate] accepts, of a kind that uses input or scripts: not wait, close or a
+// navigation. It returns the result of evaluate, as JSON. hands is the input state of the tab, and kept the clipboard
+// for its keys.
 func Perform(ctx context.Context, tab Tab, hands *InputState, kept *Clipboard, a Action) (json.RawMessage, error) {
 	d := &performer{tab: tab, state: hands, clipboard: kept}
 	d.releaseStale()
@@ -56,17 +55,17 @@ func Perform(ctx context.Context, tab Tab, hands *InputState, kept *Clipboard, a
 	return nil, do(ctx, a)
 }
 
-// performer does actions in one tab.
+// performer performs actions in one tab.
 type performer struct {
 	tab       Tab
 	state     *InputState
 	clipboard *Clipboard
 }
 
-// mainFrame returns the frame that takes the input.
+// mainFrame returns the frame that receives the input.
 func (d *performer) mainFrame() *frame.Frame { return d.tab.Frames()[0] }
 
-// sendInput has Chromium handle input events in order and waits until the page has taken all of them.
+// sendInput sends input events in order and waits until the page has handled them.
 func (d *performer) sendInput(ctx context.Context, events ...proto.Request) error {
 	d.state.letGo += frame.CountReleases(events)
 	calls := make([]*cdp.Call, len(events))
@@ -81,7 +80,7 @@ func (d *performer) sendInput(ctx context.Context, events ...proto.Request) erro
 	return nil
 }
 
-// sendAndWait sends the input that an action ends with and waits for what it led to, see [Tab].
+// sendAndWait sends the final input of an action and waits for its effects; see [Tab].
 func (d *performer) sendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
 	earlier := frame.Earlier(d.state.letGo)
 	d.state.letGo += frame.CountReleases(events)
@@ -92,7 +91,7 @@ func (d *performer) sendAndWait(ctx context.Context, f *frame.Frame, events ...p
 	return seen, stoppedError(ctx, err)
 }
 
-// settle waits for what an action in the frame led to.
+// settle waits for the effects of an action in the frame.
 func (d *performer) settle(ctx context.Context, f *frame.Frame) error {
 	_, err := d.tab.SendAndWait(ctx, f)
 	if err == nil {
@@ -101,7 +100,7 @@ func (d *performer) settle(ctx context.Context, f *frame.Frame) error {
 	return err
 }
 
-// explainUnanswered ends what the page does with input that it has not come back from when ctx ends.
+// explainUnanswered terminates scripts if the page has not handled input when ctx ends.
 func (d *performer) explainUnanswered(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -110,7 +109,7 @@ func (d *performer) explainUnanswered(ctx context.Context, err error) error {
 	return stoppedError(ctx, err)
 }
 
-// stoppedError says that a script was stopped, if that is why ctx ended.
+// stoppedError adds to err that a script was terminated, if that is why ctx ended.
 func stoppedError(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*fault.TimeLimitError](err); ok && ctx.Err() != nil {
 		return fmt.Errorf("the page's script did not end and was stopped: %w", err)
@@ -118,10 +117,10 @@ func stoppedError(ctx context.Context, err error) error {
 	return err
 }
 
-// evaluateLimit returns how long a script of evaluate may run within the limit of its action.
+// evaluateLimit returns the time limit of a script of evaluate within that of its action.
 func evaluateLimit(a Action) time.Duration { return max(a.Limit()-500*time.Millisecond, time.Second) }
 
-// Pause waits for a person's or a page's sake, never to synchronise.
+// Pause waits for d, to pace input for people and pages, not to synchronize.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -133,17 +132,17 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Action is one thing to do in a tab.
+// Action is one action in a tab.
 type Action = actiontable.Action
 
-// moveToTarget moves the mouse to its point and sees to it that what follows arrives in the frame that shows the point, and where; it
-// returns both. Chromium routes input to a frame of another process by what was last drawn of it: where that is too old, as
-// just after the frame was laid out or the scale of the screen was changed, the page around it would get the click, or
-// another place in the frame. So the frame is asked whether it has noticed the mouse there, and given time to be drawn if it
-// has not. One that never notices is clicked all the same: its page may keep the event to itself.
+// moveToTarget moves the mouse to its point and returns the frame at that point and the point in it. It makes sure that
+// the next input arrives there: Chromium routes input to an out-of-process frame by its last drawing, and if that is
+// outdated, as after a layout or scale change, the parent page or another position would get the click. So it checks
+// that the frame has seen the mouse there, and otherwise waits until the frame is drawn. If the frame never sees it, it
+// is clicked all the same, since its page may hide the event.
 func (d *performer) moveToTarget(ctx context.Context, m frame.Mouse) (*frame.Frame, frame.Point, error) {
 	f, at, err := FrameAtPoint(ctx, d.tab.Frames(), m.At)
-	if err != nil || f.Parent() == nil || d.state.button != "" { // a button that is down keeps its frame
+	if err != nil || f.Parent() == nil || d.state.button != "" { // a pressed button stays with its frame
 		return f, at, err
 	}
 	return f, at, d.moveIntoFrame(ctx, f, at, m)
@@ -152,9 +151,9 @@ func (d *performer) moveToTarget(ctx context.Context, m frame.Mouse) (*frame.Fra
 func (d *performer) moveIntoFrame(ctx context.Context, f *frame.Frame, at frame.Point, m frame.Mouse) error {
 	for try := range maxLostClicks {
 		if _, err := frame.CallFunction[bool](ctx, f, watchMoveScript, nil, at); err != nil {
-			return context.Cause(ctx) // the action finds out what is the matter with the frame
+			return context.Cause(ctx) // the action itself finds out what is wrong
 		}
-		if try > 0 { // a mouse that stays where it is moves nothing
+		if try > 0 { // moving to the same position has no effect
 			away := m
 			away.At.X++
 			if err := d.sendInput(ctx, away.Move(false)); err != nil {
@@ -174,7 +173,7 @@ func (d *performer) moveIntoFrame(ctx context.Context, f *frame.Frame, at frame.
 	return nil
 }
 
-// watchMoveScript begins to watch for the mouse at a point of a frame, or in the documents of its process below it.
+// watchMoveScript starts watching for the mouse at a point of a frame, or of same-process frames below it.
 const watchMoveScript = `(_, at) => {
   globalThis.clankWatch?.abort();
   const end = globalThis.clankWatch = new AbortController();
@@ -193,10 +192,11 @@ const watchMoveScript = `(_, at) => {
   return true;
 }`
 
-// moveSeenScript reports whether the mouse has come, or comes in a moment: moves are told with the next drawing.
+// moveSeenScript reports whether the mouse has arrived or does so within 150 ms, since moves are dispatched with the
+// next frame drawn.
 const moveSeenScript = `() => Promise.race([globalThis.clankMouse, new Promise((late) => setTimeout(late, 150, false))])`
 
-// Validate reports the first thing that is wrong with the action, as an error that wraps [fault.ErrInvalid].
+// Validate returns the first error in the action, wrapping [fault.ErrInvalid].
 func Validate(a Action) error {
 	if err := a.Check(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func Validate(a Action) error {
 	return nil
 }
 
-// checkSyntax checks what the value of a field is made of.
+// checkSyntax checks the syntax of a field's value.
 func checkSyntax(a Action, p actiontable.Param) (err error) {
 	text, _ := a.Value(p.Name).(string)
 	switch {
@@ -231,32 +231,31 @@ func checkSyntax(a Action, p actiontable.Param) (err error) {
 	return err
 }
 
-// isLoadState reports whether s is a load state that can be waited for.
+// isLoadState reports whether s is the name of a load state.
 func isLoadState(s string) bool { return slices.Contains(actiontable.LoadStates, s) }
 
-// InputState are what mouse and keyboard hold from one action to the next: keys and a button that are down, something that is
-// dragged. They belong to a tab and go with it. When its main document is replaced they let go of everything, so that the
-// next page begins with free hands. Actions at a point and keys feel what is held; those on elements are done as if the
-// hands were free. The zero value holds nothing. One action at a time uses it.
+// InputState holds the pressed keys and button and the native drag of a tab between actions. When the tab's main
+// document is replaced everything is released. Actions at a point and key actions apply what is held; actions on
+// elements ignore it. In the zero value nothing is held. It is not safe for concurrent use.
 type InputState struct {
-	heldDocument string // whose page saw what is held
+	heldDocument string // document in which keys or the button were pressed
 	keys         frame.Keyboard
-	button       string // that is down; "" for none
+	button       string // pressed button; "" for none
 	position     frame.Point
-	dragStarted  chan proto.InputDragData // tells of a native drag while a button is down
+	dragStarted  chan proto.InputDragData // receives a native drag while a button is pressed
 	dragged      *proto.InputDragData
-	letGo        int // keys and buttons since the page was last waited for
+	letGo        int // keys and buttons released since the last wait
 }
 
-// ModifierBits returns the modifier keys that are held, see [frame.ModifierBits].
+// ModifierBits returns the held modifier keys; see [frame.ModifierBits].
 func (h *InputState) ModifierBits() int { return h.keys.ModifierBits() }
 
 func (h *InputState) isIdle() bool { return h.button == "" && h.keys.IsIdle() }
 
-// recordDocument notes in which document something was taken hold of.
+// recordDocument records the document in which keys or a button were pressed.
 func (d *performer) recordDocument() { d.state.heldDocument = d.mainFrame().DocumentToken() }
 
-// releaseStale drops what is held where the document that saw it is gone.
+// releaseStale releases everything if the document in which it was pressed is gone.
 func (d *performer) releaseStale() {
 	h := d.state
 	if h.isIdle() || h.heldDocument == d.mainFrame().DocumentToken() {
@@ -269,22 +268,22 @@ func (d *performer) releaseStale() {
 	*h = InputState{}
 }
 
-// awaitDrag has native drags told from now on.
+// awaitDrag starts reporting native drags.
 func (d *performer) awaitDrag(ctx context.Context) error {
 	d.state.dragStarted = make(chan proto.InputDragData, 1)
 	d.tab.ReportDrags(d.state.dragStarted)
 	return d.mainFrame().Do(ctx, proto.InputSetInterceptDrags{Enabled: true})
 }
 
-// endDrag leaves native drags to Chromium again.
+// endDrag stops reporting native drags, which Chromium then handles itself.
 func (d *performer) endDrag() {
 	d.tab.ReportDrags(nil)
 	d.mainFrame().Post(proto.InputSetInterceptDrags{Enabled: false})
 	d.state.dragStarted, d.state.dragged = nil, nil
 }
 
-// dragMove moves the mouse with a button down. A move that begins a native drag is not answered before that is over: it waits
-// for either.
+// dragMove moves the mouse with a button pressed. A move that begins a native drag is not answered until that ends, so
+// it waits for the answer or the drag.
 func (d *performer) dragMove(ctx context.Context, m frame.Mouse) error {
 	h := d.state
 	if h.dragged != nil {

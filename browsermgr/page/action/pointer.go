@@ -13,14 +13,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// mouseAt returns the mouse at the action's point, with the modifiers that it names and those that are held.
+// mouseAt returns the mouse at the action's point, with the action's modifiers and those held.
 func (d *performer) mouseAt(a Action) frame.Mouse {
 	m := newMouse(frame.Point{X: a.X, Y: a.Y}, a)
 	m.Modifiers |= d.state.keys.ModifierBits()
 	return m
 }
 
-// frameAt returns the frame that an action at a point is done in.
+// frameAt returns the frame at the point of an action.
 func (d *performer) frameAt(ctx context.Context, at frame.Point) (*frame.Frame, error) {
 	f, _, err := FrameAtPoint(ctx, d.tab.Frames(), at)
 	return f, err
@@ -38,7 +38,7 @@ func (d *performer) pointerMove(ctx context.Context, a Action) error {
 	return d.settle(ctx, f)
 }
 
-// moveTo moves the mouse with whatever button is down.
+// moveTo moves the mouse with the pressed button, if any.
 func (d *performer) moveTo(ctx context.Context, m frame.Mouse) error {
 	d.state.position = m.At
 	if d.state.button == "" {
@@ -69,7 +69,7 @@ func (d *performer) pointerDown(ctx context.Context, a Action) error {
 	return d.settle(ctx, f)
 }
 
-// pointerUp lets go of the button that is down, if any, at the point.
+// pointerUp releases the pressed button, if any, at the point.
 func (d *performer) pointerUp(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
 	if d.state.button != "" {
@@ -89,7 +89,7 @@ func (d *performer) pointerUp(ctx context.Context, a Action) error {
 	return err
 }
 
-// wheel turns the wheel at a point and waits until what it scrolled has come to rest.
+// wheel turns the wheel at a point and waits until scrolling has ended.
 func (d *performer) wheel(ctx context.Context, a Action) error {
 	m := d.mouseAt(a)
 	d.state.position = m.At
@@ -106,7 +106,7 @@ func (d *performer) wheel(ctx context.Context, a Action) error {
 	return d.settle(ctx, f)
 }
 
-// awaitScrollScript resolves when nothing around a point scrolls any more.
+// awaitScrollScript resolves when nothing at a point scrolls any more.
 const awaitScrollScript = `async (_, at) => {
   const around = [];
   for (let root = document, x = at.x + (visualViewport?.offsetLeft ?? 0), y = at.y + (visualViewport?.offsetTop ?? 0), n = 0; root && n < 64; n++) {
@@ -132,7 +132,7 @@ const awaitScrollScript = `async (_, at) => {
   return true;
 }`
 
-// keyDown presses keys and keeps them down for the actions to come.
+// keyDown presses keys and holds them for later actions.
 func (d *performer) keyDown(ctx context.Context, a Action) error {
 	edit := ClipboardEdit(a, d.state.keys.ModifierBits())
 	if edit == "" {
@@ -166,11 +166,11 @@ func (d *performer) sendKeys(ctx context.Context, a Action, build func(frame.Cho
 	return d.settle(ctx, f)
 }
 
-// longText is the number of characters from which a text is inserted as a whole.
+// longText is the number of characters from which a text is inserted at once.
 const longText = 2000
 
-// insertText types at the focus: with keys where the layout has them, and what has none is inserted. With Clear it takes the
-// place of what the field holds. Held keys are not felt: text is text.
+// insertText types at the focus: with keys where the layout has them, inserting other characters. With Clear it
+// replaces the field's value. Held keys are ignored.
 func (d *performer) insertText(ctx context.Context, a Action) error {
 	f, err := FocusedFrame(ctx, d.tab.Frames())
 	if err != nil {
@@ -193,14 +193,14 @@ func (d *performer) insertText(ctx context.Context, a Action) error {
 	return err
 }
 
-// typingEvents returns the events that a keyboard sends for a text.
+// typingEvents returns the events of a keyboard for a text.
 func typingEvents(text string) []proto.Request {
 	runes := []rune(strings.ReplaceAll(text, "\r\n", "\n"))
 	keyed := func(r rune) bool {
 		return strings.ContainsRune("\r\n\t", r) || len(runes) <= longText && frame.HasKey(r)
 	}
 	var events []proto.Request
-	var rest []rune // is inserted
+	var rest []rune // to be inserted
 	flush := func() {
 		if len(rest) > 0 {
 			events, rest = append(events, proto.InputInsertText{Text: string(rest)}), nil
@@ -221,23 +221,23 @@ func typingEvents(text string) []proto.Request {
 //go:embed under.js
 var frameAtScript string
 
-// maxFrameDepth bounds how deep frames of other processes are followed.
+// maxFrameDepth bounds the nesting of out-of-process frames to follow.
 const maxFrameDepth = 16
 
-// FrameAtPoint finds the frame that shows what is at a point of the tab's viewport, and the point in that frame's viewport.
-// frames are the tab's, parents first.
+// FrameAtPoint returns the frame at a point of the tab's viewport, and the point in that frame's viewport. frames are
+// the tab's, parents first.
 func FrameAtPoint(ctx context.Context, frames []*frame.Frame, at frame.Point) (*frame.Frame, frame.Point, error) {
 	return descendFrames(ctx, frames, &at)
 }
 
-// FocusedFrame finds the frame that takes what is typed. frames are the tab's, parents first.
+// FocusedFrame returns the frame that receives typed text. frames are the tab's, parents first.
 func FocusedFrame(ctx context.Context, frames []*frame.Frame) (*frame.Frame, error) {
 	f, _, err := descendFrames(ctx, frames, nil)
 	return f, err
 }
 
-// descendFrames goes from the main frame into the frames of other processes, as long as they hold the point, or without one the
-// focus. A frame that goes away meanwhile is where it ends.
+// descendFrames descends from the main frame into out-of-process frames that contain the point or, if it is nil, the
+// focus. It ends at a frame that goes away meanwhile.
 func descendFrames(ctx context.Context, frames []*frame.Frame, at *frame.Point) (*frame.Frame, frame.Point, error) {
 	f, point := frames[0], frame.Point{}
 	if at != nil {
@@ -254,7 +254,7 @@ func descendFrames(ctx context.Context, frames []*frame.Frame, at *frame.Point) 
 			if ctx.Err() != nil {
 				return f, point, context.Cause(ctx)
 			}
-			if err == nil { // another one is just going away
+			if err == nil { // it is going away
 				inner, owners = append(inner, child), append(owners, frame.Locator{Ref: ref})
 			}
 		}

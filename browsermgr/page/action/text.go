@@ -14,18 +14,18 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// fieldArg asks for a field that takes input.
+// fieldArg describes a field to find and edit.
 type fieldArg struct {
 	Ref      string   `json:"ref,omitempty"`
 	Selector string   `json:"selector,omitempty"`
 	Text     any      `json:"text,omitempty"`
 	Values   []string `json:"values,omitempty"`
 	Checked  bool     `json:"checked"`
-	Leave    bool     `json:"leave,omitempty"` // the field for a moment, once it has its text
+	Leave    bool     `json:"leave,omitempty"` // blur the field briefly after editing
 	Timeout  int64    `json:"timeout"`
 }
 
-// runFieldScript runs one of the field scripts on an element.
+// runFieldScript runs a field script on an element.
 func runFieldScript[R any](ctx context.Context, e frame.Element, fn string, arg fieldArg, limit time.Duration) (R, error) {
 	limit = frame.ScriptLimit(ctx, limit)
 	arg.Ref, arg.Timeout = e.LocalRef, limit.Milliseconds()
@@ -56,7 +56,7 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 	return d.settle(ctx, e.Frame)
 }
 
-// setText replaces what a field holds in one go, as if it were pasted, and waits for what this led to.
+// setText replaces a field's value at once, like pasting, and waits for the effects.
 func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, limit time.Duration) error {
 	res, err := runFieldScript[struct {
 		Insert bool `json:"insert"`
@@ -67,7 +67,7 @@ func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, 
 	if !res.Insert {
 		return d.settle(ctx, e.Frame)
 	}
-	// What the field held is selected: what is inserted takes its place.
+	// The field's value is selected, so that inserted text replaces it.
 	events := frame.DeleteChord().Events()
 	if arg.Text != "" {
 		events = []proto.Request{proto.InputInsertText{Text: arg.Text.(string)}}
@@ -75,13 +75,13 @@ func (d *performer) setText(ctx context.Context, e frame.Element, arg fieldArg, 
 	return d.edit(ctx, e, events)
 }
 
-// edit sends input to a field that a script has prepared, and waits for what this led to.
+// edit sends input to a field prepared by a script, and waits for the effects.
 func (d *performer) edit(ctx context.Context, e frame.Element, events []proto.Request) error {
 	_, err := d.sendAndWait(ctx, e.Frame, append(events, frame.EndEdit{})...)
 	return e.Explain(err)
 }
 
-// typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
+// typeSlowly clicks a field and types key by key, as a person would, keeping its value.
 func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
 	if err := d.click(ctx, Action{Kind: actiontable.KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 	return nil
 }
 
-// fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
+// fill sets several fields in order. It ends at the first that does not accept its value, naming it.
 func (d *performer) fill(ctx context.Context, a Action) error {
 	fields := a.NamedFields()
 	for i, f := range fields {
@@ -123,7 +123,7 @@ func (d *performer) fill(ctx context.Context, a Action) error {
 	return nil
 }
 
-// setChecked clicks a checkbox or the like unless it is as wanted.
+// setChecked clicks a checkbox or similar control unless it is already in the wanted state.
 func (d *performer) setChecked(ctx context.Context, e frame.Element, checked bool, a Action) error {
 	res, err := runFieldScript[struct {
 		Click bool `json:"click"`
@@ -134,7 +134,7 @@ func (d *performer) setChecked(ctx context.Context, e frame.Element, checked boo
 	return d.click(ctx, Action{Kind: actiontable.KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
 }
 
-// isTruthy says whether a value means checked.
+// isTruthy reports whether a value means checked.
 func isTruthy(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -168,9 +168,9 @@ func (d *performer) selectOptions(ctx context.Context, a Action) error {
 	}
 	step, err := runFieldScript[struct {
 		Key    string `json:"key"`
-		Option string `json:"option"` // its local ref
+		Option string `json:"option"` // local ref of the option
 
-		Modifiers []string `json:"modifiers"` // while it is clicked
+		Modifiers []string `json:"modifiers"` // held during the click
 	}](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit())
 	switch {
 	case err != nil:
@@ -233,7 +233,7 @@ func (d *performer) press(ctx context.Context, a Action) error {
 	})
 }
 
-// pressChord presses keys and holds them for a while; end sends what lets them go.
+// pressChord presses keys and holds them for a while; end sends the events that release them.
 func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int, end func(context.Context, ...proto.Request) error) error {
 	if holdMs <= 0 {
 		return end(ctx, c.Events()...)

@@ -13,21 +13,21 @@ import (
 	"clank/browsermgr/page/frame"
 )
 
-// WaitTab is what a wait needs of the tab it is done in.
+// WaitTab is what a wait needs of its tab.
 type WaitTab interface {
-	// MainFrame is the tab's main frame.
+	// MainFrame returns the tab's main frame.
 	MainFrame() *frame.Frame
-	// Frames are the main frame and those in other processes.
+	// Frames returns the main frame and those in other processes.
 	Frames() []*frame.Frame
 	// AwaitURL waits until the tab's address matches.
 	AwaitURL(ctx context.Context, match func(url string) bool) error
-	// AwaitLoad waits until the main document has come to a load state.
+	// AwaitLoad waits until the main document has reached a load state.
 	AwaitLoad(ctx context.Context, state string) error
-	// TerminateScripts is told that a script of the page still ran in the frame when ctx ended.
+	// TerminateScripts is called if a script of the page was still running in the frame when ctx ended.
 	TerminateScripts(ctx context.Context, f *frame.Frame)
 }
 
-// Wait waits for everything the action names, one after the other, each with the limit to itself.
+// Wait waits for each condition of the action in turn, each with the full limit.
 func Wait(ctx context.Context, tab WaitTab, a Action) error {
 	w := pageWait{tab}
 	if a.TimeMs > 0 {
@@ -78,7 +78,7 @@ func waitStep(ctx context.Context, limit time.Duration, what string, do func(con
 	return err
 }
 
-// pageWait waits in one tab.
+// pageWait waits for conditions in one tab.
 type pageWait struct{ tab WaitTab }
 
 type waitArg struct {
@@ -88,10 +88,11 @@ type waitArg struct {
 	Timeout  int64  `json:"timeout"`
 }
 
-// waitPollInterval is how long a script waits before it is asked again: frames may have come or gone meanwhile.
+// waitPollInterval is how long a script waits before it is sent again, since frames may have come or gone.
 const waitPollInterval = time.Second
 
-// waitPage waits for something to be seen in the page, its frames included. The page may navigate meanwhile.
+// awaitInPage waits until something is visible, or no longer, in the page or its frames. The page may navigate
+// meanwhile.
 func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
 	for {
 		found, err := w.shownInFrames(ctx, arg)
@@ -108,7 +109,7 @@ func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
 	}
 }
 
-// waitFrames asks all processes at once: one that shows it suffices, for something to go all have to agree.
+// shownInFrames queries all processes concurrently. To be shown, one frame suffices; to be gone, all must agree.
 func (w pageWait) shownInFrames(ctx context.Context, arg waitArg) (bool, error) {
 	round, stop := context.WithCancel(ctx)
 	defer stop()
@@ -133,7 +134,7 @@ func (w pageWait) shownInFrames(ctx context.Context, arg waitArg) (bool, error) 
 	for range frames {
 		r := <-replies
 		if errors.Is(r.err, cdp.ErrDocumentGone) {
-			r.err = nil // a new document: the next round asks it
+			r.err = nil // a new document: query it in the next round
 		}
 		all = all && r.found
 		if result.err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// SetColorScheme has the pages of the tab believe that the person prefers dark, light or no-preference; none ends it.
+// SetColorScheme emulates a preferred colour scheme for the tab's pages: dark, light or no-preference; none ends that.
 func (s *Emulator) SetColorScheme(ctx context.Context, t *page.Tab, scheme string) error {
 	if !slices.Contains([]string{"dark", "light", "no-preference", "none"}, scheme) {
 		return fault.Invalidf("colorScheme must be dark, light, no-preference or none")
@@ -25,8 +25,8 @@ func (s *Emulator) SetColorScheme(ctx context.Context, t *page.Tab, scheme strin
 	return s.changeTab(ctx, t, "set color scheme", func(o *tabSettings) { o.scheme = scheme }, &tabSettings{scheme: "any"})
 }
 
-// SetTimezone sets the tab's time zone by its IANA name. Chromium has one time zone for each process: another tab of
-// the same site that shares the process shares the zone too.
+// SetTimezone sets the tab's time zone by its IANA name. Chromium has one time zone per process: another tab of the
+// same site in the same process is affected, too.
 func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) error {
 	id = strings.TrimSpace(id)
 	if id == "" {
@@ -51,8 +51,8 @@ func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) erro
 	return s.changeTab(ctx, t, "set time zone", func(o *tabSettings) { o.timezone = id }, &tabSettings{timezone: id})
 }
 
-// replaceTimezone tries a time zone in place of the one that the tab had, and returns that one. Chromium judges a zone
-// only where there is none before.
+// replaceTimezone tries a time zone in place of the tab's present one, which it returns. It must clear that first,
+// since Chromium validates a zone only if none is set.
 func (s *Emulator) replaceTimezone(ctx context.Context, t *page.Tab, req proto.Request) (had string, err error) {
 	err = s.sendChange(ctx, t, "set time zone", func(calls map[*page.Tab][]frameCall) {
 		if had = s.tabSettingsOf(t).timezone; had != "" {
@@ -63,8 +63,8 @@ func (s *Emulator) replaceTimezone(ctx context.Context, t *page.Tab, req proto.R
 	return had, err
 }
 
-// SetLocale sets the tab's language: the header Accept-Language, navigator.language and how dates and numbers are
-// written. Like the time zone, the last of these is one for a whole process.
+// SetLocale sets the tab's language: the header Accept-Language, navigator.language, and the format of dates and
+// numbers. Like the time zone, the format is set per process.
 func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) error {
 	locale = strings.TrimSpace(locale)
 	if locale == "" {
@@ -87,21 +87,21 @@ func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) er
 	return s.changeTab(ctx, t, "set locale", func(o *tabSettings) { o.locale = locale }, &tabSettings{locale: locale})
 }
 
-// askMainFrame asks the main frame, to learn whether Chromium takes a value before it is kept.
+// askMainFrame sends a request to the main frame, to find out whether Chromium accepts a value before it is stored.
 func (s *Emulator) askMainFrame(ctx context.Context, t *page.Tab, what string, req proto.Request) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
 		calls[t] = []frameCall{{t.MainFrame().BeginWithin(tabChangeLimit, req), true}}
 	})
 }
 
-// refusedBecause reports whether Chromium gave this reason.
+// refusedBecause reports whether Chromium's error has this reason.
 func refusedBecause(err error, reason string) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && strings.Contains(strings.ToLower(e.Message), strings.ToLower(reason))
 }
 
-// SetDevice makes the tab look like a device of the list, see [FindDevice]: viewport, screen, pixels, touch, user agent
-// and its client hints. It returns what was set. A viewport that was set before is forgotten.
+// SetDevice emulates a device, see [FindDevice]: viewport, screen, pixel ratio, touch, user agent and client hints. It
+// returns the device. A viewport set earlier is cleared.
 func (s *Emulator) SetDevice(ctx context.Context, t *page.Tab, name string) (Device, error) {
 	model, err := FindDevice(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Emulator) SetDevice(ctx context.Context, t *page.Tab, name string) (Dev
 // largestSide bounds a viewport, in CSS pixels.
 const largestSide = 8192
 
-// SetViewport gives the tab a viewport of this size in CSS pixels and leaves the rest of its device as it is.
+// SetViewport sets the tab's viewport in CSS pixels and keeps the other properties of its device.
 func (s *Emulator) SetViewport(ctx context.Context, t *page.Tab, width, height int) error {
 	if width <= 0 || height <= 0 {
 		return fault.Invalidf("resize requires positive width and height")

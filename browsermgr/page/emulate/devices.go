@@ -11,19 +11,19 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Device is a machine to look like, held upright or turned.
+// Device is a device to emulate, in portrait or landscape orientation.
 type Device struct {
 	deviceModel
 
 	Landscape bool
-	// UserAgent is filled in by [Emulator.SetDevice], with the version of the running browser.
+	// UserAgent is set by [Emulator.SetDevice], with the version of the running browser.
 	UserAgent string
 }
 
 const landscape = " landscape"
 
-// Devices lists the names of all devices, in the order of the list. Those that can be turned are there twice, the
-// second time with " landscape".
+// Devices lists the names of all devices in table order. Those that can be rotated appear twice, the second time with "
+// landscape".
 func Devices() []string {
 	var names []string
 	for _, m := range deviceModels {
@@ -35,8 +35,8 @@ func Devices() []string {
 	return names
 }
 
-// FindDevice finds a device by its name, whatever its case and spaces. An unknown name is an error that offers the
-// nearest ones; no name at all is one that wraps page.ErrInvalid.
+// FindDevice finds a device by its name, ignoring case and extra spaces. The error for an unknown name suggests the
+// nearest ones; the error for an empty name wraps page.ErrInvalid.
 func FindDevice(name string) (Device, error) {
 	wanted := foldName(name)
 	if wanted == "" {
@@ -57,7 +57,7 @@ func FindDevice(name string) (Device, error) {
 
 func foldName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
 
-// nearestNames returns the three names that resemble wanted most.
+// nearestNames returns the three names most similar to wanted.
 func nearestNames(wanted string) []string {
 	if len(wanted) > 80 {
 		wanted = wanted[:80]
@@ -67,7 +67,7 @@ func nearestNames(wanted string) []string {
 	for _, n := range names {
 		d := editDistance(wanted, foldName(n))
 		if strings.Contains(foldName(n), wanted) {
-			d = min(d, 2) // part of the name was given
+			d = min(d, 2) // a part of the name was given
 		}
 		distances[n] = d
 	}
@@ -79,7 +79,7 @@ func nearestNames(wanted string) []string {
 	return quoted
 }
 
-// editDistance returns the number of bytes to add, drop or replace between two words (Levenshtein).
+// editDistance returns the Levenshtein distance between two words, in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -110,12 +110,12 @@ func (m deviceModel) device(turned bool) Device {
 	return d
 }
 
-// Mobile reports whether it is a phone or a tablet, which has a touch screen.
+// Mobile reports whether it is a phone or tablet, which has a touch screen.
 func (m deviceModel) Mobile() bool {
 	return !slices.Contains([]deviceFamily{windowsChrome, windowsEdge, windowsFirefox, macSafari}, m.family)
 }
 
-// orientation returns how the screen is held.
+// orientation returns the screen orientation.
 func (d Device) orientation() *proto.EmulationScreenOrientation {
 	switch {
 	case d.Landscape:
@@ -126,16 +126,15 @@ func (d Device) orientation() *proto.EmulationScreenOrientation {
 	return &proto.EmulationScreenOrientation{Type: proto.EmulationScreenOrientationTypePortraitPrimary}
 }
 
-// userAgent is what a device says of itself: the user agent, navigator.platform and the client hints. Browsers that
-// send no hints have none.
+// userAgent holds the user agent string, navigator.platform and the client hints, if the device's browser sends them.
 type userAgent struct {
 	text     string
 	platform string
 	hints    *proto.EmulationUserAgentMetadata
 }
 
-// userAgentFor writes what the device says when its browser has the version of the running one. product is Chromium's
-// own, such as Chrome/156.0.8078.79.
+// userAgentFor returns the device's user agent with the version of the running browser. product is Chromium's, such as
+// Chrome/156.0.8078.79.
 func (m deviceModel) userAgentFor(product string) userAgent {
 	_, full, _ := strings.Cut(product, "/")
 	major, _, _ := strings.Cut(full, ".")
@@ -170,7 +169,7 @@ func (m deviceModel) userAgentFor(product string) userAgent {
 	return userAgent{text: m.code}
 }
 
-// safariAgent returns the user agent of Safari on a phone or a tablet, which has no client hints.
+// safariAgent returns the user agent of Safari on a phone or tablet, which has no client hints.
 func (m deviceModel) safariAgent() userAgent {
 	name, cpu := "iPhone", "CPU iPhone OS"
 	if m.family == iPad {
@@ -183,7 +182,7 @@ func (m deviceModel) safariAgent() userAgent {
 	}
 }
 
-// clientHints returns the user agent client hints that go with the user agent.
+// clientHints returns the matching user agent client hints.
 func (m deviceModel) clientHints(brand, major, full string) *proto.EmulationUserAgentMetadata {
 	brands := func(version, filler string) []*proto.EmulationUserAgentBrandVersion {
 		return []*proto.EmulationUserAgentBrandVersion{
@@ -200,7 +199,7 @@ func (m deviceModel) clientHints(brand, major, full string) *proto.EmulationUser
 	return h
 }
 
-// threePartVersion returns a version with three parts, as client hints have it.
+// threePartVersion returns a version with three parts, as in client hints.
 func threePartVersion(version string) string {
 	for strings.Count(version, ".") < 2 {
 		version += ".0"
@@ -208,7 +207,7 @@ func threePartVersion(version string) string {
 	return version
 }
 
-// deviceFamily is what a model runs: it decides the user agent.
+// deviceFamily determines the user agent of a model.
 type deviceFamily int
 
 const (
@@ -220,26 +219,26 @@ const (
 	windowsEdge
 	windowsFirefox
 	macSafari
-	otherFamily // its user agent is fixed
+	otherFamily // with a fixed user agent
 )
 
-// deviceModel is a row of the list. Sizes are CSS pixels: the viewport upright and lying (zero if it cannot be turned),
-// and the screen upright.
+// deviceModel is a row of the table. Sizes are in CSS pixels: the viewport in portrait and landscape (zero if it cannot
+// be rotated), and the screen in portrait.
 type deviceModel struct {
 	Name          string
 	family        deviceFamily
 	system        string // version of the operating system
-	code          string // what the maker calls the model; of other: the user agent
+	code          string // model name of the manufacturer; for otherFamily, the user agent
 	Width, Height int
 	lyingWidth    int
 	lyingHeight   int
 	ScreenWidth   int
 	ScreenHeight  int
-	Scale         float64 // device pixels for each CSS pixel
+	Scale         float64 // device pixels per CSS pixel
 }
 
-// deviceModels are the devices under the names that testing tools have made common. The numbers are what the makers
-// publish, less what the browser's own bars take where that is known.
+// deviceModels are the devices, with the names used by common testing tools. The sizes are those published by the
+// manufacturers, less the browser's own bars where known.
 var deviceModels = []deviceModel{
 	{"iPad (gen 5)", iPad, "12.2", "iPad", 768, 1024, 1024, 768, 768, 1024, 2},
 	{"iPad (gen 6)", iPad, "12.2", "iPad", 768, 1024, 1024, 768, 768, 1024, 2},

@@ -17,12 +17,12 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// Emulator emulates devices, places and networks in the tabs of one browser connection. Offline, Headers, Credentials
-// and Geolocation hold for the whole browser context of the tab they are called with, the others for that tab alone. It
-// is safe for concurrent use. Make it with [New] and give it to page.Connect as an observer.
+// Emulator emulates devices, locations and networks in the tabs of one browser connection. Offline, headers,
+// credentials and geolocation apply to the whole browser context of the tab they are set for, the other settings to
+// that tab only. It is safe for concurrent use. Make one with [New] and pass it to page.Connect as an observer.
 type Emulator struct {
-	// RequestsIntercepted says that another observer has every request held (CDP domain Fetch) and lets it go on or
-	// not: State then answers challenges only. It is set before the first connection.
+	// RequestsIntercepted reports that another observer intercepts every request (CDP domain Fetch) and continues it:
+	// the Emulator then only answers challenges. Set it before the first connection.
 	RequestsIntercepted bool
 
 	log *slog.Logger
@@ -30,32 +30,32 @@ type Emulator struct {
 	mu       sync.Mutex
 	contexts map[string]*contextSettings // by browser context
 	tabs     map[*page.Tab]*tabSettings
-	answered map[string]struct{} // authentication requests that were given the credentials once
+	answered map[string]struct{} // requests whose challenge was answered with credentials
 }
 
-// contextSettings is what holds for a browser context.
+// contextSettings are the settings of a browser context.
 type contextSettings struct {
 	offline     bool
 	headers     Headers
 	credentials *Credentials
 	geolocation *Geolocation
-	grants      map[string][]string // permissions by origin; "" is any
+	grants      map[string][]string // permissions by origin; "" means any
 	intercepted bool                // see [Emulator.RequestsIntercepted]
 }
 
-// tabSettings is what holds for a tab.
+// tabSettings are the settings of a tab.
 type tabSettings struct {
 	scheme   string
 	timezone string
 	locale   string
 	device   *Device
-	agent    *userAgent // the device's
+	agent    *userAgent // of the device
 	size     *viewportSize
 }
 
 type viewportSize struct{ width, height int }
 
-// New makes a State. logger receives what happens out of sight; nil discards it.
+// New returns an Emulator without settings. logger receives events that no caller sees; nil discards them.
 func New(logger *slog.Logger) *Emulator {
 	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	return &Emulator{log: logger, contexts: map[string]*contextSettings{}, tabs: map[*page.Tab]*tabSettings{}, answered: map[string]struct{}{}}
@@ -71,13 +71,13 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	if len(reqs) == 0 {
 		return nil
 	}
-	// They are sent while the lock is held, so that a later change cannot be overtaken. The request returned is waited
-	// for, and with it those before.
+	// Send the requests while holding the lock, so that a later change cannot overtake them. The caller waits for the
+	// returned request, and so for those before it.
 	f.Post(reqs...)
 	return []proto.Request{proto.PageEnable{}}
 }
 
-// AttachWorker implements page.WorkerObserver. A worker takes the rest from its page.
+// AttachWorker implements page.WorkerObserver. A worker inherits the other settings from its page.
 func (s *Emulator) AttachWorker(t *page.Tab, worker *frame.Frame) []proto.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Emulator) AttachWorker(t *page.Tab, worker *frame.Frame) []proto.Reques
 	if len(reqs) == 0 {
 		return nil
 	}
-	return []proto.Request{proto.NetworkEnable{}} // answered after those that were sent under the lock
+	return []proto.Request{proto.NetworkEnable{}} // answered after those sent under the lock
 }
 
 // Event implements page.Observer.
@@ -100,7 +100,7 @@ func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// contextSettingsOf returns the settings of a browser context. The caller holds s.mu.
+// contextSettingsOf returns the settings of a browser context, creating them if needed. The caller holds s.mu.
 func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	w := s.contexts[id]
 	if w == nil {
@@ -110,7 +110,7 @@ func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	return w
 }
 
-// tabSettingsOf returns the settings of a tab. The caller holds s.mu.
+// tabSettingsOf returns the settings of a tab, creating them if needed. The caller holds s.mu.
 func (s *Emulator) tabSettingsOf(t *page.Tab) *tabSettings {
 	o := s.tabs[t]
 	if o == nil {
@@ -120,7 +120,7 @@ func (s *Emulator) tabSettingsOf(t *page.Tab) *tabSettings {
 	return o
 }
 
-// forgetClosed drops tabs that are gone. The caller holds s.mu.
+// forgetClosed drops closed tabs. The caller holds s.mu.
 func (s *Emulator) forgetClosed() {
 	for t := range s.tabs {
 		select {
@@ -132,14 +132,14 @@ func (s *Emulator) forgetClosed() {
 }
 
 const (
-	// tabChangeLimit bounds a change in the tab it was asked for.
+	// tabChangeLimit bounds a change in the requested tab.
 	tabChangeLimit = 10 * time.Second
-	// otherTabsLimit bounds the wait for other tabs of the context: one that is frozen must not hold up the rest. It
-	// has been told, and obeys as soon as it can.
+	// otherTabsLimit bounds waiting for other tabs of the context, so that a frozen one does not block the change. It
+	// has received the change and applies it as soon as it can.
 	otherTabsLimit = time.Second
 )
 
-// changeContext alters the settings of the tab's context and has all its tabs told what touched says that was altered.
+// changeContext changes settings of the tab's context and sends those set in touched to all its tabs.
 func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), touched *contextSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
 		w := s.contextSettingsOf(t.ContextID())
@@ -152,7 +152,7 @@ func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, 
 	})
 }
 
-// changeTab alters the settings of one tab and has it told what touched says that was altered.
+// changeTab changes settings of one tab and sends it those set in touched.
 func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), touched *tabSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
 		o := s.tabSettingsOf(t)
@@ -161,13 +161,13 @@ func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set 
 	})
 }
 
-// frameCall is a request on its way to a frame.
+// frameCall is a pending request to a frame.
 type frameCall struct {
 	*cdp.Call
 	main bool
 }
 
-// beginRequests sends every frame of a tab its requests.
+// beginRequests sends requests to every frame of a tab.
 func beginRequests(t *page.Tab, build func(main bool) []proto.Request) []frameCall {
 	var calls []frameCall
 	for _, f := range t.ProcessRoots() {
@@ -179,8 +179,8 @@ func beginRequests(t *page.Tab, build func(main bool) []proto.Request) []frameCa
 	return calls
 }
 
-// sendChange makes a change under the lock, so that changes reach the frames in the order in which they were made, and
-// waits until the tab has taken it.
+// sendChange sends a change under the lock, so that changes reach the frames in order, and waits until the tab has
+// applied it.
 func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, send func(map[*page.Tab][]frameCall)) error {
 	if err := t.Err(); err != nil {
 		return fmt.Errorf("%s of tab %s: %w", what, t.ID(), err)
@@ -201,8 +201,8 @@ func (s *Emulator) sendChange(ctx context.Context, t *page.Tab, what string, sen
 	return nil
 }
 
-// awaitTab waits for the answers of a tab. Only those of its main frame count: the others may go away meanwhile, or
-// live in a process that was told already. A page that shows a dialog answers once that is closed.
+// awaitTab waits for the answers of a tab. Only those of its main frame count: other frames may go away meanwhile, or
+// share a process that has already applied the change. A page that shows a dialog answers once that is closed.
 func (s *Emulator) awaitTab(ctx context.Context, t *page.Tab, what string, calls []frameCall) error {
 	var first error
 	for _, c := range calls {
@@ -222,7 +222,7 @@ func (s *Emulator) awaitTab(ctx context.Context, t *page.Tab, what string, calls
 	return first
 }
 
-// awaitOthers gives the other tabs of a context a moment.
+// awaitOthers waits briefly for the other tabs of a context.
 func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page.Tab][]frameCall) {
 	ctx, cancel := context.WithTimeoutCause(ctx, otherTabsLimit, errors.New("it does not answer at present"))
 	defer cancel()
@@ -233,7 +233,7 @@ func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page
 	}
 }
 
-// requests brings a frame to these settings, as far as set says that something was set.
+// requests returns the requests that apply these settings to a frame, limited to those set in set.
 func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Request {
 	var reqs []proto.Request
 	if set.offline {
@@ -259,7 +259,7 @@ func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Requ
 	return reqs
 }
 
-// requests brings a frame of the tab to these settings, as far as set says that something was set.
+// requests returns the requests that apply these settings to a frame of the tab, limited to those set in set.
 func (o *tabSettings) requests(set *tabSettings, main bool) []proto.Request {
 	var reqs []proto.Request
 	if set.scheme != "" {
@@ -295,7 +295,7 @@ func extraHeaders(headers map[string]string) proto.Request {
 	return proto.NetworkSetExtraHTTPHeaders{Headers: values}
 }
 
-// interceptRequest has every request pass by: Chromium tells of challenges only for requests that it intercepts.
+// interceptRequest enables interception of every request, since Chromium reports challenges only for intercepted ones.
 func interceptRequest(challenges bool) proto.Request {
 	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: challenges}
 }
@@ -307,8 +307,8 @@ func colorScheme(scheme string) proto.Request {
 	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 }
 
-// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the
-// browser's own stays.
+// userAgentRequest sets the user agent of the device and the languages of the locale. If one is not set, the browser's
+// own is kept.
 func (o *tabSettings) userAgentRequest() proto.Request {
 	req := proto.EmulationSetUserAgentOverride{AcceptLanguage: o.locale}
 	if o.agent != nil {
@@ -325,7 +325,7 @@ func (o *tabSettings) touchRequest() proto.Request {
 	return proto.EmulationSetTouchEmulationEnabled{Enabled: true, MaxTouchPoints: &points}
 }
 
-// metricsRequest returns the geometry of the device, with the viewport of its own if the tab was given one.
+// metricsRequest sets the geometry of the device, with the tab's own viewport if one was set.
 func (o *tabSettings) metricsRequest() proto.Request {
 	if o.device == nil && o.size == nil {
 		return proto.EmulationClearDeviceMetricsOverride{}
@@ -343,15 +343,14 @@ func (o *tabSettings) metricsRequest() proto.Request {
 	return req
 }
 
-// ResetTab ends what was set for this tab alone: colour scheme, time zone, locale, device and viewport.
+// ResetTab clears the settings of this tab: colour scheme, time zone, locale, device and viewport.
 func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
 	var was tabSettings
 	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, &was)
 }
 
-// ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not
-// ours stays behind as it was found. Cookies and storage are what the pages made of them and stay. Tabs that are closed
-// or crashed are passed over.
+// ResetAll clears all settings, in all tabs and contexts of the connection, so that a browser that we did not start is
+// left as it was found. Cookies and storage are kept. Closed and crashed tabs are skipped.
 func (s *Emulator) ResetAll(ctx context.Context) error {
 	s.mu.Lock()
 	s.forgetClosed()

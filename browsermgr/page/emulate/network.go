@@ -19,22 +19,22 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// SetOffline takes the network away from all pages of the tab's context, or gives it back. Requests of dedicated and
-// shared workers that run already are not covered.
+// SetOffline disconnects all pages of the tab's context from the network, or reconnects them. It does not affect
+// requests of dedicated and shared workers that are already running.
 func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) error {
 	return s.changeContext(ctx, t, "set offline", func(w *contextSettings) { w.offline = offline }, &contextSettings{offline: true})
 }
 
-// Headers are sent with requests.
+// Headers are extra request headers.
 type Headers struct {
 	Values map[string]string
-	// Origin is the only site that gets them, in the form of [ParseOrigin]; "" is for all.
+	// Origin is the only site that receives them, in the form of [ParseOrigin]; "" means all.
 	Origin string
 }
 
-// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names and
-// values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes. While they are
-// for one origin, each request takes a little longer.
+// SetHeaders sets the headers sent with every request of the tab's context, replacing earlier ones. Names and values
+// must be valid by RFC 9110; otherwise the error wraps page.ErrInvalid and nothing changes. Headers for a single origin
+// slow down each request slightly.
 func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, h Headers) error {
 	if h.Origin != "" && s.RequestsIntercepted {
 		return fault.Invalidf("headers for one origin cannot be set in a browser that clank did not start: leave origin out")
@@ -52,7 +52,7 @@ func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, h Headers) error
 	}, touched)
 }
 
-// continueRequest lets a request that was held go on, with the headers that are for its origin alone. It runs on the
+// continueRequest continues an intercepted request, with the headers for its origin. It runs on the connection's
 // reading goroutine.
 func (s *Emulator) continueRequest(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	var p struct {
@@ -84,7 +84,7 @@ func (s *Emulator) continueRequest(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	f.Post(req)
 }
 
-// has says whether one of the headers has that name, in any case of letters.
+// has reports whether there is a header of that name, ignoring case.
 func (h Headers) has(name string) bool {
 	for own := range h.Values {
 		if strings.EqualFold(own, name) {
@@ -94,17 +94,16 @@ func (h Headers) has(name string) bool {
 	return false
 }
 
-// Credentials answer the challenges of HTTP servers (Basic, Digest, NTLM), never those of proxies.
+// Credentials answer challenges of HTTP servers (Basic, Digest, NTLM), but not of proxies.
 type Credentials struct {
 	Username string
 	Password string
-	// Origin is the only server that is told them; see [ParseOrigin]. Empty means the one that the tab shows.
+	// Origin is the only server that receives them; see [ParseOrigin]. Empty means the one of the tab's document.
 	Origin string
 }
 
-// SetCredentials sets what a server that asks the pages of the tab's context for a name and a password is told; nil
-// clears it. A server that refuses them once is not told again for the same request. While they are set, each request
-// takes a little longer.
+// SetCredentials sets the credentials for servers that challenge the pages of the tab's context; nil clears them. They
+// are sent only once for each request. While they are set, each request is slightly slower.
 func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentials) error {
 	if c != nil && c.Username == "" && c.Password == "" {
 		return fault.Invalidf("username is required")
@@ -123,7 +122,7 @@ func (s *Emulator) SetCredentials(ctx context.Context, t *page.Tab, c *Credentia
 		&contextSettings{credentials: &Credentials{}})
 }
 
-// handleChallenge answers a challenge. It runs on the reading goroutine.
+// handleChallenge answers a challenge. It runs on the connection's reading goroutine.
 func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	var p struct {
 		RequestID proto.FetchRequestID `json:"requestId"`
@@ -148,10 +147,10 @@ func (s *Emulator) handleChallenge(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	f.Post(proto.FetchContinueWithAuth{RequestID: p.RequestID, AuthChallengeResponse: answer})
 }
 
-// maxAnswered bounds how many challenges are remembered.
+// maxAnswered bounds the number of remembered challenges.
 const maxAnswered = 1000
 
-// answerChallenge decides what a server is told. The caller holds s.mu.
+// answerChallenge decides how to answer a server. The caller holds s.mu.
 func (s *Emulator) answerChallenge(c *Credentials, request string) *proto.FetchAuthChallengeResponse {
 	if len(s.answered) > maxAnswered {
 		clear(s.answered)
@@ -167,8 +166,8 @@ func (s *Emulator) answerChallenge(c *Credentials, request string) *proto.FetchA
 	}
 }
 
-// ParseOrigin reduces a web address to its origin as browsers write it: scheme, host and, if it is not the scheme's
-// own, port.
+// ParseOrigin returns the origin of a URL in the form browsers use: scheme, host and, unless it is the scheme's
+// default, port.
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -183,7 +182,7 @@ func ParseOrigin(address string) (string, error) {
 	return u.Scheme + "://" + strings.TrimSuffix(host, ":"), nil
 }
 
-// validHeader reports whether a header can be sent: a token as its name, and no control characters in the value.
+// validHeader reports whether a header can be sent: its name is a token, and its value has no control characters.
 func validHeader(name, value string) bool {
 	if name == "" || strings.TrimSpace(value) != value {
 		return false
@@ -202,13 +201,13 @@ func validHeader(name, value string) bool {
 	return true
 }
 
-// Geolocation tells pages where they are, in degrees. Accuracy is in metres.
+// Geolocation is an emulated position in degrees. Accuracy is in metres.
 type Geolocation struct {
 	Latitude  float64
 	Longitude float64
 	Accuracy  float64
-	// Origin is the site that may ask without the person being asked; empty means the one that the tab shows, or every
-	// site if it shows none.
+	// Origin is the site that gets the permission to read it; empty means the one of the tab's document, or every site
+	// if it has none.
 	Origin string
 }
 
@@ -224,7 +223,7 @@ func (g Geolocation) check() error {
 	return nil
 }
 
-// request asks for the place; nil for the browser's own.
+// request returns the CDP request that sets the position; nil restores the browser's own.
 func (g *Geolocation) request() proto.Request {
 	if g == nil {
 		return proto.EmulationClearGeolocationOverride{}
@@ -232,8 +231,8 @@ func (g *Geolocation) request() proto.Request {
 	return proto.EmulationSetGeolocationOverride{Latitude: &g.Latitude, Longitude: &g.Longitude, Accuracy: &g.Accuracy}
 }
 
-// SetGeolocation sets the place of the tab's context and grants its site the permission to ask for it. With nil both
-// this and all permissions granted in the context are taken back.
+// SetGeolocation sets the position for the tab's context and grants its site the permission to read it. nil clears this
+// and all permissions granted in the context.
 func (s *Emulator) SetGeolocation(ctx context.Context, t *page.Tab, g *Geolocation) error {
 	if g == nil {
 		if err := s.resetPermissions(ctx, t); err != nil {
@@ -266,17 +265,17 @@ func (s *Emulator) setGeolocation(ctx context.Context, t *page.Tab, g *Geolocati
 		&contextSettings{geolocation: &Geolocation{}})
 }
 
-// GrantResult is the outcome of [Emulator.GrantPermissions], in the shape of the control API.
+// GrantResult is the result of [Emulator.GrantPermissions], in the form of the control API.
 type GrantResult struct {
 	Origin      string   `json:"origin"`
 	Granted     []string `json:"grantedPermissions"`
 	Unsupported []string `json:"unsupportedPermissions"`
-	Method      string   `json:"grantMethod"` // cdp
+	Method      string   `json:"grantMethod"` // always cdp
 }
 
-// GrantPermissions lets an origin do without asking what permissions name, in the words of CDP's
-// Browser.PermissionType, as long as the context lives or until Geolocation clears them. What was granted to the origin
-// before stays granted. If the browser does not know one of optional, all of these are left out.
+// GrantPermissions grants permissions, named as in CDP's Browser.PermissionType, to an origin, for the lifetime of the
+// context or until SetGeolocation clears them. Permissions granted to the origin earlier are kept. If the browser does
+// not know one of optional, all of these are omitted.
 func (s *Emulator) GrantPermissions(ctx context.Context, t *page.Tab, origin string, permissions, optional []string, limit time.Duration) (GrantResult, error) {
 	site, err := ParseOrigin(origin)
 	if err != nil {
@@ -313,7 +312,8 @@ func (s *Emulator) grantPermissions(ctx context.Context, t *page.Tab, site strin
 	return g, nil
 }
 
-// sendGrant grants what is asked together with what was granted before: Chromium takes back whatever it is not told.
+// sendGrant grants the permissions together with those granted earlier, since Chromium revokes those that are not
+// named.
 func (s *Emulator) sendGrant(ctx context.Context, t *page.Tab, site string, permissions []string) error {
 	s.mu.Lock()
 	all := unionOf(s.contextSettingsOf(t.ContextID()).grants[site], permissions)
@@ -346,7 +346,7 @@ func (s *Emulator) resetPermissions(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// unionOf lists the words of both lists once, in order.
+// unionOf returns the words of both lists without duplicates, in order.
 func unionOf(a, b []string) []string {
 	all := []string{}
 	for _, word := range slices.Concat(a, b) {

@@ -20,24 +20,24 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// StorageKind is one of the two storages of an origin.
+// StorageKind is local or session storage.
 type StorageKind string
 
-// The kinds of storage.
+// Values of StorageKind.
 const (
 	LocalStorage   StorageKind = "local"
 	SessionStorage StorageKind = "session"
 )
 
-// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process
-// decides what it may reach.
+// worldName names the isolated world for access to storage. No other package may use it, because its first use in a
+// process determines its access rights.
 const worldName = "clank-storage"
 
-// storageLimit bounds one look into a storage.
+// storageLimit bounds one access to storage.
 const storageLimit = 10 * time.Second
 
-// Storage reads the storage of the origin that the tab's main frame shows: all entries, or, if key is given, at most
-// the one with exactly this key.
+// Storage reads the storage of the main frame's origin: all entries or, if key is not nil, at most the one with exactly
+// this key.
 func (s *Emulator) Storage(ctx context.Context, t *page.Tab, kind StorageKind, key *string) (map[string]string, error) {
 	const read = `function (kind, key) {
 		const store = kind === 'local' ? localStorage : sessionStorage;
@@ -64,7 +64,7 @@ func (s *Emulator) Storage(ctx context.Context, t *page.Tab, kind StorageKind, k
 	return values, nil
 }
 
-// SetStorage writes one entry. The key is taken as it is, spaces included, and must not be empty.
+// SetStorage writes one entry. The key is used as is, including spaces, and must not be empty.
 func (s *Emulator) SetStorage(ctx context.Context, t *page.Tab, kind StorageKind, key, value string) error {
 	if key == "" {
 		return fault.Invalidf("key is required")
@@ -76,7 +76,7 @@ func (s *Emulator) SetStorage(ctx context.Context, t *page.Tab, kind StorageKind
 	return s.callInStorage(ctx, t, kind, write, nil, key, value)
 }
 
-// ClearStorage removes all entries of the origin that the tab's main frame shows.
+// ClearStorage removes all entries of the main frame's origin.
 func (s *Emulator) ClearStorage(ctx context.Context, t *page.Tab, kind StorageKind) error {
 	const empty = `function (kind) {
 		(kind === 'local' ? localStorage : sessionStorage).clear();
@@ -85,7 +85,7 @@ func (s *Emulator) ClearStorage(ctx context.Context, t *page.Tab, kind StorageKi
 	return s.callInStorage(ctx, t, kind, empty, nil)
 }
 
-// callInStorage calls a function in a world that the scripts of the page cannot reach.
+// callInStorage calls a function in an isolated world, which the page's scripts cannot reach.
 func (s *Emulator) callInStorage(ctx context.Context, t *page.Tab, kind StorageKind, fn string, result any, args ...any) error {
 	if kind != LocalStorage && kind != SessionStorage {
 		return fault.Invalidf("storage kind must be local or session")
@@ -123,19 +123,19 @@ func (s *Emulator) callInStorage(ctx context.Context, t *page.Tab, kind StorageK
 	return nil
 }
 
-// Cookie is a cookie as the control API writes it.
+// Cookie is a cookie in the form of the control API.
 type Cookie struct {
 	Name     string  `json:"name"`
 	Value    string  `json:"value"`
 	Domain   string  `json:"domain"`
 	Path     string  `json:"path"`
-	Expires  float64 `json:"expires"` // seconds since 1970; -1 for a cookie of the session
+	Expires  float64 `json:"expires"` // seconds since 1970; -1 for a session cookie
 	HTTPOnly bool    `json:"httpOnly"`
 	Secure   bool    `json:"secure"`
-	SameSite string  `json:"sameSite"` // Lax, Strict or None; Lax if it was not given
+	SameSite string  `json:"sameSite"` // Lax, Strict or None; Lax if not set
 }
 
-// Cookies lists the cookies of the tab's browser context, of all sites.
+// Cookies lists the cookies of the tab's browser context, for all sites.
 func (s *Emulator) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 	var res struct {
 		Cookies []Cookie `json:"cookies"`
@@ -154,21 +154,21 @@ func (s *Emulator) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 	return res.Cookies, nil
 }
 
-// CookieParams is a cookie to set: for the site of URL, or for Domain (with a leading dot: its subdomains too) and
-// Path.
+// CookieParams is a cookie to set: for the site of URL, or for Path and Domain (with a leading dot: including
+// subdomains).
 type CookieParams struct {
 	Name     string   `json:"name"`
 	Value    *string  `json:"value"` // required, may be empty
 	URL      string   `json:"url"`
 	Domain   string   `json:"domain"`
 	Path     string   `json:"path"`
-	Expires  *float64 `json:"expires"` // seconds since 1970; nil or -1 for a cookie of the session
+	Expires  *float64 `json:"expires"` // seconds since 1970; nil or -1 for a session cookie
 	HTTPOnly bool     `json:"httpOnly"`
 	Secure   bool     `json:"secure"`
 	SameSite string   `json:"sameSite"` // Lax, Strict, None or empty
 }
 
-// ParseCookie reads and checks the cookie of a request. What has the wrong shape is refused with page.ErrInvalid.
+// ParseCookie parses and checks the cookie of a request. The error wraps page.ErrInvalid.
 func ParseCookie(data []byte) (*CookieParams, error) {
 	var c *CookieParams
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -177,7 +177,7 @@ func ParseCookie(data []byte) (*CookieParams, error) {
 	return c, c.Validate()
 }
 
-// Validate says what is missing or contradictory, as an error that wraps page.ErrInvalid.
+// Validate returns an error that wraps page.ErrInvalid if fields are missing or contradictory.
 func (c *CookieParams) Validate() error {
 	switch {
 	case c == nil:
@@ -210,8 +210,8 @@ func (c *CookieParams) Validate() error {
 	return nil
 }
 
-// SetCookie sets a cookie in the tab's browser context. What Chromium refuses, such as a __Host- cookie with a domain,
-// is an error that wraps page.ErrInvalid.
+// SetCookie sets a cookie in the tab's browser context. If Chromium refuses it, such as a __Host- cookie with a domain,
+// the error wraps page.ErrInvalid.
 func (s *Emulator) SetCookie(ctx context.Context, t *page.Tab, c *CookieParams) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (s *Emulator) ClearCookies(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// contextOf returns the tab's context, for requests that are about the browser's own otherwise.
+// contextOf returns the tab's context, for requests that otherwise apply to the default context.
 func contextOf(t *page.Tab) proto.BrowserBrowserContextID {
 	return proto.BrowserBrowserContextID(t.ContextID())
 }

@@ -15,16 +15,15 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Guard holds an action to what was judged of it.
+// Guard makes the page refuse input whose effects differ from those judged.
 type Guard struct {
 	frame *frame.Frame
 	token string
 }
 
-// GuardAction makes the page refuse the input of an action that has come to mean something
-// else than mark, the [sessions.Assessment.Mark] that people know of. same is false if it has
-// already. The caller does the action and then calls [Guard.End]. The Guard is nil
-// where nothing has to be held.
+// GuardAction makes the page refuse the input of an action if its effects no longer match mark, the
+// [sessions.Assessment.Mark] that was approved. same is false if they already differ. The caller performs the action
+// and then calls [Guard.End]. The Guard is nil if no guard is needed.
 func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {
 	how := judgeMode(a)
 	if how == "" {
@@ -32,7 +31,7 @@ func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string)
 	}
 	q := scriptQuery{Mode: "hold", How: how, Fingerprint: mark}
 	if slices.Contains([]string{"drop", "select", "hover", "strike"}, how) {
-		q.Mode = "judge" // no press of the mouse or of Enter follows on what was judged
+		q.Mode = "judge" // no mouse or Enter press on the judged element follows
 	}
 	v, f, err := runIntentScript(ctx, tab, a, q)
 	if err != nil {
@@ -47,18 +46,17 @@ func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string)
 	return &Guard{frame: f, token: f.DocumentToken()}, true, nil
 }
 
-// End stops holding and reports whether the input was refused, which is to say that
-// nothing was done.
+// End removes the guard and reports whether the input was refused, so that nothing was done.
 func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error) {
 	if g == nil || g.frame.DocumentToken() != g.token {
-		return false, nil // another document is shown: the input arrived
+		return false, nil // another document is shown, so the input arrived
 	}
 	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) error {
 		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
 		refused = v.Swallowed
 		return err
 	})
-	_, open := errors.AsType[*page.DialogError](err) // it arrived; the guard goes by itself when the dialog does
+	_, open := errors.AsType[*page.DialogError](err) // it arrived; the guard is removed when the dialog closes
 	gone := []error{cdp.ErrDocumentGone, page.ErrTabGone, page.ErrTabCrashed, page.ErrBrowserGone}
 	if open || slices.ContainsFunc(gone, func(why error) bool { return errors.Is(err, why) }) {
 		return false, nil
@@ -66,8 +64,8 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	return refused, err
 }
 
-// endSoon is like End, but stops holding also where ctx has ended. Then nobody waits for a page that does not answer: the script
-// that keeps it from answering is ended.
+// endSoon is like End, but also removes the guard if ctx has ended. In that case it does not wait for a page that does
+// not answer: the script that blocks it is terminated.
 func (g *Guard) endSoon(ctx context.Context, tab *page.Tab) (refused bool, err error) {
 	after, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -87,8 +85,8 @@ func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 	return err
 }
 
-// PerformJudged does an action that was judged, unless it has come to mean something else than mark: same is false then, and
-// nothing was done. The page is held to it until the input has arrived.
+// PerformJudged performs a judged action, unless its effects no longer match mark: then same is false, and nothing was
+// done. The page is guarded until the input has arrived.
 func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark string, act func() error) (same bool, err error) {
 	guard, same, err := GuardAction(ctx, tab, a, mark)
 	if err != nil || !same {

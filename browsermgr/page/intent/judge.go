@@ -22,7 +22,7 @@ import (
 	"clank/sessions"
 )
 
-// The classes of what an action sets off. The words are those of the settings.
+// Classes of effects, named as in the settings.
 const (
 	ClassSubmit     = "submit"
 	ClassBuy        = "buy"
@@ -36,10 +36,10 @@ const (
 //go:embed intent.js
 var intentScript string
 
-// lookLimit bounds one look at the page.
+// lookLimit bounds one inspection of the page.
 const lookLimit = 5 * time.Second
 
-// stoppedLookLimit bounds the last look at the page after a stop: people are told of it after 50 ms, whatever the page does.
+// stoppedLookLimit bounds the last inspection after a stop: people are notified after 50 ms, whatever the page does.
 const stoppedLookLimit = 20 * time.Millisecond
 
 // scriptQuery is the argument of the script.
@@ -50,12 +50,12 @@ type scriptQuery struct {
 	Point       *frame.Point      `json:"point,omitempty"`
 	Values      []string          `json:"values"`
 	Key         string            `json:"key"`
-	Times       int               `json:"times"`   // that the key is pressed
-	Listens     bool              `json:"listens"` // scripts listen to the pointer coming to the element
+	Times       int               `json:"times"`   // number of key presses
+	Listens     bool              `json:"listens"` // scripts of the page listen for hover events on the element
 	Words       map[string]string `json:"words,omitempty"`
 }
 
-// scriptVerdict is what the script answers.
+// scriptVerdict is the result of the script.
 type scriptVerdict struct {
 	Classes     []string `json:"classes"`
 	Kinds       []string `json:"kinds"`
@@ -64,15 +64,14 @@ type scriptVerdict struct {
 	To          string   `json:"to"`
 	At          string   `json:"at"`
 	Fingerprint string   `json:"mark"`
-	Remote      bool     `json:"remote"`  // it happens in a frame of another process
+	Remote      bool     `json:"remote"`  // the target is in an out-of-process frame
 	Focused     bool     `json:"focused"` // the document has the focus
 	Changed     bool     `json:"changed"`
 	Swallowed   bool     `json:"swallowed"`
-	Wordless    bool     `json:"wordless"` // nothing was judged: the words have to be given
+	Wordless    bool     `json:"wordless"` // not judged, since the script needs the word patterns first
 }
 
-// judgeMode returns how the script has to look at an action; "" for one that sets nothing
-// off by itself.
+// judgeMode returns how the script judges an action; "" for one that has no effects itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
 	case actiontable.KindClick:
@@ -84,7 +83,7 @@ func judgeMode(a page.Action) string {
 	case actiontable.KindHover:
 		return "hover"
 	case actiontable.KindDragCoords:
-		return "droppoint" // a drag that ends where it began is a click there
+		return "droppoint" // a drag that ends where it began is a click
 	case actiontable.KindClickCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
 		return "point"
 	case actiontable.KindType:
@@ -97,16 +96,16 @@ func judgeMode(a page.Action) string {
 		}
 	case actiontable.KindPress, actiontable.KindKeyDown:
 		return judgeModeOfKeys(a.Key)
-	case actiontable.KindKeyUp: // which presses a button, where Enter had done so with keyDown
+	case actiontable.KindKeyUp: // activates a button pressed with keyDown; Enter activates it on keyDown
 		if how := judgeModeOfKeys(a.Key); how == "space" {
 			return how
 		}
-	default: // scrolling, filling: none of it sets anything off
+	default: // scrolling and filling have no effects
 	}
 	return ""
 }
 
-// judgedKeys are the named keys that may set something off: they delete, or choose in a list.
+// judgedKeys are the named keys that may have effects: they delete, or select in a list.
 var judgedKeys = []string{
 	"delete", "backspace", "arrowup", "arrowdown", "arrowleft", "arrowright", "up", "down", "left", "right", "home",
 	"end", "pageup", "pagedown",
@@ -131,8 +130,8 @@ func judgeModeOfKeys(text string) string {
 	}
 }
 
-// JudgeAction judges an action. Its error is one of looking at the page; an element that is
-// not there sets nothing off.
+// JudgeAction judges the effects of an action. An element that does not exist has none. The error says why the page
+// could not be inspected.
 func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (sessions.Assessment, error) {
 	how := judgeMode(a)
 	if how == "" {
@@ -145,7 +144,7 @@ func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (sessions.As
 	return v.toJudgement(), nil
 }
 
-// runIntentScript runs the script where the action happens.
+// runIntentScript runs the script in the frame of the action's target.
 func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
 	q.Values, q.Key, q.Times = slices.Concat([]string{}, a.Values), a.Key, max(a.Count, 1)
 	if q.How == "point" || q.How == "droppoint" {
@@ -157,7 +156,7 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 	}
 	e, err := tab.Locate(a.Ref, a.Selector)
 	if err != nil {
-		return scriptVerdict{}, tab.MainFrame(), nil //nolint:nilerr // the action says what is wrong with a ref
+		return scriptVerdict{}, tab.MainFrame(), nil //nolint:nilerr // the action reports what is wrong with a ref
 	}
 	var targets []frame.Locator
 	if a.Ref != "" || a.Selector != "" {
@@ -169,7 +168,7 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 			q.How = "chord"
 		}
 		if q.How == "hover" && len(targets) > 0 {
-			q.Listens, _ = e.Frame.HearsHover(ctx, targets[0]) // what cannot be asked about is told by the script
+			q.Listens, _ = e.Frame.HearsHover(ctx, targets[0]) // on error, the script judges without it
 		}
 		if v, err = callScript(ctx, e.Frame, targets, q); err == nil && v.Remote {
 			v, at, err = runInFrames(ctx, tab, q, v)
@@ -179,7 +178,7 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 	return v, at, err
 }
 
-// callScript runs the script in a frame. The words, which are long, go there once for each document.
+// callScript runs the script in a frame. The word patterns, which are long, are sent once per document.
 func callScript(ctx context.Context, f *frame.Frame, targets []frame.Locator, q scriptQuery) (scriptVerdict, error) {
 	v, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, targets, q)
 	if err == nil && v.Wordless {
@@ -189,7 +188,7 @@ func callScript(ctx context.Context, f *frame.Frame, targets []frame.Locator, q 
 	return v, err
 }
 
-// runInFrames asks the frame of another process that shows the point, or has the focus.
+// runInFrames queries the out-of-process frame at the point or with the focus.
 func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerdict) (scriptVerdict, *frame.Frame, error) {
 	var f *frame.Frame
 	var err error
@@ -210,7 +209,7 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 	return inner, f, err
 }
 
-// actionPoint returns where an action at a point does something: a drag, where it lets go.
+// actionPoint returns the point where an action has effects: for a drag, its end.
 func actionPoint(a page.Action) frame.Point {
 	if a.Kind != actiontable.KindDragCoords {
 		return frame.Point{X: a.X, Y: a.Y}
@@ -218,7 +217,7 @@ func actionPoint(a page.Action) frame.Point {
 	return action.DragEnd(a)
 }
 
-// classWeight is the order of classes.
+// classWeight lists the classes from most to least serious.
 var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassUnclear, ClassLeave}
 
 func (v scriptVerdict) toJudgement() sessions.Assessment {
@@ -240,8 +239,8 @@ func (v scriptVerdict) toJudgement() sessions.Assessment {
 	return j
 }
 
-// describeClasses says in our words what is to be done. Of the page it has the names of
-// hosts alone, in the form in which they cannot be mistaken.
+// describeClasses describes the effects in our own words. Of the page's text it includes only host names, in
+// unambiguous form.
 func describeClasses(q sessions.Question, kinds []string, here string) string {
 	if here == "" {
 		here = "a page without an address"
@@ -259,7 +258,7 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 		case c == ClassSubmit:
 			parts = append(parts, fmt.Sprintf("hand over personal data (%v) at %s", strings.Join(kinds, ", "), here))
 		case c == ClassLeave:
-			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost)) //nolint:perfsprint // the catalogue of texts knows the format
+			parts = append(parts, fmt.Sprintf("go to %s", q.TargetHost)) //nolint:perfsprint // translations use the format string
 		}
 	}
 	if len(parts) == 0 {
@@ -271,8 +270,7 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 
 var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9._:\[\]-]{1,253}$`) })
 
-// hostOf returns the host of an address as a browser writes it, with its port; "" if it
-// has none.
+// hostOf returns the host and port of a URL in the form browsers use; "" if it has none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !hostName().MatchString(u.Host) {
@@ -289,8 +287,8 @@ var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return m
 })
 
-// JudgeDialog judges the acceptance of a dialog by what it says: "Delete all messages?"
-// deletes. A question to leave the page sets nothing off.
+// JudgeDialog judges accepting a dialog by its text: "Delete all messages?" deletes. A beforeunload dialog has no
+// effects.
 func JudgeDialog(d page.Dialog, at string) sessions.Assessment {
 	if d.Type != "confirm" && d.Type != "prompt" {
 		return sessions.Assessment{}
@@ -311,7 +309,7 @@ func JudgeDialog(d page.Dialog, at string) sessions.Assessment {
 	return v.toJudgement()
 }
 
-// JudgeAddress judges going to an address from the page at.
+// JudgeAddress judges a navigation to an address from the page at.
 func JudgeAddress(address, at string) sessions.Assessment {
 	to := hostOf(address)
 	if to == "" || to == hostOf(at) {
@@ -322,12 +320,12 @@ func JudgeAddress(address, at string) sessions.Assessment {
 	return sessions.Assessment{Question: q, Mark: address}
 }
 
-// cleanLine drops what text must not contain that is shown on one line.
+// cleanLine removes characters that text shown on one line must not contain.
 func cleanLine(s string) string {
 	return invisibleRunes().ReplaceAllString(s, " ")
 }
 
 var invisibleRunes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`) })
 
-// uploadMark begins the mark of an upload, which is always asked about; what follows is that of the click.
+// uploadMark is the prefix of the mark of an upload, which always needs approval; the rest is the mark of the click.
 const uploadMark = "upload\x00"

@@ -15,8 +15,8 @@ import (
 	"clank/sessions"
 )
 
-// JudgeRequest judges what is asked of a window, as a client writes it: an action on the page, going somewhere, or the
-// answer to a dialog. What cannot be understood sets nothing off.
+// JudgeRequest judges a client's request to a window: an action on the page, a navigation, or the answer to a dialog.
+// An invalid request has no effects.
 func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (sessions.Assessment, error) {
 	switch actiontable.Kind(kind) {
 	case actiontable.KindDialog:
@@ -24,7 +24,7 @@ func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[stri
 	case actiontable.KindNavigate, actiontable.KindTabNew:
 		_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 		if err != nil {
-			return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
+			return sessions.Assessment{}, nil //nolint:nilerr // Act reports the error
 		}
 		j := JudgeAddress(values.Text("url"), tab.URL())
 		j.Mark = "" // nothing on the page can change it
@@ -34,17 +34,17 @@ func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[stri
 	default:
 	}
 	a, ok := ParsePageAction(kind, args)
-	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done
+	if !ok || len(tab.Dialogs().Pending) > 0 { // an open dialog blocks the action
 		return sessions.Assessment{}, nil
 	}
 	return JudgeAction(ctx, tab, a)
 }
 
-// judgeUpload judges handing over files, and the click that asks for them.
+// judgeUpload judges an upload of files, and the click that opens the file chooser.
 func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessions.Assessment, error) {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
 	if err != nil || len(tab.Dialogs().Pending) > 0 {
-		return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
+		return sessions.Assessment{}, nil //nolint:nilerr // Act reports the error
 	}
 	j, err := JudgeAction(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")})
 	if err != nil {
@@ -62,15 +62,15 @@ func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessi
 	return sessions.Assessment{Question: q, Mark: uploadMark + j.Mark}, nil
 }
 
-// PerformUpload does an upload that people have agreed to, unless the click on ref has come to mean something else than mark.
+// PerformUpload performs an approved upload, unless the effects of the click on ref no longer match mark.
 func PerformUpload(
 	ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error,
 ) (same bool, err error) {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
 	if err != nil {
-		return true, do() // which says what is wrong
+		return true, do() // which reports the error
 	}
-	if open := tab.Dialogs().Pending; len(open) > 0 { // by the time that do looks it may be gone, and the page with it
+	if open := tab.Dialogs().Pending; len(open) > 0 { // when do checks, the dialog may be gone, and the page with it
 		return true, &page.DialogError{Dialog: open[0]}
 	}
 	click, agreed := strings.CutPrefix(mark, uploadMark)
@@ -80,7 +80,7 @@ func PerformUpload(
 	return PerformJudged(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")}, click, do)
 }
 
-// FilesQuestion asks whether files may be handed over to the page.
+// FilesQuestion asks whether files may be uploaded to the page.
 func FilesQuestion(tab *page.Tab, paths []string) sessions.Question {
 	names := make([]string, len(paths))
 	for i, p := range paths {
@@ -89,7 +89,7 @@ func FilesQuestion(tab *page.Tab, paths []string) sessions.Question {
 	return QuestionAt(tab, ClassSubmit, "Hand over files to the page at %s: %s", strings.Join(names, ", "))
 }
 
-// QuestionAt asks about something in the page, whose host is the first argument of format.
+// QuestionAt returns a question about the page, whose host is the first argument of format.
 func QuestionAt(tab *page.Tab, class, format string, args ...any) sessions.Question {
 	q := sessions.Question{Classes: []string{class}}
 	host := "an empty address"
@@ -100,7 +100,7 @@ func QuestionAt(tab *page.Tab, class, format string, args ...any) sessions.Quest
 	return q
 }
 
-// QuoteUntrusted returns a text that others wrote, in quotes, without anything that could look like something else.
+// QuoteUntrusted quotes untrusted text, without characters that could make it look like something else.
 func QuoteUntrusted(s string, most int) string {
 	more := ""
 	if n := utf8.RuneCountInString(s); n > most {
@@ -109,7 +109,7 @@ func QuoteUntrusted(s string, most int) string {
 	return strconv.QuoteToASCII(s) + more
 }
 
-// JudgeDialogAnswer judges the answer to the dialog that is open.
+// JudgeDialogAnswer judges the answer to the open dialog.
 func JudgeDialogAnswer(tab *page.Tab, args map[string]any) sessions.Assessment {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindDialog, args)
 	open := tab.Dialogs().Pending
@@ -119,7 +119,7 @@ func JudgeDialogAnswer(tab *page.Tab, args map[string]any) sessions.Assessment {
 	return JudgeDialog(open[len(open)-1], tab.URL())
 }
 
-// ParsePageAction reads an action on the page itself, as a client of a window writes it; false for what is none.
+// ParsePageAction parses an action on the page from a client's request to a window; ok is false for other requests.
 func ParsePageAction(kind string, args map[string]any) (page.Action, bool) {
 	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 	if err != nil || !spec.OnPage() {

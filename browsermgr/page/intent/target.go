@@ -9,21 +9,21 @@ import (
 	"clank/browsermgr/page/frame"
 )
 
-// InputTarget is what input reaches, as the page's script tells it.
+// InputTarget is the element that input reaches, as reported by the page's script.
 type InputTarget struct {
 	Role   string `json:"role"`
 	Name   string `json:"name"`
 	Secret bool   `json:"secret"`
 }
 
-// targetQuery is the argument of the script: a ref, a point, or else the focus.
+// targetQuery is the argument of the script: a ref, a point or, without both, the focus.
 type targetQuery struct {
 	Ref   string       `json:"ref,omitempty"`
 	Point *frame.Point `json:"point,omitempty"`
 }
 
-// DescribeTarget says what input would reach: the element with that ref, what is at a point in CSS pixels of the viewport, or what has
-// the focus, in whatever frame. A dialog takes all input: nothing is met while one is open.
+// DescribeTarget returns the target of input: the element with that ref, the one at a point in CSS pixels of the
+// viewport, or the focused one, in any frame. While a dialog is open, which gets all input, it returns the zero value.
 func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
 	err = tab.RunUntilDialog(ctx, lookLimit, func(ctx context.Context) (err error) {
 		f, arg, err := findTarget(ctx, tab, ref, at)
@@ -39,7 +39,7 @@ func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Po
 	return m, err
 }
 
-// findTarget returns the frame to ask, and what to ask it.
+// findTarget returns the frame to query and the query.
 func findTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (*frame.Frame, targetQuery, error) {
 	switch {
 	case ref != "":

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// classWords are how controls and fields are named, by what they mean: regular
-// expressions in what JavaScript and Go both understand, over folded text (see
-// fold). words.txt adds to them. Within one entry the alternatives stand in English,
-// German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish,
-// Russian, Japanese, Chinese and Korean. An entry of the first list stands for whole words, one of the
-// second may stand anywhere, since those languages put no spaces between words.
+// classWords are the names of controls and fields by meaning: regular expressions valid in both JavaScript and Go, for
+// folded text (see foldText). words.txt adds to them. The alternatives in an entry are in this order: English, German,
+// French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish, Russian, Japanese, Chinese and Korean. An
+// entry of the first list matches whole words; one of the second list matches anywhere, for languages without spaces
+// between words.
 var classWords = map[string][2][]string{
-	// Spend money, whatever the page is about.
+	// Spends money, whatever the page is about.
 	"buy": {{
 		`buy`, `purchase`, `pay`, `order now`, `(?:place|submit|complete|confirm|finish|review and place)(?: your| my| the| an?)? ` +
 			`(?:order|purchase|payment|booking|bid)`, `(?:confirm|continue|proceed) (?:and|&) (?:pay|order)`, `make (?:a |my )?payment`, `donate`, `book now`, `bid now`,
@@ -37,14 +36,14 @@ var classWords = map[string][2][]string{
 		`購入`, `注文(?:する|を確定|確定)`, `支払う`, `お支払い`, `今すぐ買う`, `決済する`, `寄付する`,
 		`购买`, `購買`, `下单`, `下單`, `支付`, `付款`, `提交订单`, `提交訂單`, `捐款`, `立即买`, `구매하기`, `바로구매`, `구매`, `결제`, `주문하기`,
 	}},
-	// What only orders where money is about to be spent.
+	// Orders only where money is about to be spent.
 	"confirm": {{
 		`checkout`, `check out`, `confirm`, `continue`, `finish`, `complete`, `submit`, `agree(?: and continue)?`, `ok`, `done`, `yes`, `order`, `book`, `reserve`,
 		`upgrade`, `transfer`, `bid`, `accept`, `weiter`, `bestatigen`, `abschlie(?:ss|ß)en`, `absenden`, `zur kasse`, `ja`, `valider`, `confirmer`, `continuer`, `terminer`,
 		`confirmar`, `continuar`, `finalizar`, `aceptar`, `concluir`, `conferma`, `continua`, `procedi`, `bevestigen`, `doorgaan`, `afrekenen`, `potwierdz`, `dalej`,
 		`bekrafta`, `fortsatt`, `onayla`, `devam`, `tamamla`, `подтвердить`, `продолжить`, `готово`,
 	}, {`確定`, `確認する`, `次へ`, `完了`, `确认`, `確認`, `继续`, `完成`, `结算`, `結帳`, `확인`, `완료`, `계속`}},
-	// What looks like buying and is not.
+	// Looks like buying but is not.
 	"basket": {{
 		`(?:add|move|put)(?: \S+)? (?:to|in|into)(?: my| your| the| shopping)* (?:cart|basket|bag|trolley|wish ?list|favou?rites)`, `how to (?:buy|pay|order)`,
 		`buy(?:ing|er)? guides?`, `pay attention`, `buy (?:it )?later`, `(?:view|edit|update|go to|open|empty)(?: my| your| the)? (?:cart|basket|bag)`,
@@ -62,7 +61,7 @@ var classWords = map[string][2][]string{
 		`verwijder(?:en)?`, `opzeggen`, `uitschrijven`, `wissen`, `usun`, `skasuj`, `zamknij konto`, `anuluj subskrypcje`, `wypisz sie`,
 		`radera`, `avsluta konto`, `avprenumerera`, `sil`, `hesab[iı] (?:kapat|sil)`, `удалить`, `стереть`, `отписаться`, `закрыть аккаунт`,
 	}, {`削除`, `退会`, `解約`, `注文をキャンセル`, `删除`, `刪除`, `注销账`, `取消订阅`, `삭제`, `탈퇴`, `해지`}},
-	// What deletes unless it is about a basket or a filter.
+	// Deletes, unless it is about a basket or a filter.
 	"remove": {{`remove`, `discard`, `entfernen`, `retirer`, `enlever`, `quitar`, `remover`, `rimuovi`, `ta bort`, `kald[iı]r`, `убрать`}, {`除去`, `移除`, `제거`}},
 	"send": {{
 		`send`, `post`, `publish`, `reply`, `tweet`, `share`, `comment`, `broadcast`, `submit (?:your |my |a |the )?(?:review|comment|post|message|answer|reply|question|report|request|feedback)`,
@@ -72,7 +71,7 @@ var classWords = map[string][2][]string{
 		`versturen`, `verzenden`, `verstuur`, `publiceren`, `beantwoorden`, `delen`, `wyslij`, `opublikuj`, `odpowiedz`, `udostepnij`, `skicka`, `publicera`, `svara`, `dela`,
 		`gonder`, `yay[iı]nla`, `yan[iı]tla`, `paylas`, `отправить`, `опубликовать`, `ответить`, `поделиться`,
 	}, {`送信`, `投稿`, `返信する`, `公開する`, `共有する`, `シェアする`, `发送`, `發送`, `发布`, `發佈`, `发表`, `回复`, `回覆`, `分享`, `보내기`, `전송`, `게시`, `답글`, `공유`}},
-	// What hands over what was filled in, where there is no form to tell it.
+	// Submits what was filled in, where no form shows it.
 	"submit": {{
 		`submit`, `continue`, `next`, `register`, `sign ?up`, `create (?:an |my |your )?account`, `join(?: now| us)?`, `apply(?: now)?`, `save`, `confirm`, `subscribe`, `request(?: \S+){0,3}`, `book`,
 		`reserve`, `finish`, `get started`, `get (?:a |my )?quote`, `enrol?l`, `go`, `notify me`, `absenden`, `weiter`, `registrieren`, `anmelden`, `abonnieren`, `speichern`, `beantragen`, `buchen`,
@@ -85,7 +84,7 @@ var classWords = map[string][2][]string{
 		`register`, `sign ?up`, `create (?:an |my |your )?account`, `join`, `registrieren`, `konto erstellen`, `s ?inscrire`, `creer (?:un |mon )?compte`, `registrarse`, `crear cuenta`, `cadastrar(?:-se)?`,
 		`criar conta`, `registrati`, `crea account`, `registreren`, `account aanmaken`, `zarejestruj(?: sie)?`, `registrera`, `skapa konto`, `kaydol`, `uye ol`, `зарегистрироваться`,
 	}, {`新規登録`, `会員登録`, `アカウント作成`, `注册`, `註冊`, `회원가입`}},
-	// Places where money is spent, as they are written in addresses.
+	// Places where money is spent, as named in URLs.
 	"till": {{
 		`checkout`, `payment`, `payments`, `pay`, `billing`, `purchase`, `place order`, `order confirm`, `kasse`, `zahlung`, `bezahlen`, `paiement`, `commande`, `pago`, `pagamento`, `afrekenen`, `donate`,
 	}, nil},
@@ -129,17 +128,17 @@ var classWords = map[string][2][]string{
 //go:embed words.txt
 var moreWords string
 
-// unspaced are the languages that put no spaces between words.
+// unspaced are the languages without spaces between words.
 const unspaced = "ja zh ko th"
 
-// wordPatterns returns a regular expression for each class of words. "languages" is that of the languages that are known, as pages
-// declare them.
+// wordPatterns returns a regular expression for each class of words. The entry "languages" matches the known languages,
+// as pages declare them.
 var wordPatterns = sync.OnceValue(func() map[string]string {
 	whole, within, first := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for class, entry := range classWords {
 		whole[class], within[class] = entry[0], entry[1]
 	}
-	known := []string{"en", "no", "nn", "iw"} // names that pages use beside those of words.txt
+	known := []string{"en", "no", "nn", "iw"} // codes that pages use besides those of words.txt
 	for line := range strings.Lines(moreWords) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		if len(fields) < 3 || fields[0] == "#" {
@@ -186,19 +185,19 @@ func join(m map[string]string, class, before string, words []string, after strin
 func foldAll(alternatives []string) string {
 	out := make([]string, len(alternatives))
 	for i, a := range alternatives {
-		out[i] = decompose(a) // case is left alone: \S is not \s
+		out[i] = decompose(a) // case is kept: \S is not \s
 	}
 	return strings.Join(out, "|")
 }
 
-// foldText brings text into the form that words are in: lower case, without accents
-// and invisible characters, one space between words, also where an apostrophe is.
+// foldText normalizes text like the words: lower case, without accents and invisible characters, with single spaces,
+// which also replace apostrophes.
 func foldText(s string) string {
 	apart := strings.NewReplacer("'", " ", "’", " ", "`", " ")
 	return strings.Join(strings.Fields(strings.ToLower(apart.Replace(decompose(s)))), " ")
 }
 
-// letters are those that look like others with a mark, and are none.
+// letters replaces letters that resemble others but do not decompose to them.
 var letters = strings.NewReplacer("ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ı", "i", "ß", "ss", "æ", "ae", "Æ", "ae", "œ", "oe", "ς", "σ")
 
 func decompose(s string) string {

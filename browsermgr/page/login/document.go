@@ -24,23 +24,23 @@ var (
 	chainScript string
 )
 
-// The isolated worlds that our scripts live in. Only the second one may look into frames of other origins; it gets no
+// Names of the isolated worlds of our scripts. Only the second one may access frames of other origins; it receives no
 // secrets.
 const (
 	worldName = "clank-login"
 	chainName = "clank-chain"
 )
 
-// tabFrame is one frame of a tab: a document in some process.
+// tabFrame is a frame of a tab with its document.
 type tabFrame struct {
-	frame  *frame.Frame // that it belongs to, whose session reaches it
-	depth  int          // how many frame elements are between the two
+	frame  *frame.Frame // the Frame whose session reaches it
+	depth  int          // number of frame elements between the two
 	id     proto.PageFrameID
-	origin string // as Chromium tells it
+	origin string // as reported by Chromium
 	url    string
 }
 
-// tabFrames returns the frames of a tab, the main one first.
+// tabFrames returns the frames of a tab, the main frame first.
 func tabFrames(ctx context.Context, t *page.Tab) ([]tabFrame, error) {
 	var all []tabFrame
 	known := framesByRoot(t.Frames())
@@ -57,7 +57,7 @@ func tabFrames(ctx context.Context, t *page.Tab) ([]tabFrame, error) {
 	return all, nil
 }
 
-// framesByRoot returns frames by the ids of their root documents.
+// framesByRoot returns frames by the ids of their root frames.
 func framesByRoot(frames []*frame.Frame) map[proto.PageFrameID]*frame.Frame {
 	known := map[proto.PageFrameID]*frame.Frame{}
 	for _, f := range frames {
@@ -66,7 +66,7 @@ func framesByRoot(frames []*frame.Frame) map[proto.PageFrameID]*frame.Frame {
 	return known
 }
 
-// appendTree appends the spots of a tree. at is the spot of its root, if that is no root of a frame.
+// appendTree appends the frames of a tree. at describes its root, unless that is the root of a Frame.
 func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tabFrame, tree *proto.PageFrameTree) []tabFrame {
 	if tree == nil || tree.Frame == nil {
 		return all
@@ -82,21 +82,21 @@ func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tab
 	return all
 }
 
-// of reports whether the document is of one of the origins, as its process tells it: scheme, host and port.
+// of reports whether the document has one of the origins (scheme, host and port), as reported by its process.
 func (s tabFrame) of(origins []string) bool { return slices.Contains(origins, s.origin) }
 
-// inheritsOrigin reports whether the document may have its origin from the one that made it, so that its address does
-// not tell.
+// inheritsOrigin reports whether the document may have inherited its origin, so that its URL does not show it.
 func (s tabFrame) inheritsOrigin() bool { return strings.HasPrefix(s.url, "about:") || s.url == "" }
 
-// documentHandle is our script's object in one document. It does not outlive that document, and is released after use.
+// documentHandle is our script's object in one document. It becomes invalid with the document, and is released after
+// use.
 type documentHandle struct {
 	frame  tabFrame
 	object proto.RuntimeRemoteObjectID
 	world  proto.RuntimeExecutionContextID
 }
 
-// evaluate runs an expression in an isolated world of the frame, and returns that.
+// evaluate evaluates an expression in an isolated world of the frame.
 func (s tabFrame) evaluate(
 	ctx context.Context, world, expression string, everywhere, byValue bool, result any,
 ) (proto.RuntimeExecutionContextID, error) {
@@ -111,7 +111,7 @@ func (s tabFrame) evaluate(
 	return in, s.frame.Begin(call).Wait(ctx, result)
 }
 
-// openDocument makes a hand in the frame's document; nil if the document is of none of the origins.
+// openDocument returns a handle for the frame's document; nil if the document has none of the origins.
 func (s tabFrame) openDocument(ctx context.Context, origins []string) (*documentHandle, error) {
 	allowed, err := json.Marshal(origins)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s tabFrame) openDocument(ctx context.Context, origins []string) (*document
 		return nil, frame.ExceptionError(res.Exception)
 	}
 	if res.Result.ObjectID == "" {
-		return nil, nil //nolint:nilnil // another origin's document has none
+		return nil, nil //nolint:nilnil // the document has another origin
 	}
 	return &documentHandle{frame: s, object: proto.RuntimeRemoteObjectID(res.Result.ObjectID), world: world}, nil
 }
@@ -135,7 +135,7 @@ func (h *documentHandle) release() {
 	h.frame.frame.Post(proto.RuntimeReleaseObject{ObjectID: h.object})
 }
 
-// openShadows lets our script into the closed shadow roots of the document, so that it sees what people see.
+// openShadows gives our script access to the closed shadow roots of the document, since people see their content.
 func (h *documentHandle) openShadows(ctx context.Context) error {
 	for range frame.MaxShadowDepth {
 		var list frame.EvaluateResult[json.RawMessage]
@@ -160,8 +160,8 @@ func (h *documentHandle) openShadows(ctx context.Context) error {
 	return nil
 }
 
-// callHandle calls a method of the hand. It fails if the document is not there any more: the object belongs to that
-// very one. An error never holds the arguments.
+// callHandle calls a method of the handle. It fails if the document is gone, to which the object belongs. Errors never
+// contain the arguments.
 func callHandle[R any](ctx context.Context, h *documentHandle, method string, args ...any) (R, error) {
 	var res frame.EvaluateResult[R]
 	call := proto.RuntimeCallFunctionOn{
@@ -180,8 +180,8 @@ func callHandle[R any](ctx context.Context, h *documentHandle, method string, ar
 	return res.Result.Value, err
 }
 
-// mapToMainFrame maps boxes of the document to the viewport of the tab's main frame. With onTop it is an error if the
-// frames around it do not show them.
+// mapToMainFrame maps boxes of the document to the viewport of the tab's main frame. With onTop it fails if the
+// surrounding frames hide them.
 func (s tabFrame) mapToMainFrame(ctx context.Context, t *page.Tab, boxes []page.Area, onTop bool) ([]page.Area, error) {
 	if len(boxes) == 0 {
 		return nil, nil
@@ -213,7 +213,8 @@ func (s tabFrame) mapToMainFrame(ctx context.Context, t *page.Tab, boxes []page.
 	}
 }
 
-// contentAreaScript tells how a frame element shows its document, and with onTop whether it shows these points of it.
+// contentAreaScript returns where a frame element shows its document and, with onTop, whether it shows these points of
+// it.
 const contentAreaScript = `([owner], a) => {
 	if (!owner) return null;
 	if (a.onTop) owner.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
@@ -230,8 +231,8 @@ const contentAreaScript = `([owner], a) => {
 	return out;
 }`
 
-// mapToEmbedder maps boxes of a frame's root document into the document that embeds it, which is of another process or
-// origin.
+// mapToEmbedder maps boxes of a frame's root document into the document that embeds it, which is in another process or
+// has another origin.
 func mapToEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []page.Area, onTop bool) ([]page.Area, tabFrame, error) {
 	ref, err := f.FindOwner(ctx)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
+// ErrRefused is returned if a login must not be filled into the page; the text says why. The page has not received any
+// secret.
 var ErrRefused = errors.New("the login is not filled in")
 
 // Secret holds a login's name, password and codes.
@@ -25,17 +26,18 @@ type Secret interface {
 	Password() string // "" if there is none
 }
 
-// FillRequest says what to fill in. Origins are those that the entry is for, as location.origin spells them. Reveal
-// gives its secret away; it is asked when a field in a document of one of them was found, with that document's origin.
+// FillRequest describes what to fill in. Origins are the origins the entry is for, in the form of location.origin.
+// Reveal returns the secret; it is called when a field in a document of one of them was found, with that document's
+// origin.
 type FillRequest struct {
 	Name    string
 	Origins []string
 	Reveal  func(ctx context.Context, origin string) (Secret, error)
-	// Submit sends the form, and where a page asks for the user name alone goes on with the password on the next.
+	// Submit submits the form and, if a page asks only for the user name, continues with the password on the next page.
 	Submit bool
 }
 
-// FillResult tells what was filled in.
+// FillResult describes what was filled in.
 type FillResult struct {
 	Origin    string
 	Username  bool
@@ -49,21 +51,21 @@ const (
 	nextPageInterval = 100 * time.Millisecond
 )
 
-// Filler fills logins, and remembers which, so that pictures can be kept from showing them. The zero value is ready for
-// use. It is safe for concurrent use.
+// Filler fills in logins, and remembers them so that pictures can be masked. The zero value is ready for use. It is
+// safe for concurrent use.
 type Filler struct {
 	mu     sync.Mutex
 	filled []filledWord
 }
 
-// filledWord is a word that pages of these origins know from us.
+// filledWord is a secret that pages of these origins received from us.
 type filledWord struct {
 	origins []string
 	word    string
-	code    bool // good for a moment
+	code    bool // a one-time code, valid only briefly
 }
 
-// formFields is what a hand sees in its document.
+// formFields are the fields that our script finds in a document.
 type formFields struct {
 	User    bool   `json:"user"`
 	Pass    bool   `json:"pass"`
@@ -71,12 +73,12 @@ type formFields struct {
 	Refused string `json:"refused"`
 }
 
-// Fill fills a login into the page that a tab shows, which has to be of one of the origins: into the main frame if that asks for
-// one, or else into an embedded frame of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is
-// to submit it. The error wraps ErrRefused where the page is not fit for it.
+// Fill fills a login into the tab's page: into the main frame if that has a login form, or else into a subframe. The
+// page and the subframe must have one of the origins. If a page asks only for the user name, only that is filled in,
+// unless the request has Submit set. The error wraps ErrRefused if the page is not suitable.
 func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResult, error) {
 	var res FillResult
-	var last string // the document whose user name was sent
+	var last string // the document whose user name was submitted
 	deadline := time.Now().Add(nextPageLimit)
 	for {
 		var again bool
@@ -109,7 +111,7 @@ func pauseFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// awaitNavigation waits for the page that a login leads to. How that page loads is not part of the login's success.
+// awaitNavigation waits for the page after a submission. Whether that page loads does not affect the result.
 func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 	if !res.Submitted {
 		return nil
@@ -122,7 +124,7 @@ func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 	return nil
 }
 
-// fillPage does what the page asks for now. again says that the password is to be asked for by what comes next.
+// fillPage fills in what the page asks for. again reports that the next page should ask for the password.
 func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *FillResult) (again bool, err error) {
 	h, seen, err := findDocument(ctx, t, r.Name, r.Origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
 		return callHandle[formFields](ctx, h, "look")
@@ -133,7 +135,7 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 	defer h.release()
 	if !seen.Pass && res.Username {
 		if res.Submitted {
-			return true, nil // the page with the user name is still there
+			return true, nil // the page that asked for the user name is still shown
 		}
 		return false, fmt.Errorf("%w: the page asks for no password", ErrRefused)
 	}
@@ -172,8 +174,8 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 	return !res.Password, nil
 }
 
-// FindOrigin returns the origin of the document that [Filler.Fill] would fill a login into, or [Filler.FillCode] a code
-// of so many digits; 0 digits mean a login. Nothing is given away.
+// FindOrigin returns the origin of the document into which [Filler.Fill] would fill a login, or [Filler.FillCode] a
+// code with this number of digits; 0 digits mean a login. It discloses nothing.
 func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
 	see := func(ctx context.Context, h *documentHandle) (formFields, error) {
 		if digits > 0 {
@@ -196,11 +198,11 @@ func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origi
 	return origin, nil
 }
 
-// CodeFunc makes the one-time code of the entry for a page of this origin.
+// CodeFunc returns the entry's one-time code for a page of this origin.
 type CodeFunc func(ctx context.Context, origin string) (string, error)
 
-// FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there
-// is none.
+// FillCode fills a one-time code with this number of digits into the page's field for it. The error wraps ErrRefused if
+// there is no such field.
 func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code CodeFunc) (origin string, err error) {
 	err = t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) error {
 		h, _, err := findDocument(ctx, t, name, origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
@@ -228,7 +230,8 @@ func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins
 	return origin, nil
 }
 
-// findDocument returns a hand in the first document of the origins that has what is looked for. The caller releases it.
+// findDocument returns our script's handle for the first document of the origins in which see finds fields. The caller
+// releases it.
 func findDocument(ctx context.Context, t *page.Tab, name string, origins []string, see func(context.Context, *documentHandle) (formFields, error)) (*documentHandle, formFields, error) {
 	all, err := tabFrames(ctx, t)
 	if err != nil {
@@ -236,7 +239,7 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	}
 	refused := ""
 	fits := false
-	// Whose page it is people see by the tab's address. A page of somebody else's around the form may lay anything over it.
+	// People recognize a page by the tab's address. A page of another origin around the form could cover it.
 	foreign := !all[0].of(origins)
 	for _, s := range all {
 		if foreign && s.of(origins) {
@@ -273,7 +276,7 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	return nil, formFields{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name, strings.Join(origins, " and "), all[0].origin)
 }
 
-// checkVisible returns an error if the frames around the fields do not show them.
+// checkVisible returns an error if the surrounding frames hide the fields.
 func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
 	points, err := callHandle[[]struct{ X, Y float64 }](ctx, h, "places")
 	if err != nil {
@@ -287,12 +290,12 @@ func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
 	return err
 }
 
-// Remember keeps a password that pages of these origins were given in an earlier run from pictures and copies.
+// Remember masks a password that pages of these origins received in an earlier run.
 func (k *Filler) Remember(origins []string, password string) {
 	k.addFilled(filledWord{origins: origins, word: password})
 }
 
-// BeginHold remembers what the fields of a tab hold, which a person is about to work.
+// BeginHold records the values of a tab's fields before a takeover.
 func (k *Filler) BeginHold(ctx context.Context, t *page.Tab) error {
 	return eachDocument(ctx, t, func(_ []string, h *documentHandle) error {
 		_, err := callHandle[any](ctx, h, "beginHold")
@@ -300,14 +303,14 @@ func (k *Filler) BeginHold(ctx context.Context, t *page.Tab) error {
 	})
 }
 
-// EndHold keeps from pictures the fields that hold something else than at [Filler.BeginHold], or than their document
-// gave them, and where else their documents show the same. It returns what they hold.
+// EndHold masks the fields whose values differ from those at [Filler.BeginHold] or, in new documents, from their
+// defaults, and other occurrences of these values in the documents. It returns the values.
 func (k *Filler) EndHold(ctx context.Context, t *page.Tab) (typed []string, err error) {
 	err = eachDocument(ctx, t, func(origins []string, h *documentHandle) error {
 		words, err := callHandle[[]string](ctx, h, "endHold")
 		for _, word := range words {
 			if utf8.RuneCountInString(word) < minTyped {
-				word = "" // the field is covered all the same
+				word = "" // the field is masked all the same
 			}
 			k.addWord(filledWord{origins: origins, word: word})
 		}
@@ -317,10 +320,10 @@ func (k *Filler) EndHold(ctx context.Context, t *page.Tab) (typed []string, err 
 	return typed, err
 }
 
-// minTyped is the length of a typed text that is looked for outside of its field.
+// minTyped is the minimum length of a typed text to look for outside its field.
 const minTyped = 4
 
-// eachDocument opens each document of a tab. A document may have the origin of the one that made it.
+// eachDocument calls do for each document of a tab. An about:blank document may have its creator's origin.
 func eachDocument(ctx context.Context, t *page.Tab, do func(origins []string, h *documentHandle) error) error {
 	all, err := tabFrames(ctx, t)
 	if err != nil {
@@ -349,7 +352,7 @@ func eachDocument(ctx context.Context, t *page.Tab, do func(origins []string, h 
 	return nil
 }
 
-// addFilled keeps a word from pictures from now on.
+// addFilled masks a secret from now on.
 func (k *Filler) addFilled(f filledWord) {
 	if f.word != "" {
 		k.addWord(f)
@@ -369,12 +372,12 @@ func (k *Filler) addWord(f filledWord) {
 	}
 }
 
-// maxFilled is how many words are looked for in pages. One-time codes come and go, and make room first.
+// maxFilled bounds the remembered secrets. The oldest one-time codes are dropped first.
 const maxFilled = 64
 
-// HiddenAreas finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever
-// its type is now, and every text that repeats one, in the documents of its origins. It has the form of
-// page.Options.HiddenAreas, and costs nothing as long as nothing was filled in.
+// HiddenAreas returns the areas that pictures of a tab must not show: every field that contains a filled-in secret,
+// whatever its present type, and every text that repeats one, in documents of the secret's origins. It implements
+// page.Options.HiddenAreas, and returns at once if nothing was filled in.
 func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, error) {
 	k.mu.Lock()
 	known := slices.Clone(k.filled)
@@ -394,8 +397,8 @@ func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, err
 	return areas, nil
 }
 
-// Holds reports whether a tab's documents hold a word that was filled in, in a field or in a text, also where it cannot
-// be seen. It has the form of page.Options.Holds, and costs nothing as long as nothing was filled in.
+// Holds reports whether a tab's documents contain a filled-in secret, in a field or a text, even if hidden. It
+// implements page.Options.Holds, and returns at once if nothing was filled in.
 func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) {
 	k.mu.Lock()
 	known := slices.Clone(k.filled)
@@ -418,8 +421,7 @@ func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) 
 	return held, err
 }
 
-// search looks into each document of a tab that knows some of these words, with the origins and the words that concern
-// it.
+// search calls look for each document of a tab that may contain some of these secrets, with the secrets for its origin.
 func search(ctx context.Context, t *page.Tab, known []filledWord, look func(s tabFrame, origins, words []string) error) error {
 	all, err := tabFrames(ctx, t)
 	if err != nil {
@@ -442,7 +444,7 @@ func search(ctx context.Context, t *page.Tab, known []filledWord, look func(s ta
 	return nil
 }
 
-// findShown finds where the frame's document shows one of some words, in the viewport of the main frame.
+// findShown returns the areas where the frame's document shows one of the words, in the viewport of the main frame.
 func (s tabFrame) findShown(ctx context.Context, t *page.Tab, origins, words []string) ([]page.Area, error) {
 	h, err := s.openDocument(ctx, origins)
 	if err != nil || h == nil {

@@ -2,54 +2,54 @@ package outline
 
 import "strings"
 
-// Link is one link of a page.
+// Link is a link of a page.
 type Link struct {
 	Text string `json:"text"`
 	URL  string `json:"url"`
 }
 
-// FrameSlot places a frame of another process: after a line, at a depth, below the element with this ref.
+// FrameSlot is the place of an out-of-process frame: after a line, at a depth, below the element with this ref.
 type FrameSlot struct {
 	Ref   string `json:"ref"`
 	Line  int    `json:"line"`
 	Depth int    `json:"depth"`
 }
 
-// Piece holds what the script in one process says of its documents.
+// Piece is the description of the documents in one process, as the script returns it.
 type Piece struct {
 	Text                 string      `json:"text"`
-	Stopped              bool        `json:"stopped"` // at the limit of characters
+	Stopped              bool        `json:"stopped"` // the limit of characters was reached
 	Slots                []FrameSlot `json:"frames"`
-	Documents            int         `json:"documents"` // embedded ones that were met so far
-	Document             string      `json:"document"`  // the one that the piece begins with
-	Found                bool        `json:"found"`     // whether there is what the piece was to begin with
-	SuspectedShadowHosts int         `json:"suspects"`  // elements that may hold more than the script can see
+	Documents            int         `json:"documents"` // number of embedded documents seen so far
+	Document             string      `json:"document"`  // the document that the piece begins with
+	Found                bool        `json:"found"`     // whether the element or frame to begin with exists
+	SuspectedShadowHosts int         `json:"suspects"`  // elements that may have content the script cannot see
 	Title                string      `json:"title"`
-	Token                string      `json:"token"` // names the root document
+	Token                string      `json:"token"` // identifies the root document
 	Links                []Link      `json:"links"`
 
-	// Failed says that the process gave no answer.
+	// Failed reports that the process did not answer.
 	Failed bool `json:"-"`
-	// Number gives a document of this piece the number that refs show; nil leaves all as they are.
+	// Number returns the number of a document of this piece in refs; nil leaves numbers unchanged.
 	Number func(document int) int `json:"-"`
-	// Child is the piece that belongs below the frame element with this ref; nil if there is none.
+	// Child returns the piece for the frame element with this ref; nil if there is none.
 	Child func(ref string) *Piece `json:"-"`
 }
 
-// ComposeOptions says how pieces are joined.
+// ComposeOptions configures Compose.
 type ComposeOptions struct {
 	Flat  bool // without nesting
-	Depth *int // deepest level shown
+	Depth *int // maximum level
 }
 
-// Page is a page in one piece.
+// Page is a composed page.
 type Page struct {
 	Text    string
-	Stopped bool // there is more than the limit of characters let through
+	Stopped bool // the limit of characters was reached
 	Links   []Link
 }
 
-// Compose joins the pieces of a page, frames in their places.
+// Compose joins the pieces of a page, with frames in their places.
 func Compose(main *Piece, opts ComposeOptions) Page {
 	c := composer{flat: opts.Flat, depth: opts.Depth, links: main.Links}
 	text := c.text(main, 0)
@@ -63,8 +63,8 @@ type composer struct {
 	stopped bool
 }
 
-// text returns a piece that begins at a level, with its refs renumbered for the whole page and the frames of other processes in
-// their places.
+// text returns the lines of a piece, starting at a level, with refs renumbered for the whole page and out-of-process
+// frames inserted.
 func (c *composer) text(p *Piece, level int) string {
 	if p.Text == "" || p.Number == nil && len(p.Slots) == 0 && (c.depth == nil || level == 0) {
 		return p.Text
@@ -92,7 +92,7 @@ func (c *composer) text(p *Piece, level int) string {
 
 func (c *composer) tooDeep(level int) bool { return c.depth != nil && !c.flat && level > *c.depth }
 
-// embedded returns what follows a frame's own line.
+// embedded returns the lines that follow a frame's own line.
 func (c *composer) embedded(child *Piece, h FrameSlot, level int) string {
 	c.links = append(c.links, child.Links...)
 	if c.tooDeep(level + h.Depth) {
@@ -117,7 +117,7 @@ func (c *composer) embedded(child *Piece, h FrameSlot, level int) string {
 	return colon + "\n" + indent + strings.ReplaceAll(inner, "\n", "\n"+indent)
 }
 
-// renumber gives the ref of a line the number that its document has in the page.
+// renumber replaces the document number in a line's ref by the document's number in the page.
 func renumber(p *Piece, text string) string {
 	if p.Number == nil {
 		return text

@@ -1,6 +1,6 @@
-// Package outline is the text form of a page: lines of roles and names with refs, joined from what each
-// process says of its documents. The lines are written in the page; this package reads, numbers, nests and
-// cuts them.
+// Package outline handles the text form of a page: lines of roles and names with refs, joined from the descriptions of
+// each process's documents. Scripts in the page write the lines; this package parses, numbers, nests and truncates
+// them.
 //
-// It talks to no browser.
+// It does not communicate with a browser.
 package outline

@@ -10,34 +10,34 @@ import (
 // maxLinks bounds the list of links.
 const maxLinks = 100
 
-// FinishOptions says what is done to a page's text at the end.
+// FinishOptions configures Finish.
 type FinishOptions struct {
-	Empty    string // stands for a page of which there is nothing to show
-	MaxChars int    // in UTF-16 units, all included; 0 means no limit
+	Empty    string // text for a page with nothing to show
+	MaxChars int    // maximum length in UTF-16 units; 0 means no limit
 	Flat     bool   // the text is a list without structure
-	Nth      bool   // tells refs of the same role and name apart
-	After    string // begins after the line with this ref
-	Query    string // keeps lines that contain all its words, in any case
-	// Compare marks refs that Before does not have as new, if it is not nil. Own says that refs are told apart by
-	// themselves, otherwise they are by role, name and position among equals.
+	Nth      bool   // distinguish refs of the same role and name with [nth=k]
+	After    string // begin after the line with this ref
+	Query    string // keep lines that contain all its words, ignoring case
+	// Compare marks refs that are not in Before, unless that is nil, as new. With Own, refs are compared as such,
+	// otherwise by role, name and position among equals.
 	Compare    bool
 	Before     map[string]struct{}
 	StableRefs bool
 }
 
-// FinishedPage is a snapshot as people get it.
+// FinishedPage is the final text of a snapshot.
 type FinishedPage struct {
 	Text      string
 	Truncated bool
-	// Missing says that no line has the ref of After.
+	// Missing reports that no line has the ref of After.
 	Missing bool
-	// New counts the marked refs.
+	// New is the number of marked refs.
 	New int
-	// Elements are what the refs of the whole page are told apart by; nil unless compared.
+	// Elements identifies the refs of the whole page for a later Before; nil unless compared.
 	Elements map[string]struct{}
 }
 
-// Finish marks what is new, leaves out what was not asked for, adds the links and cuts the text on a whole line.
+// Finish marks what is new, applies After and Query, adds the links and truncates the text after a whole line.
 func Finish(p Page, f FinishOptions) FinishedPage {
 	var out FinishedPage
 	text := p.Text
@@ -87,7 +87,7 @@ func Finish(p Page, f FinishOptions) FinishedPage {
 	return out
 }
 
-// markNth numbers the refs of one role and name, from the second on.
+// markNth numbers refs of the same role and name, from the second on.
 func markNth(text string) string {
 	count := map[string]int{}
 	var b strings.Builder
@@ -110,10 +110,10 @@ func markNth(text string) string {
 	return b.String()
 }
 
-// footerReserve is how much text there must be for a footer to be worth its place.
+// footerReserve is the minimum limit for a text that gets a footer.
 const footerReserve = 200
 
-// markNew marks the refs that were not there before. Without a before it only notes what there is.
+// markNew marks the refs that are not in Before. Without Before it only collects the elements.
 func markNew(text string, f FinishOptions) (string, map[string]struct{}) {
 	elements := map[string]struct{}{}
 	if text == "" {
@@ -176,7 +176,7 @@ lines:
 	return strings.Join(kept, "\n")
 }
 
-// linkList returns the appendix of links, each address once.
+// linkList returns the list of links to append, each address once.
 func linkList(links []Link) string {
 	if len(links) == 0 {
 		return ""

@@ -7,22 +7,22 @@ import (
 	"unicode/utf16"
 )
 
-// nodeLine is one line of a snapshot taken apart. Page text cannot pass for structure: names are JSON strings, and
+// nodeLine is a parsed line of a snapshot. Text of the page cannot imitate structure: names are JSON strings, and
 // brackets count only before the colon.
 type nodeLine struct {
 	text     string
 	role     string
-	quoted   string // the name as it is written; "" if there is none
-	refStart int    // of the ref inside the line; 0 if it has none
+	quoted   string // the name in quotes; "" if there is none
+	refStart int    // index of the ref; 0 if there is none
 	refEnd   int
 	nth      int
 	isNew    bool // marked as new
-	end      int  // where the brackets end
+	end      int  // index after the brackets
 }
 
 func (l nodeLine) ref() string { return l.text[l.refStart:l.refEnd] }
 
-// name returns the name that is written in quotes.
+// name returns the unquoted name.
 func (l nodeLine) name() string {
 	if l.quoted == "" {
 		return ""
@@ -35,7 +35,7 @@ func (l nodeLine) name() string {
 	return name
 }
 
-// scanLine takes a line apart; ok is false for lines that are not nodes.
+// scanLine parses a line; ok is false if it is not a node.
 func scanLine(text string) (l nodeLine, ok bool) {
 	at := len(text) - len(strings.TrimLeft(text, " "))
 	if !strings.HasPrefix(text[at:], "- ") {
@@ -65,7 +65,7 @@ func scanLine(text string) (l nodeLine, ok bool) {
 	return l, l.scanAttributes(at)
 }
 
-// scanAttributes reads the attributes that begin at an index.
+// scanAttributes parses the attributes that begin at an index.
 func (l *nodeLine) scanAttributes(at int) bool {
 	for strings.HasPrefix(l.text[at:], " [") {
 		stop := strings.IndexByte(l.text[at:], ']')
@@ -86,7 +86,7 @@ func (l *nodeLine) scanAttributes(at int) bool {
 	return true
 }
 
-// stringEnd returns the index after the JSON string that starts at from, or -1.
+// stringEnd returns the index after the JSON string that begins at from, or -1.
 func stringEnd(s string, from int) int {
 	for i := from + 1; i < len(s); i++ {
 		switch s[i] {
@@ -99,7 +99,7 @@ func stringEnd(s string, from int) int {
 	return -1
 }
 
-// cutLines shortens text to at most limit UTF-16 units on a whole line and says so in a last line.
+// cutLines truncates text to at most limit UTF-16 units after a whole line, and adds a line that says so.
 func cutLines(text string, limit int) string {
 	const mark = "\n\n[...TRUNCATED: raise maxChars, narrow the snapshot with selector, depth or interactive, or go on with after=%s]"
 	const short = "\n\n[TRUNCATED]"
@@ -133,7 +133,7 @@ func cutLines(text string, limit int) string {
 // maxRefChars is the length of the longest ref.
 const maxRefChars = len("f1073741824e1073741824")
 
-// utf16Len counts UTF-16 units, the measure of the control API.
+// utf16Len returns the length in UTF-16 units, as used in the control API.
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
@@ -145,7 +145,7 @@ func utf16Len(s string) int {
 	return n
 }
 
-// ClipText shortens text to at most limit UTF-16 units and reports whether it did; 0 means no limit.
+// ClipText truncates text to at most limit UTF-16 units and reports whether it did; 0 means no limit.
 func ClipText(text string, limit int) (string, bool) {
 	if limit <= 0 || len(text) <= limit {
 		return text, false

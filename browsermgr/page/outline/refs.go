@@ -8,17 +8,17 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Ref is one ref of a snapshot.
+// Ref is a ref of a snapshot.
 type Ref struct {
 	Ref  string
 	Role string
 	Name string
-	// Nth counts refs of the same role and name, from 0; Dup says that there is more than one.
+	// Nth counts refs of the same role and name, from 0; Dup reports that there are several.
 	Nth int
 	Dup bool
 }
 
-// ListRefs lists the refs of a snapshot's text in order of appearance.
+// ListRefs lists the refs in a snapshot's text in order of appearance.
 func ListRefs(text string) []Ref {
 	type key struct{ role, name string }
 	var refs []Ref
@@ -29,7 +29,7 @@ func ListRefs(text string) []Ref {
 			continue
 		}
 		k := key{strings.ToLower(l.role), l.name()}
-		nth := max(count[k], l.nth) // lines before it may have been left out
+		nth := max(count[k], l.nth) // lines before it may have been omitted
 		refs = append(refs, Ref{Ref: l.ref(), Role: k.role, Name: k.name, Nth: nth})
 		count[k] = nth + 1
 	}
@@ -39,15 +39,15 @@ func ListRefs(text string) []Ref {
 	return refs
 }
 
-// RefInfo describes a ref in the control API.
+// RefInfo describes a ref in the form of the control API.
 type RefInfo struct {
 	Role string `json:"role"`
 	Name string `json:"name,omitempty"`
-	// Nth tells refs of the same role and name apart, from 0; nil where there is only one.
+	// Nth distinguishes refs of the same role and name, from 0; nil if there is only one.
 	Nth *int `json:"nth,omitempty"`
 }
 
-// RefsByName returns the same by ref.
+// RefsByName returns a map of refs by name.
 func RefsByName(refs []Ref) map[string]RefInfo {
 	out := make(map[string]RefInfo, len(refs))
 	for _, r := range refs {
@@ -60,7 +60,7 @@ func RefsByName(refs []Ref) map[string]RefInfo {
 	return out
 }
 
-// Stats measures a snapshot.
+// Stats holds statistics of a snapshot.
 type Stats struct {
 	Lines       int `json:"lines"`
 	Chars       int `json:"chars"` // UTF-16 units
@@ -68,7 +68,7 @@ type Stats struct {
 	Interactive int `json:"interactive"` // refs with an interactive role
 }
 
-// MeasureText measures a text with these refs.
+// MeasureText returns the statistics of a text with these refs.
 func MeasureText(text string, refs []Ref) Stats {
 	s := Stats{Lines: strings.Count(text, "\n") + 1, Chars: utf16Len(text), Refs: len(refs)}
 	for _, r := range refs {
@@ -79,7 +79,7 @@ func MeasureText(text string, refs []Ref) Stats {
 	return s
 }
 
-// isInteractive says whether elements of a role are there to be acted upon.
+// isInteractive reports whether elements of a role can be acted on.
 func isInteractive(role string) bool {
 	switch role {
 	case "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
@@ -89,7 +89,7 @@ func isInteractive(role string) bool {
 	return false
 }
 
-// maxRefNumber bounds the numbers in a ref: more digits are a mistake, not an element.
+// maxRefNumber bounds the numbers in a ref; larger ones are mistakes.
 const maxRefNumber = 1 << 30
 
 // RefKey is a parsed ref: an element of a document, 0 being the main one, or a node of an accessibility tree.
@@ -99,7 +99,7 @@ type RefKey struct {
 	InTree   bool
 }
 
-// String returns the ref as snapshots show it.
+// String returns the ref as in snapshots.
 func (k RefKey) String() string {
 	if k.InTree {
 		return fmt.Sprintf("ax%d", k.Number)
@@ -110,9 +110,8 @@ func (k RefKey) String() string {
 	return fmt.Sprintf("f%de%d", k.Document, k.Number)
 }
 
-// ParseRef reads a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, ax3, in
-// any case. The error
-// wraps [fault.ErrInvalid].
+// ParseRef parses a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, ax3, ignoring case. The
+// error wraps [fault.ErrInvalid].
 func ParseRef(text string) (RefKey, error) {
 	bad := func() (RefKey, error) {
 		return RefKey{}, fault.Invalidf("%q is not a ref: take one such as e12 or f1e5 from a snapshot", text)
@@ -142,7 +141,7 @@ func ParseRef(text string) (RefKey, error) {
 	return key, nil
 }
 
-// parseCount reads a positive decimal number without sign or leading zero.
+// parseCount parses a positive decimal number without sign or leading zero.
 func parseCount(s string, into *int) bool {
 	if s == "" || s[0] < '1' || s[0] > '9' {
 		return false

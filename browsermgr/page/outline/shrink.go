@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// What a page that is too long is given up for, one step after the other, until it fits: long texts are clipped, runs of
-// similar siblings without a ref are folded, then those with one, and at last text that leads to no ref is left out. What
-// can be acted on never goes before text does.
+// shrinkSteps are tried in order until the page fits: long texts are clipped, runs of similar siblings without refs are
+// folded, then those with refs, and finally text without refs is omitted. Text is always given up before elements that
+// can be acted on.
 var shrinkSteps = []shrinkStep{
 	{clip: 1000},
 	{clip: 300},
@@ -25,14 +25,14 @@ var shrinkSteps = []shrinkStep{
 	{clip: 60, texts: 1, runs: 5, refsOnly: true},
 }
 
-// shrinkStep says how much is given up: texts are clipped to clip characters, of a run of siblings without a ref texts are
-// kept and of one with refs runs (0: all).
+// shrinkStep says what to give up: texts are clipped to clip characters; of a run of siblings without refs, texts are
+// kept, and of one with refs, runs (0: all).
 type shrinkStep struct {
 	clip, texts, runs int
 	refsOnly          bool
 }
 
-// shrink returns a text of at most limit UTF-16 units that still shows the whole page, as far as that is possible.
+// shrink returns a text of at most limit UTF-16 units that still shows the whole page as far as possible.
 func shrink(text string, limit int) string {
 	lines := splitOutline(text)
 	for _, step := range shrinkSteps {
@@ -43,16 +43,16 @@ func shrink(text string, limit int) string {
 	return text
 }
 
-// outlineLine is a line with its block: itself and the lines below it.
+// outlineLine is a line with its block: the line itself and the lines below it.
 type outlineLine struct {
 	nodeLine
 	level    int
-	blockEnd int    // index after the lines below it
-	refs     int    // in its block
-	lastRef  string // in its block
+	blockEnd int    // index after the block
+	refs     int    // number of refs in its block
+	lastRef  string // last ref in its block
 }
 
-// splitOutline reads the structure of a snapshot.
+// splitOutline parses the structure of a snapshot.
 func splitOutline(text string) []outlineLine {
 	given := strings.Split(text, "\n")
 	lines := make([]outlineLine, len(given))
@@ -107,7 +107,7 @@ func (s shrinkStep) apply(lines []outlineLine) string {
 	return strings.Join(out, "\n")
 }
 
-// kept says how many of a run of such lines are kept; 0 means all.
+// kept returns how many lines of a run are kept; 0 means all.
 func (s shrinkStep) kept(l outlineLine) int {
 	if l.refs == 0 {
 		return s.texts
@@ -115,7 +115,7 @@ func (s shrinkStep) kept(l outlineLine) int {
 	return s.runs
 }
 
-// run counts the siblings from an index on that are alike: of one role, all with refs or all without.
+// run counts the similar siblings from an index on: of the same role, and all with or all without refs.
 func run(lines []outlineLine, from int) (n, end int) {
 	first := lines[from]
 	for i := from; i < len(lines); i = lines[i].blockEnd {
@@ -128,7 +128,7 @@ func run(lines []outlineLine, from int) (n, end int) {
 	return n, end
 }
 
-// fold returns the first keep blocks of a run and a line that counts the others.
+// fold returns the first keep blocks of a run and a line with the number of the others.
 func (s shrinkStep) fold(lines []outlineLine, from, keep, n int) []string {
 	i, last := from, ""
 	for range keep {
@@ -160,10 +160,10 @@ func plural(role string) string {
 	return role + "s"
 }
 
-// clippedText is the end of a text that was clipped.
+// clippedText matches the end of a clipped text.
 var clippedText = regexp.MustCompile(`… \((\d+) characters\)$`)
 
-// clipLine shortens the text at the end of a line and says how long it is.
+// clipLine clips the text at the end of a line and adds its length.
 func clipLine(l outlineLine, limit int) string {
 	rest, ok := strings.CutPrefix(l.text[l.end:], ": ")
 	if !ok || len(rest) <= limit {
@@ -173,7 +173,7 @@ func clipLine(l outlineLine, limit int) string {
 	quoted := json.Unmarshal([]byte(rest), &text) == nil
 	length := utf16Len(text)
 	if m := clippedText.FindStringSubmatch(text); m != nil {
-		_, _ = fmt.Sscan(m[1], &length) // all digits
+		_, _ = fmt.Sscan(m[1], &length) // only digits
 		text = strings.TrimSuffix(text, m[0])
 	}
 	short, cut := ClipText(text, limit)
@@ -189,7 +189,8 @@ func clipLine(l outlineLine, limit int) string {
 	return head + short
 }
 
-// linesAfter returns what follows the line with a ref, with the lines that it is below; ok is false if no line has it.
+// linesAfter returns the lines after the one with a ref, preceded by that line's ancestors; ok is false if no line has
+// it.
 func linesAfter(text, ref string) (rest string, ok bool) {
 	lines := strings.Split(text, "\n")
 	at := -1

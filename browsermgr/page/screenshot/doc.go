@@ -1,9 +1,9 @@
-// Package screenshot takes pictures of pages: viewport, page or element, PDF, a highlight, a live view, and WebP frames
+// Package screenshot takes pictures of pages: viewport, page or element, PDF, highlights, screencasts, and WebP frames
 // for video.
 //
 // Labels are drawn into the image, not into the page: no script can see, cover or move them, and nothing has to be
-// removed. A picture larger than the viewport makes Chromium leave out scroll bars and lose scroll positions, so it
-// measures first and restores what moved. A tab behind another client's is not drawn: a picture that does not come
-// within a second brings it to the front. What the vault filled in is covered; if the page changed while the picture
-// was drawn, it is taken again. It does not store pictures.
+// removed. For a picture larger than the viewport Chromium omits scroll bars and loses scroll positions, so they are
+// measured before and restored afterwards. A tab covered by another client's tab is not drawn: if no picture has come
+// within a second the tab is brought to the front. Vault secrets are covered; if the page changed while the picture was
+// drawn, it is taken again. The package does not store pictures.
 package screenshot

@@ -18,16 +18,16 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// errTooLarge says that no step of the ladder was small enough.
+// errTooLarge is returned if even the smallest step is too large.
 var errTooLarge = errors.New("the picture could not be brought below 5MB: take one of an element instead")
 
-// sides and qualities are the steps by which a picture is made smaller.
+// sides and qualities are the steps for shrinking a picture.
 var (
 	sideSteps    = []int{1800, 1600, 1400, 1200, 1000, 800}
 	qualitySteps = []int{85, 75, 65, 55, 45, 35}
 )
 
-// fitImage brings a picture to a size that can be sent and draws the labels into it, if there is a sketch.
+// fitImage shrinks a picture to the limits and draws the labels of s, which may be nil.
 func fitImage(ctx context.Context, data []byte, kind string, s *labelSketch) (Image, error) {
 	return fitWithin(ctx, data, kind, s, MaxBytes)
 }
@@ -54,12 +54,12 @@ func fitWithin(ctx context.Context, data []byte, kind string, s *labelSketch, ma
 	return shrinkToFit(ctx, whole, longest, s, maxBytes)
 }
 
-// shrinkToFit takes the first step of the ladder whose file is small enough.
+// shrinkToFit returns the picture for the first step whose file is small enough.
 func shrinkToFit(ctx context.Context, whole image.Image, longest int, s *labelSketch, maxBytes int) (Image, error) {
 	first := min(longest, MaxSide)
 	for _, side := range slices.Concat([]int{first}, sideSteps) {
 		if side > first {
-			continue // never larger than it is
+			continue // never enlarge it
 		}
 		small := resizeImage(whole, side)
 		for _, q := range qualitySteps {
@@ -75,7 +75,7 @@ func shrinkToFit(ctx context.Context, whole image.Image, longest int, s *labelSk
 	return Image{}, errTooLarge
 }
 
-// resizeImage scales a picture so that its longest side has this length.
+// resizeImage scales a picture so that its longer side has this length.
 func resizeImage(img image.Image, side int) image.Image {
 	size := img.Bounds().Size()
 	longest := max(size.X, size.Y)
@@ -88,7 +88,7 @@ func resizeImage(img image.Image, side int) image.Image {
 	return small
 }
 
-// flattenAlpha puts a picture that can be seen through on white, as JPEG would make it black.
+// flattenAlpha draws a transparent picture on white, since JPEG would make it black.
 func flattenAlpha(img image.Image) image.Image {
 	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
 		return img
@@ -99,8 +99,8 @@ func flattenAlpha(img image.Image) image.Image {
 	return flat
 }
 
-// encodeImage draws the labels at the picture's final size and encodes it. longest is the longest side that the sketch
-// was measured for.
+// encodeImage draws the labels at the picture's final size and encodes it. longest is the longer side of the picture
+// that the sketch was measured for.
 func encodeImage(img image.Image, longest int, kind string, q int, s *labelSketch) (Image, error) {
 	size := img.Bounds().Size()
 	out := Image{Type: kind, Width: size.X, Height: size.Y}
@@ -124,10 +124,10 @@ func encodeImage(img image.Image, longest int, kind string, q int, s *labelSketc
 	return out, nil
 }
 
-// scaleLimit is how long a page may take to say what it is scaled by, or what is where in it.
+// scaleLimit bounds asking a page for its scale or the positions of elements.
 const scaleLimit = 5 * time.Second
 
-// PixelScale returns how many pixels of a picture of the viewport make one CSS pixel of it.
+// PixelScale returns the pixels per CSS pixel in a picture of the viewport.
 func PixelScale(ctx context.Context, tab *page.Tab) (scale float64, err error) {
 	err = tab.RunConcurrently(ctx, scaleLimit, func(ctx context.Context) (err error) {
 		scale, err = frame.CallFunction[float64](ctx, tab.MainFrame(), "() => devicePixelRatio * (visualViewport?.scale ?? 1)", nil, nil)

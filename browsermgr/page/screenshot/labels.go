@@ -21,7 +21,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// Label is a ref to mark, as a snapshot lists it.
+// Label is a ref of a snapshot to mark in the picture.
 type Label struct {
 	Ref  string
 	Role string
@@ -36,18 +36,18 @@ type Box struct {
 	Height int `json:"height"`
 }
 
-// Annotation tells where an element is in a picture. The box may lie outside of it, and is empty if the element shows
-// nothing of itself.
+// Annotation locates an element in a picture. The box may lie outside the picture, and is empty if no part of the
+// element is visible.
 type Annotation struct {
 	Ref    string `json:"ref"`
-	Number int    `json:"number"` // the last digits of the ref
+	Number int    `json:"number"` // the number at the end of the ref
 	Role   string `json:"role"`
 	Name   string `json:"name,omitempty"`
 	Box    Box    `json:"box"`
 }
 
-// locateLabels finds where the elements of labels are in the viewport of the main frame. Those that are gone are
-// missing.
+// locateLabels returns the positions of the labels' elements in the viewport of the main frame. Elements that are gone
+// are omitted.
 func locateLabels(ctx context.Context, t *page.Tab, labels []Label) (map[string]elementPlace, error) {
 	type group struct {
 		refs []string
@@ -87,7 +87,7 @@ func locateLabels(ctx context.Context, t *page.Tab, labels []Label) (map[string]
 	return found, nil
 }
 
-// mapToMainFrame maps places of a frame of another process to the viewport of the main frame.
+// mapToMainFrame maps positions in an out-of-process frame to the viewport of the main frame.
 func mapToMainFrame(ctx context.Context, f *frame.Frame, places []*elementPlace) error {
 	total := frameOffset{Scale: 1}
 	for ; f.Parent() != nil; f = f.Parent() {
@@ -112,7 +112,7 @@ func mapToMainFrame(ctx context.Context, f *frame.Frame, places []*elementPlace)
 	return nil
 }
 
-// labelSketch is what to draw into a picture.
+// labelSketch holds the labels to draw into a picture.
 type labelSketch struct {
 	labels    []Label
 	places    map[string]elementPlace
@@ -128,13 +128,13 @@ func newSketch(labels []Label, places map[string]elementPlace, v pictureArea) *l
 	return s
 }
 
-// pixels returns where a box of the document is in the picture.
+// pixels returns the box in the picture for one in the document.
 func (v pictureArea) pixels(b cssBox, scale float64) image.Rectangle {
 	at := func(n, origin float64) int { return int(math.Round((n - origin) * v.scale * scale)) }
 	return image.Rect(at(b.Left, v.left), at(b.Top, v.top), at(b.Right, v.left), at(b.Bottom, v.top))
 }
 
-// draw marks the labels in a picture that is scaled by this factor, and tells of them in out.
+// draw draws the labels into a picture scaled by this factor, and adds them to out.
 func (s *labelSketch) draw(canvas draw.Image, scale float64, out *Image) {
 	out.Annotations, out.Truncated = []Annotation{}, s.truncated
 	var drawn []Label
@@ -168,7 +168,7 @@ func (s *labelSketch) draw(canvas draw.Image, scale float64, out *Image) {
 	}
 }
 
-// refNumber returns the last digits of a ref.
+// refNumber returns the number at the end of a ref.
 func refNumber(ref string) int {
 	digits := ref[len(strings.TrimRight(ref, "0123456789")):]
 	n, err := strconv.Atoi(digits)
@@ -183,7 +183,7 @@ var (
 	labelTextColor = color.RGBA{R: 0x1a, G: 0x1a, B: 0x1a, A: 0xff}
 )
 
-// drawOutline draws the outline of a box, just inside of it.
+// drawOutline draws the outline of a box, inside its edges.
 func drawOutline(canvas draw.Image, r image.Rectangle, thick int) {
 	fill := image.NewUniform(labelColor)
 	for _, side := range []image.Rectangle{
@@ -196,8 +196,8 @@ func drawOutline(canvas draw.Image, r image.Rectangle, thick int) {
 	}
 }
 
-// drawTag writes the ref above the box, or into its corner where there is no room above. zoom makes letters whole times
-// larger.
+// drawTag writes the ref above the box, or into its corner if there is no room above. zoom is an integer factor for the
+// size of the letters.
 func drawTag(canvas draw.Image, r image.Rectangle, ref string, zoom int) {
 	zoom = min(max(zoom, 1), 4)
 	letters := image.NewRGBA(image.Rect(0, 0, 7*len(ref)+4, 13))
@@ -229,10 +229,10 @@ type viewportGeometry struct {
 	X      float64 `json:"x"` // scroll position
 	Y      float64 `json:"y"`
 	DPR    float64 `json:"dpr"`
-	Scale  float64 `json:"scale"` // by pinching
-	Left   float64 `json:"left"`  // what shows, in the document
+	Scale  float64 `json:"scale"` // pinch zoom
+	Left   float64 `json:"left"`  // upper left corner of the visible part, in the document
 	Top    float64 `json:"top"`
-	Bars   bool    `json:"bars"` // scroll bars take room
+	Bars   bool    `json:"bars"` // scroll bars take space
 }
 
 // cssBox is an area of a viewport, in CSS pixels.
@@ -243,14 +243,14 @@ type cssBox struct {
 	Bottom float64 `json:"bottom"`
 }
 
-// elementPlace is where an element is, and whether something of it shows as far as its surroundings decide.
+// elementPlace is the position of an element, and whether its ancestors leave part of it visible.
 type elementPlace struct {
 	cssBox
 	Seen bool   `json:"seen"`
 	Part cssBox `json:"part"`
 }
 
-// frameOffset is how a frame's document lies in the viewport above.
+// frameOffset is the position and scale of a frame's document in the parent's viewport.
 type frameOffset struct {
 	Left  float64 `json:"left"`
 	Top   float64 `json:"top"`
@@ -265,10 +265,10 @@ func (s frameOffset) below(outer frameOffset) frameOffset {
 	return frameOffset{outer.Left + outer.Scale*s.Left, outer.Top + outer.Scale*s.Top, outer.Scale * s.Scale}
 }
 
-// scriptArgument is what the script is told.
+// scriptArgument is the argument of the script.
 type scriptArgument struct {
 	Do     string            `json:"do"`
-	Main   bool              `json:"main"` // the frame is the tab's main one
+	Main   bool              `json:"main"` // the frame is the tab's main frame
 	Far    bool              `json:"far"`  // the main frame may scroll too
 	Part   *cssBox           `json:"part,omitempty"`
 	Before *viewportGeometry `json:"before,omitempty"`
@@ -284,7 +284,7 @@ func measureViewport(ctx context.Context, t *page.Tab) (viewportGeometry, error)
 	return runMeasureScript[viewportGeometry](ctx, t.MainFrame(), nil, scriptArgument{Do: "page"})
 }
 
-// findElement resolves the element that a picture is asked of.
+// findElement resolves the element to show.
 func findElement(t *page.Tab, ref, selector string) (frame.Element, frame.Locator, error) {
 	e, err := t.Locate(ref, selector)
 	if err != nil {
@@ -296,7 +296,8 @@ func findElement(t *page.Tab, ref, selector string) (frame.Element, frame.Locato
 	return e, frame.Locator{Ref: e.LocalRef}, nil
 }
 
-// scrollIntoView has an element show, its frames included, and returns its box in the viewport of the main frame.
+// scrollIntoView scrolls an element into view, in all its frames, and returns its box in the viewport of the main
+// frame.
 func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (cssBox, error) {
 	remote := e.Frame.Parent() != nil
 	found, err := runMeasureScript[*cssBox](ctx, e.Frame, []frame.Locator{at}, scriptArgument{Do: "reveal"})
@@ -312,7 +313,7 @@ func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (css
 		if err != nil {
 			return cssBox{}, e.Explain(err)
 		}
-		// A frame of another process is drawn only where it shows: the main frame scrolls too.
+		// An out-of-process frame is drawn only where it is visible, so the main frame scrolls too.
 		up, err := runMeasureScript[*cssBox](ctx, f.Parent(), []frame.Locator{{Ref: owner}}, scriptArgument{Do: "reveal", Part: &b, Far: true})
 		if err != nil {
 			return cssBox{}, e.Explain(err)
@@ -332,11 +333,11 @@ func scrollIntoView(ctx context.Context, e frame.Element, at frame.Locator) (css
 	return b, nil
 }
 
-// offscreenDrawLimit bounds how long a page waits for its frames of other processes.
+// offscreenDrawLimit bounds the wait until a page's out-of-process frames are drawn.
 const offscreenDrawLimit = 3 * time.Second
 
-// drawOffscreenFrames has frames of other processes drawn that were never in view: Chromium spares itself the effort
-// until they are. The page is scrolled to each; restore brings it back.
+// drawOffscreenFrames makes Chromium draw out-of-process frames that were never in view, which it otherwise omits, by
+// scrolling the page to each. restoreTab scrolls back.
 func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
 	ctx, cancel := context.WithTimeout(ctx, offscreenDrawLimit)
 	defer cancel()
@@ -350,7 +351,7 @@ func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
 		}
 		owner, err := f.FindOwner(ctx)
 		if err != nil {
-			continue // it went away
+			continue // the frame is gone
 		}
 		at := []frame.Locator{{Ref: owner}}
 		places, err := runMeasureScript[[]*elementPlace](ctx, f.Parent(), at, scriptArgument{Do: "places"})
@@ -371,7 +372,7 @@ func drawOffscreenFrames(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// explainMissing says why an element cannot be shown.
+// explainMissing returns why an element cannot be shown.
 func explainMissing(ctx context.Context, e frame.Element, at frame.Locator) error {
 	_, err := frame.RunScript[struct{}](ctx, e.Frame, frame.Script{Fn: "ready", Arg: map[string]any{
 		"ref": at.Ref, "selector": at.Selector, "timeout": 0, "patience": 0,
@@ -382,10 +383,10 @@ func explainMissing(ctx context.Context, e frame.Element, at frame.Locator) erro
 	return e.Explain(err)
 }
 
-// restoreLimit bounds putting a page back, which is done even if the caller has gone.
+// restoreLimit bounds restoring a page, which is done even if ctx has ended.
 const restoreLimit = 2 * time.Second
 
-// restoreTab puts everything back that was moved in a tab.
+// restoreTab restores everything that was moved in a tab.
 func restoreTab(ctx context.Context, t *page.Tab, before *viewportGeometry) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreLimit)
 	defer cancel()
@@ -396,7 +397,7 @@ func restoreTab(ctx context.Context, t *page.Tab, before *viewportGeometry) erro
 			a.Before = before
 		}
 		if f.DocumentToken() == "" {
-			continue // nothing of ours ran there
+			continue // our scripts have not run there
 		}
 		if _, err := runMeasureScript[bool](ctx, f, nil, a); err != nil && f.Parent() == nil {
 			errs = append(errs, err)

@@ -15,32 +15,32 @@ import (
 	"clank/browsermgr/page"
 
 	"github.com/go-rod/rod/lib/proto"
-	_ "golang.org/x/image/webp" // so that the size of a frame can be read
+	_ "golang.org/x/image/webp" // to read the size of WebP frames
 )
 
-// screencast is the screencast of one tab and those who watch it. Chromium sends a frame when the page was drawn anew,
-// and the next only after that one was acknowledged: when a viewer has taken it, or, so that the latest is never old, a
-// second later.
+// screencast is the screencast of one tab for all its viewers. Chromium sends a frame when the page was redrawn, and
+// stops until frames are acknowledged: when a viewer has taken one or, so that the latest frame is never old, after a
+// second.
 type screencast struct {
 	tab   *page.Tab
 	log   *slog.Logger
-	ready chan struct{}      // closed when the first start has been answered
-	done  chan struct{}      // closed by Casts when run has returned
-	wake  chan struct{}      // holds a token when run has something to look at
+	ready chan struct{}      // closed when the first start was answered
+	done  chan struct{}      // closed by Screencasts when run has returned
+	wake  chan struct{}      // holds a token when there is work for run
 	stop  context.CancelFunc // ends run
 
 	mu             sync.Mutex
 	viewers        map[*Viewer]struct{}
 	err            error // why it ended
 	ending         bool
-	restartWanted  bool // start anew
+	restartWanted  bool // run is to restart it
 	inbox          []byte
 	latest         *Frame
-	unacknowledged int  // frames that were not acknowledged
-	session        int  // what Chromium calls the present start
-	latestTaken    bool // by a viewer
+	unacknowledged int  // number of frames not acknowledged yet
+	session        int  // CDP session number of the present start
+	latestTaken    bool // a viewer has taken the latest frame
 	lastReceived   time.Time
-	burst          int           // frames that came one soon after the other
+	burst          int           // number of frames in quick succession
 	changed        chan struct{} // closed and replaced with each frame, and at the end
 }
 
@@ -51,18 +51,18 @@ func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *scre
 	}
 }
 
-// droppedPause is how long after a frame that had to be dropped another is asked for.
+// droppedPause is the delay before another frame is requested in place of a dropped one.
 const droppedPause = 50 * time.Millisecond
 
-// staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab
-// came back from a crash, or the last frame is missing.
+// staleAfter is when a frame that nobody has taken is replaced by a newer one. It is also the interval of checks
+// whether the tab has recovered from a crash or the last frame is missing.
 const staleAfter = time.Second
 
-// framesInFlight is how many frames Chromium sends without having one acknowledged. What the page draws meanwhile it
-// drops, and does not send later: of a page that stands still from then on the last frame would be missing.
+// framesInFlight is how many unacknowledged frames Chromium sends. It drops what the page draws after that, so that the
+// last frame is missing if the page then stops changing.
 const framesInFlight = 3
 
-// addViewer adds v. It returns false if the cast is about to end.
+// addViewer adds v. It returns false if the screencast is ending.
 func (c *screencast) addViewer(v *Viewer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *screencast) removeViewer(v *Viewer) bool {
 	return last
 }
 
-// mergedOptions returns options that serve all viewers. The caller holds c.mu.
+// mergedOptions returns options that satisfy all viewers. The caller holds c.mu.
 func (c *screencast) mergedOptions() WatchOptions {
 	var o WatchOptions
 	first := true
@@ -139,7 +139,7 @@ func (c *screencast) restart() {
 	c.signalWake()
 }
 
-// receive takes a frame. It runs on the reading goroutine; what it costs to read the frame is left to run.
+// receive stores a frame. It runs on the connection's reading goroutine, so run parses the frame.
 func (c *screencast) receive(ev cdp.Event) {
 	c.mu.Lock()
 	if time.Since(c.lastReceived) > staleAfter {
@@ -152,7 +152,7 @@ func (c *screencast) receive(ev cdp.Event) {
 	c.signalWake()
 }
 
-// latestFor returns the latest frame if a viewer has not seen it and may, or what to wait for.
+// latestFor returns the latest frame if the viewer may see it and has not, or a channel to wait for.
 func (c *screencast) latestFor(v *Viewer) (*Frame, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +169,7 @@ func (c *screencast) latestFor(v *Viewer) (*Frame, <-chan struct{}, error) {
 	return c.latest, nil, nil
 }
 
-// run keeps the cast going until it ends.
+// run runs the screencast until it ends.
 func (c *screencast) run(ctx context.Context) {
 	webp := true
 	err := c.start(ctx, &webp)
@@ -192,7 +192,7 @@ func (c *screencast) run(ctx context.Context) {
 			c.endWith(c.tab.Err())
 			return
 		case <-tick.C:
-			c.tab.Wake() // a page that is watched is not frozen
+			c.tab.Wake() // a watched page is not frozen
 			was := crashed
 			if crashed = c.tab.Err() != nil; was && !crashed || c.lastMayBeMissing() {
 				c.restart()
@@ -213,7 +213,7 @@ func (c *screencast) run(ctx context.Context) {
 	}
 }
 
-// lastMayBeMissing reports whether enough frames came that Chromium may have dropped one, and none since. It says so once.
+// lastMayBeMissing reports, once, that Chromium may have dropped the last frame because many came and none since.
 func (c *screencast) lastMayBeMissing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,7 +232,7 @@ func (c *screencast) takeRestart() bool {
 	return again
 }
 
-// start has Chromium begin, or begin anew. It then sends a frame even of a page that stands still.
+// start starts or restarts the screencast. Chromium then sends a frame even if the page does not change.
 func (c *screencast) start(ctx context.Context, webp *bool) error {
 	c.mu.Lock()
 	o := c.mergedOptions()
@@ -252,7 +252,7 @@ func (c *screencast) start(ctx context.Context, webp *bool) error {
 		})
 	}
 	if o.WebP && *webp {
-		req.Format = "webp" // not documented: ask, and take jpeg if it is refused
+		req.Format = "webp" // undocumented: try it, and fall back to jpeg
 		err := ask()
 		if err == nil || c.tab.Err() != nil {
 			return err
@@ -262,7 +262,7 @@ func (c *screencast) start(ctx context.Context, webp *bool) error {
 	return ask()
 }
 
-// publishFrame publishes the frame that came last, with what must not be seen covered.
+// publishFrame masks the last frame and publishes it.
 func (c *screencast) publishFrame(ctx context.Context) {
 	c.mu.Lock()
 	params := c.inbox
@@ -280,7 +280,7 @@ func (c *screencast) publishFrame(ctx context.Context) {
 	c.session, c.latestTaken, c.lastReceived = session, false, time.Now()
 	if err != nil {
 		c.log.Debug("screencast frame dropped", "tab", c.tab.ID(), "error", err)
-		time.AfterFunc(droppedPause, c.restart) // the page may stand still from now on
+		time.AfterFunc(droppedPause, c.restart) // the page may not change any more
 		return
 	}
 	f.Number = 1
@@ -292,8 +292,7 @@ func (c *screencast) publishFrame(ctx context.Context) {
 	c.changed = make(chan struct{})
 }
 
-// acknowledge has Chromium go on if it is time for that, and otherwise tells how long to wait; 0 means for something to
-// happen.
+// acknowledge acknowledges frames if it is time, and otherwise returns how long to wait; 0 means until the next event.
 func (c *screencast) acknowledge(acked *time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,17 +313,17 @@ func (c *screencast) acknowledge(acked *time.Time) time.Duration {
 	return 0
 }
 
-// Frame is one picture of a live view, of that width and height in pixels. Its JSON tells what it is, without the
-// picture. For input a point of the picture is scaled by the ratio to the view.
+// Frame is a picture of a screencast, with its width and height in pixels. Its JSON omits the picture. To send input at
+// a point of the picture, scale by the ratio of view size to picture size.
 type Frame struct {
-	Number     int       `json:"number"` // counts the frames of a cast from 1
+	Number     int       `json:"number"` // counts the frames of a screencast from 1
 	Data       []byte    `json:"-"`
 	Type       string    `json:"type"` // jpeg, webp or png
 	Width      int       `json:"width"`
 	Height     int       `json:"height"`
-	ViewWidth  float64   `json:"viewWidth"` // of the viewport it shows, in CSS pixels
+	ViewWidth  float64   `json:"viewWidth"` // of the viewport, in CSS pixels
 	ViewHeight float64   `json:"viewHeight"`
-	Scale      float64   `json:"scale"` // of pinching
+	Scale      float64   `json:"scale"` // pinch zoom
 	At         time.Time `json:"at"`    // when the page was drawn
 }
 
@@ -341,8 +340,8 @@ func (f *Frame) applyMask(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// parseFrame reads the parameters of Page.screencastFrame. session is what Chromium wants to have acknowledged, 0 if
-// that could not be read.
+// parseFrame parses the parameters of Page.screencastFrame. session is the number to acknowledge, 0 if it could not be
+// read.
 func parseFrame(params []byte) (f Frame, session int, err error) {
 	var p struct {
 		Data     []byte `json:"data"`

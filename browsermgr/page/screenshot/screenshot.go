@@ -18,53 +18,53 @@ import (
 
 // Limits of a screenshot.
 const (
-	// DefaultTimeout is how long a screenshot may take if its options do not say.
+	// DefaultTimeout is the default time limit.
 	DefaultTimeout = 20 * time.Second
-	// MaxSide is the longest side, in pixels.
+	// MaxSide is the maximum width and height, in pixels.
 	MaxSide = 2000
-	// MaxBytes is the largest file.
+	// MaxBytes is the maximum file size.
 	MaxBytes = 5 << 20
-	// MaxLabels is how many labels are drawn.
+	// MaxLabels is the maximum number of labels drawn.
 	MaxLabels = 150
 )
 
-// jpegQuality is that of a JPEG as Chromium makes it.
+// jpegQuality is the quality of JPEGs encoded by Chromium.
 const jpegQuality = 85
 
-// Options say what a screenshot shows. The zero value is the viewport as PNG.
+// Options configures a screenshot. The zero value is the viewport as PNG.
 type Options struct {
-	// FullPage shows the whole document at its present width, not with Ref or Element.
+	// FullPage shows the whole document at its present width; it cannot be combined with Ref or Element.
 	FullPage bool
 	// Ref limits the picture to an element of a snapshot.
 	Ref string
-	// Element limits the picture to the first element that matches a CSS selector, if there is no Ref.
+	// Element limits the picture to the first element that matches a CSS selector, if Ref is empty.
 	Element string
-	// Type is png or jpeg; anything else counts as png. What is too large comes as jpeg either way.
+	// Type is png or jpeg; anything else means png. A picture that is too large becomes a jpeg in any case.
 	Type string
-	// Labels are refs to mark, from a snapshot; nil marks none.
+	// Labels are refs of a snapshot to mark; nil marks none.
 	Labels []Label
-	// Timeout bounds the whole; 0 means [DefaultTimeout].
+	// Timeout bounds the screenshot; 0 means [DefaultTimeout].
 	Timeout time.Duration
 }
 
-// Image is a screenshot. The caller owns it.
+// Image is a screenshot.
 type Image struct {
 	Data   []byte
 	Type   string // png or jpeg
 	Width  int    // in pixels
 	Height int
-	// Annotations tell of all labels that were asked for and whose elements exist.
+	// Annotations lists the requested labels whose elements exist.
 	Annotations []Annotation
-	// Drawn and Skipped count the labels that are in the picture and those that are not.
+	// Drawn and Skipped count the labels in the picture and those left out.
 	Drawn, Skipped int
-	// Truncated says that there were more labels than [MaxLabels].
+	// Truncated reports that there were more labels than [MaxLabels].
 	Truncated bool
 }
 
-// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels
-// and [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll
-// positions it had before. A picture of the viewport without labels does not wait for a running action; if a dialog is
-// open the error is a *page.DialogError.
+// TakeScreenshot takes a picture in device pixels and shrinks it if necessary to at most [MaxSide] pixels and
+// [MaxBytes] bytes; otherwise the file is Chromium's own. It restores the page's geometry and scroll positions. A
+// picture of the viewport without labels does not wait for a running action. If a dialog is open the error is a
+// *page.DialogError.
 func TakeScreenshot(ctx context.Context, t *page.Tab, o Options) (Image, error) {
 	if o.FullPage && (o.Ref != "" || o.Element != "") {
 		return Image{}, fault.Invalidf("fullPage is not supported for element screenshots")
@@ -92,7 +92,7 @@ func TakeScreenshot(ctx context.Context, t *page.Tab, o Options) (Image, error) 
 	return img, nil
 }
 
-// runConcurrently runs something without waiting for the tab's turn. Behind a dialog nothing is drawn.
+// runConcurrently runs do without waiting for a running action. While a dialog is open nothing is drawn, so it fails.
 func runConcurrently(ctx context.Context, t *page.Tab, limit time.Duration, do func(context.Context) error) error {
 	if open := t.Dialogs().Pending; len(open) > 0 {
 		return &page.DialogError{Dialog: open[0]}
@@ -100,10 +100,10 @@ func runConcurrently(ctx context.Context, t *page.Tab, limit time.Duration, do f
 	return t.RunConcurrently(ctx, limit, do)
 }
 
-// pictureArea is an area of the document and how large its pixels are in the picture.
+// pictureArea is the area of the document in the picture, and the picture's scale.
 type pictureArea struct {
-	left, top float64 // its corner: in the document, or in the viewport where places are
-	scale     float64 // pixels for each CSS pixel
+	left, top float64 // corner: in the document, or in the viewport to place labels
+	scale     float64 // pixels per CSS pixel
 }
 
 func (o Options) takePicture(ctx context.Context, t *page.Tab) (Image, error) {
@@ -128,7 +128,7 @@ func (o Options) takePicture(ctx context.Context, t *page.Tab) (Image, error) {
 	return fitImage(ctx, data, o.Type, newSketch(o.Labels, places, v))
 }
 
-// captureRestored takes the picture of a page that is restored afterwards.
+// captureRestored takes the picture; the caller restores the page.
 func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewportGeometry) (data []byte, v pictureArea, places map[string]elementPlace, err error) {
 	v = pictureArea{left: before.Left, top: before.Top, scale: before.Scale * before.DPR}
 	var clip *proto.PageViewport
@@ -148,7 +148,7 @@ func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewpo
 		if err != nil {
 			return nil, v, nil, err
 		}
-		// Places are told in the viewport.
+		// Positions are relative to the viewport.
 		v.left, v.top = v.left-now.X, v.top-now.Y
 	}
 	if o.FullPage {
@@ -160,7 +160,7 @@ func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewpo
 	return data, v, places, err
 }
 
-// clipArea returns the area of the document that a picture shows, and whether that goes beyond the viewport.
+// clipArea returns the area of the document to show, and whether it extends beyond the viewport.
 func (o Options) clipArea(ctx context.Context, t *page.Tab, before viewportGeometry) (*proto.PageViewport, bool, error) {
 	if o.FullPage {
 		if err := hideBars(ctx, t, before); err != nil {
@@ -220,8 +220,8 @@ func hideBars(ctx context.Context, t *page.Tab, before viewportGeometry) error {
 	return err
 }
 
-// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any
-// case, and Chromium draws it smaller with less effort, and up to a size that its textures can hold.
+// sharpnessLimit is the maximum side, in pixels, captured at full size. Larger pictures would be shrunk anyway;
+// Chromium draws them smaller with less effort and within its texture size.
 const sharpnessLimit = 4 * MaxSide
 
 func shrinkFactor(longest float64) float64 {
@@ -231,7 +231,7 @@ func shrinkFactor(longest float64) float64 {
 	return sharpnessLimit / 2 / longest
 }
 
-// captureImage asks Chromium for the picture.
+// captureImage takes the picture.
 func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageViewport, beyond bool) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{
 		Format: proto.PageCaptureScreenshotFormat(o.Type), Clip: clip, CaptureBeyondViewport: beyond,
@@ -246,11 +246,11 @@ func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageV
 // pdfLimit bounds printing.
 const pdfLimit = 60 * time.Second
 
-// errHiddenContent says that a page cannot be printed.
+// errHiddenContent is returned if a page that shows a secret is to be printed.
 var errHiddenContent = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or go to another page")
 
-// PrintPDF prints the page on A4, without margins and with its backgrounds. A page that shows what pictures must not
-// show is not printed.
+// PrintPDF prints the page on A4, without margins and with backgrounds. It fails if the page has areas that pictures
+// must not show.
 func PrintPDF(ctx context.Context, t *page.Tab) ([]byte, error) {
 	const inch = 25.4
 	width, height, none := 210/inch, 297/inch, 0.0
@@ -280,8 +280,8 @@ const (
 	highlightDuration = 2 * time.Second
 )
 
-// Highlight outlines an element of a snapshot for two seconds, scrolled into view, and returns at once. It is an
-// animation: no attribute of the page changes, and it ends by itself.
+// Highlight scrolls an element of a snapshot into view, outlines it for two seconds, and returns at once. It uses an
+// animation, which changes no attribute of the page and ends by itself.
 func Highlight(ctx context.Context, t *page.Tab, ref string) error {
 	if ref == "" {
 		return fault.Invalidf("ref is required")

@@ -17,7 +17,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Screencasts are the live views of the tabs of one browser connection. Make it with [NewScreencasts], give it to
+// Screencasts manages the screencasts of the tabs of one browser connection. Make it with [NewScreencasts], pass it to
 // page.Connect as an observer, and call Close before the connection is closed. It is safe for concurrent use.
 type Screencasts struct {
 	log *slog.Logger
@@ -28,7 +28,7 @@ type Screencasts struct {
 	wg     sync.WaitGroup
 }
 
-// NewScreencasts makes Casts. logger receives what happens out of sight; nil discards it.
+// NewScreencasts returns a Screencasts without viewers. logger receives events that no caller sees; nil discards them.
 func NewScreencasts(logger *slog.Logger) *Screencasts {
 	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	return &Screencasts{log: logger, casts: map[*page.Tab]*screencast{}}
@@ -50,20 +50,20 @@ func (c *Screencasts) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// ErrScreencastOver says that a live view was closed.
+// ErrScreencastOver is returned after the viewer was closed.
 var ErrScreencastOver = errors.New("the live view is closed")
 
-// WatchOptions say what a viewer would like. Viewers of the same tab share one cast, which is as large, as good and as
-// fast as the one who wants most.
+// WatchOptions are the wishes of a viewer. Viewers of the same tab share one screencast with the largest size, quality
+// and frame rate requested.
 type WatchOptions struct {
-	// MaxWidth and MaxHeight bound the pictures, in pixels; 0 means no bound. Pictures keep their proportions.
+	// MaxWidth and MaxHeight bound the pictures, in pixels; 0 means no bound. The aspect ratio is kept.
 	MaxWidth, MaxHeight int
 	// Quality is 1–100; 0 means 70.
 	Quality int
-	// FPS is the largest number of frames for each second; 0 means 10. At most 60.
+	// FPS is the maximum number of frames per second, at most 60; 0 means 10.
 	FPS int
-	// WebP asks for WebP: it is smaller and takes Chromium more time. It is used if the browser can and every viewer
-	// wants it.
+	// WebP asks for WebP, which is smaller and takes Chromium longer. It is used if the browser supports it and every
+	// viewer asks for it.
 	WebP bool
 }
 
@@ -76,7 +76,7 @@ func (o WatchOptions) withDefaults() (WatchOptions, error) {
 	return o, nil
 }
 
-// merge returns options that serve both viewers.
+// merge returns options that satisfy both viewers.
 func (o WatchOptions) merge(p WatchOptions) WatchOptions {
 	larger := func(a, b int) int {
 		if a == 0 || b == 0 {
@@ -92,22 +92,22 @@ func (o WatchOptions) merge(p WatchOptions) WatchOptions {
 
 func (o WatchOptions) interval() time.Duration { return time.Second / time.Duration(o.FPS) }
 
-// Viewer is one viewer's place at a cast. The viewer owns it and closes it; it is for one goroutine at a time, but for
-// Close.
+// Viewer is one viewer of a screencast. The caller of Watch closes it. Except for Close it is not safe for concurrent
+// use.
 type Viewer struct {
 	cast    *screencast
-	hold    *page.Hold // of the person for whom it is; nil for whoever watches
+	hold    *page.Hold // of the person it is for; nil for other viewers
 	options WatchOptions
 	closed  chan struct{}
 	once    sync.Once
 
 	lastSeen  int       // number of the last frame taken
-	notBefore time.Time // not before
+	notBefore time.Time // earliest time of the next frame
 }
 
-// Watch begins to watch a tab; the caller closes the View. ctx bounds the beginning only, and says with [page.HoldOf]
-// who watches: while a person works the page nobody else sees it. The cast survives navigation and crashes, and ends
-// with its last View, with the tab, or with Close.
+// Watch starts watching a tab; the caller closes the Viewer. ctx bounds only the start, and identifies the viewer with
+// [page.HoldOf]: during a takeover only the person in control sees the page. The screencast survives navigation and
+// crashes, and ends with its last Viewer, with the tab, or with Close.
 func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*Viewer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -118,14 +118,14 @@ func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*
 		if err := t.Err(); err != nil && !errors.Is(err, page.ErrTabCrashed) {
 			return nil, fmt.Errorf("watch tab %s: %w", t.ID(), err)
 		}
-		ending, err := c.addViewer(t, v) // a cast outlives the call that begins it
+		ending, err := c.addViewer(t, v) // a screencast outlives this call
 		if err != nil {
 			return nil, err
 		}
 		if ending == nil {
 			break
 		}
-		select { // what runs out must have stopped before the next one starts
+		select { // the old one must have stopped before the next one starts
 		case <-ending:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -145,8 +145,8 @@ func (c *Screencasts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*
 	return v, nil
 }
 
-// addViewer gives a viewer a place at the tab's cast, making one if there is none. If one is about to end it returns
-// what to wait for.
+// addViewer adds a viewer to the tab's screencast, creating one if necessary. If one is ending it returns a channel to
+// wait for.
 func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +177,7 @@ func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{},
 	return nil, nil
 }
 
-// Refresh has those who watch a tab get a new frame, although the page has not changed.
+// Refresh sends a new frame to the viewers of a tab, even if the page has not changed.
 func (c *Screencasts) Refresh(t *page.Tab) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *Screencasts) Refresh(t *page.Tab) {
 	}
 }
 
-// Close ends all casts and waits for them. It is an [io.Closer].
+// Close ends all screencasts and waits for them. It implements [io.Closer].
 func (c *Screencasts) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -198,10 +198,10 @@ func (c *Screencasts) Close() error {
 	return nil
 }
 
-// Next waits for a frame that this viewer has not seen, and returns the latest there is: frames that came while the
-// viewer was busy are passed over. The first call returns at once if the cast has shown anything yet. The error is
-// ctx's cause, [ErrScreencastOver] after Close, or tells that the tab or the browser is gone. The data of a frame are
-// shared: they must not be changed.
+// Next waits for a frame that this viewer has not seen, and returns the latest: frames that came while the viewer was
+// busy are skipped. The first call returns at once if there is a frame. The error is the cause of ctx,
+// [ErrScreencastOver] after Close, or says that the tab or the browser is gone. Viewers share the frame's data and must
+// not change it.
 func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 	if wait := time.Until(v.notBefore); wait > 0 {
 		select {
@@ -232,11 +232,11 @@ func (v *Viewer) Next(ctx context.Context) (Frame, error) {
 	}
 }
 
-// Refresh asks for a new frame although the page has not changed. It does not wait for it: Next does.
+// Refresh requests a new frame, even if the page has not changed. It does not wait; Next does.
 func (v *Viewer) Refresh() { v.cast.restart() }
 
-// Close gives up the place. With the last viewer the cast ends, and Close returns when Chromium has been told. It may
-// be called more than once and at any time.
+// Close stops watching. With the last viewer the screencast ends, and Close returns when Chromium has stopped it. It
+// may be called more than once and at any time.
 func (v *Viewer) Close() {
 	v.once.Do(func() { close(v.closed) })
 	if v.cast.removeViewer(v) {

@@ -10,12 +10,11 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// webPLimit bounds one picture of a film.
+// webPLimit bounds one picture.
 const webPLimit = 15 * time.Second
 
-// TakeWebP returns a picture of a viewport as lossy WebP, with a quality of 1 to 99; a scale under 1 makes it smaller.
-// Chromium's own WebP cannot be drawn over, so if the page has something to cover, the WebP is made from a picture that
-// is already covered.
+// TakeWebP returns a picture of the viewport as lossy WebP, with a quality of 1 to 99; a scale below 1 shrinks it.
+// Since Chromium's WebP cannot be masked, the WebP is made from a masked picture if the page has areas to cover.
 func TakeWebP(ctx context.Context, tab *page.Tab, quality int, scale float64) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatWebp, Quality: &quality}
 	if scale > 0 && scale < 1 {
@@ -29,7 +28,7 @@ func TakeWebP(ctx context.Context, tab *page.Tab, quality int, scale float64) ([
 	if err != nil {
 		return nil, err
 	}
-	if !hides { // if it does by the time that the picture is taken, Capture refuses to give it
+	if !hides { // if it does by then, Capture refuses
 		return tab.Capture(ctx, webPLimit, req)
 	}
 	req.Format, req.Quality = proto.PageCaptureScreenshotFormatPng, nil
@@ -40,7 +39,7 @@ func TakeWebP(ctx context.Context, tab *page.Tab, quality int, scale float64) ([
 	return frame.CallFunction[[]byte](ctx, tab.MainFrame(), webPScript, nil, map[string]any{"png": covered, "quality": float64(quality) / 100})
 }
 
-// webPScript makes WebP of a PNG, in our own world of the page, which the page's scripts cannot look into.
+// webPScript converts a PNG to WebP, in our isolated world, which the page's scripts cannot access.
 const webPScript = `async (_, {png, quality}) => {
 	const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
 	const picture = await createImageBitmap(new Blob([bytes], {type: "image/png"}));

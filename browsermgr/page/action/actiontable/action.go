@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Kind names an action. The names are those of the control API's POST /act. Besides there are those of mouse and keyboard
-// as somebody uses them who sees the screen alone, and those of a window and its tabs.
+// Kind names an action, as in the control API's POST /act. There are also kinds for mouse and keyboard input of callers
+// that only see a picture, and for windows and their tabs.
 type Kind string
 
-// The kinds of [Specs].
+// The kinds in [Specs].
 const (
 	KindClick          Kind = "click"
 	KindClickCoords    Kind = "clickCoords"
@@ -53,12 +53,12 @@ const (
 	KindLinks          Kind = "links"
 )
 
-// Action is one thing to do in a tab. Kind decides which fields count; the others are ignored. [Specs] says what each of
-// them means. Times are milliseconds, coordinates CSS pixels of the viewport; NaN is a coordinate that was not given.
+// Action is one action in a tab. Kind decides which fields apply; the others are ignored. [Specs] describes them. Times
+// are in milliseconds, coordinates in CSS pixels of the viewport; NaN is a missing coordinate.
 type Action struct {
 	Kind     Kind   `json:"kind"`
 	Ref      string `json:"ref,omitempty"`
-	Selector string `json:"selector,omitempty"` // CSS, first match, open shadow roots included
+	Selector string `json:"selector,omitempty"` // CSS, first match, including open shadow roots
 
 	DoubleClick bool     `json:"doubleClick,omitempty"`
 	Button      string   `json:"button,omitempty"`
@@ -69,7 +69,7 @@ type Action struct {
 	EndX        float64  `json:"endX,omitempty"`
 	EndY        float64  `json:"endY,omitempty"`
 	Path        []string `json:"path,omitempty"`
-	ClickCount  int      `json:"clickCount,omitempty"` // DoubleClick is 2
+	ClickCount  int      `json:"clickCount,omitempty"` // 2 for DoubleClick
 	DeltaX      float64  `json:"deltaX,omitempty"`
 	DeltaY      float64  `json:"deltaY,omitempty"`
 
@@ -78,12 +78,12 @@ type Action struct {
 	Slowly bool     `json:"slowly,omitempty"`
 	Clear  bool     `json:"clear,omitempty"`
 	Key    string   `json:"key,omitempty"`
-	Count  int      `json:"count,omitempty"` // 0 is once
+	Count  int      `json:"count,omitempty"` // 0 means once
 	Values []string `json:"values,omitempty"`
-	Fields []Field  `json:"fields,omitempty"` // those without a ref are left out
+	Fields []Field  `json:"fields,omitempty"` // those without a ref are ignored
 
-	Direction string `json:"direction,omitempty"` // down if empty
-	Pixels    int    `json:"pixels,omitempty"`    // most of what is in view if 0
+	Direction string `json:"direction,omitempty"` // empty means down
+	Pixels    int    `json:"pixels,omitempty"`    // 0 means most of what is visible
 
 	StartRef      string `json:"startRef,omitempty"`
 	StartSelector string `json:"startSelector,omitempty"`
@@ -93,30 +93,30 @@ type Action struct {
 	Width  int `json:"width,omitempty"`
 	Height int `json:"height,omitempty"`
 
-	// What a wait waits for is taken in this order, after Text and Selector.
+	// A wait waits for these in this order, after Text and Selector.
 	TimeMs    int    `json:"timeMs,omitempty"`
 	TextGone  string `json:"textGone,omitempty"`
 	URL       string `json:"url,omitempty"`
 	LoadState string `json:"loadState,omitempty"`
 	Fn        string `json:"fn,omitempty"`
 
-	// TimeoutMs bounds the action, see [Action.Limit]. An earlier deadline of the context wins.
+	// TimeoutMs bounds the action; see [Action.Limit]. An earlier deadline of the context applies.
 	TimeoutMs int `json:"timeoutMs,omitempty"`
 }
 
-// Field is one entry of a fill: a text, or true, 1, "1" or "true" for a checkbox, radio or switch that is to be checked.
+// Field is an entry of a fill: a text, or true, 1, "1" or "true" to check a checkbox, radio or switch.
 type Field struct {
 	Ref   string `json:"ref"`
-	Type  string `json:"type,omitempty"`  // checkbox, radio or switch; anything else is text
-	Value any    `json:"value,omitempty"` // string, number or bool; nil is the empty text
+	Type  string `json:"type,omitempty"`  // checkbox, radio or switch; anything else means text
+	Value any    `json:"value,omitempty"` // string, number or bool; nil means empty text
 }
 
-// NamedFields lists the entries of a fill that name an element.
+// NamedFields returns the entries of a fill that name an element.
 func (a Action) NamedFields() []Field {
 	return slices.DeleteFunc(slices.Clone(a.Fields), func(f Field) bool { return strings.TrimSpace(f.Ref) == "" })
 }
 
-// actionFields maps the names of fields to their places in an [Action].
+// actionFields maps field names to their indexes in [Action].
 var actionFields = sync.OnceValue(func() map[string]int {
 	t := reflect.TypeFor[Action]()
 	fields := make(map[string]int, t.NumField())
@@ -127,8 +127,7 @@ var actionFields = sync.OnceValue(func() map[string]int {
 	return fields
 })
 
-// Value returns a field by its name: a string, bool, int, float64, []string or []Field. It is nil where there is no such
-// field.
+// Value returns a field by its name: a string, bool, int, float64, []string or []Field; nil if there is no such field.
 func (a Action) Value(name string) any {
 	i, ok := actionFields()[name]
 	if !ok {
@@ -137,10 +136,10 @@ func (a Action) Value(name string) any {
 	return reflect.ValueOf(a).Field(i).Interface()
 }
 
-// has reports whether a value is given for the field.
+// has reports whether the field has a value.
 func (a Action) has(p Param) bool { return isGiven(p, a.Value(p.Name)) }
 
-// isGiven reports whether a value says something. A text that is none of the values it may have does not.
+// isGiven reports whether a value is present. A text that is not in Enum counts as absent.
 func isGiven(p Param, v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -164,11 +163,11 @@ func isGiven(p Param, v any) bool {
 	return false
 }
 
-// MaxInteger is the largest whole number that every client can tell from its neighbours.
+// MaxInteger is the largest integer that every client can represent exactly (Number.MAX_SAFE_INTEGER).
 const MaxInteger = 1<<53 - 1
 
-// ScalarText writes out a decoded text, number or boolean; false for anything else. Whole numbers are written without an
-// exponent.
+// ScalarText formats a decoded text, number or boolean; ok is false for anything else. Integers are formatted without
+// an exponent.
 func ScalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -198,8 +197,8 @@ func formatNumber(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// ParseBool reads true or false, given as such or as "true", "1", "yes", "false", "0", "no" in any case. A JSON number is
-// neither.
+// ParseBool parses a boolean, or one of the texts "true", "1", "yes", "false", "0", "no", ignoring case. A JSON number
+// is neither.
 func ParseBool(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -215,8 +214,8 @@ func ParseBool(v any) (value, ok bool) {
 	return false, false
 }
 
-// ParseNumber reads a finite number. given is false for nil and for blank texts. Texts are a sign and digits, with a
-// fraction unless whole: no exponent, no other base, no unit.
+// ParseNumber parses a finite number. given is false for nil and blank texts. A text must be a sign and digits, with a
+// fraction unless whole: no exponent, other base or unit.
 func ParseNumber(v any, whole bool) (n float64, given, ok bool) {
 	switch v := v.(type) {
 	case nil:
@@ -256,7 +255,7 @@ func isDecimal(text string, whole bool) bool {
 	return strings.Trim(before+after, "0123456789") == ""
 }
 
-// ParseInteger reads a whole number from least up, see [ParseNumber].
+// ParseInteger parses an integer not below least; see [ParseNumber].
 func ParseInteger(v any, least float64) (n int, given, ok bool) {
 	f, given, ok := ParseNumber(v, true)
 	if !given || !ok || f != math.Trunc(f) || f < least || f > MaxInteger {
@@ -265,7 +264,7 @@ func ParseInteger(v any, least float64) (n int, given, ok bool) {
 	return int(f), true, true
 }
 
-// Limit returns how long the action may take.
+// Limit returns the time limit of the action.
 func (a Action) Limit() time.Duration {
 	s, ok := a.spec()
 	if !ok {
@@ -288,7 +287,8 @@ func (a Action) Limit() time.Duration {
 	return time.Duration(steps)*a.StepLimit() + added
 }
 
-// Conditions counts what has the limit to itself: what a wait waits for besides time, or the fields of a fill.
+// Conditions counts the steps that have the full limit each: the conditions of a wait except time, or the fields of a
+// fill.
 func (a Action) Conditions() int {
 	s, ok := a.spec()
 	if !ok {
@@ -307,8 +307,8 @@ func (a Action) Conditions() int {
 	return n
 }
 
-// StepLimit is how long each condition of a wait may take, each field of a fill, and of other actions the looking for
-// their element.
+// StepLimit returns the time limit of each condition of a wait, each field of a fill or, for other actions, finding the
+// element.
 func (a Action) StepLimit() time.Duration {
 	limit := interaction
 	if s, ok := a.spec(); ok && s.Limit != (Limit{}) {
@@ -320,29 +320,29 @@ func (a Action) StepLimit() time.Duration {
 	return min(max(milliseconds(a.TimeoutMs, 1), shortestLimit), limit.Longest)
 }
 
-// spec is the description of the action, wherever it can be asked for.
+// spec returns the description of the action, for any surface.
 func (a Action) spec() (*Spec, bool) { return Lookup(API|Window, a.Kind) }
 
-// milliseconds is n milliseconds so many times, but not more than an hour.
+// milliseconds returns n milliseconds multiplied by times, at most an hour.
 func milliseconds(n, times int) time.Duration {
 	ms := max(0, float64(n)*float64(times))
 	return time.Duration(min(ms, float64(time.Hour.Milliseconds()))) * time.Millisecond
 }
 
-// GuardTime is how long a server watches after each action for navigations that it led to.
+// GuardTime is how long a server watches for navigations after each action.
 const GuardTime = 250 * time.Millisecond
 
-// Wait bounds the answer to a request to act.
+// Wait bounds the time until the response to a request of POST /act.
 type Wait struct {
-	Actions  int           // a batch counts as those in it
-	Limit    time.Duration // of all actions, one after the other
-	Explicit bool          // the request itself says how long
+	Actions  int           // including those in batches
+	Limit    time.Duration // of all actions in sequence
+	Explicit bool          // set by the request itself
 }
 
-// Total is the time of the actions and of what follows each of them.
+// Total returns the time for all actions and their GuardTime.
 func (w Wait) Total() time.Duration { return w.Limit + time.Duration(w.Actions)*GuardTime }
 
-// WaitFor tells how long a server may take for the body of a request to act. What a server refuses counts little.
+// WaitFor returns how long a server may take for the body of a request of POST /act. Invalid actions count little.
 func WaitFor(body map[string]any) Wait {
 	var w Wait
 	w.add(body, 0)
@@ -362,7 +362,7 @@ func (w *Wait) add(body map[string]any, depth int) {
 	}
 	a := Action{Kind: Kind(kind)}
 	if s, ok := Lookup(API, a.Kind); ok {
-		values, _ := s.Read(API, body) // the server tells what is wrong
+		values, _ := s.Read(API, body) // the server reports errors
 		a = s.Action(values)
 	}
 	w.Explicit = w.Explicit || a.TimeoutMs > 0 || a.TimeMs > 0

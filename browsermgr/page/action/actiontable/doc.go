@@ -1,6 +1,7 @@
-// Package actiontable describes every action on a browser once: its kind, its fields with their types and limits, how long
-// it may take, and the words that explain it. The control API and its OpenAPI document, the browser tool, the agent's
-// tools, the command line and the waits of clients are made from [Specs]. To add an action, add a row and what performs it.
+// Package actiontable describes every browser action once: its kind, its fields with their types and limits, its time
+// limit, and its documentation. The control API and its OpenAPI document, the browser tool, the agents' tools, the
+// command line and clients' timeouts are generated from [Specs]. To add an action, add a row and the code that performs
+// it.
 //
-// It performs nothing and knows no browser, so that clients can link it.
+// The package performs nothing and does not depend on a browser, so that clients can link it.
 package actiontable

@@ -11,35 +11,35 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Values are fields by name, each of the type of its field: string, bool, int, float64, []string, []Field, or []any for
-// requests. Those that were not given are not there.
+// Values are field values by name, each of its field's type: string, bool, int, float64, []string, []Field, or []any
+// for requests. Absent fields are missing.
 type Values map[string]any
 
-// Text returns a text, or "".
+// Text returns a text; "" if absent.
 func (v Values) Text(name string) string {
 	s, _ := v[name].(string)
 	return s
 }
 
-// Bool returns a flag; false if it was not given.
+// Bool returns a flag; false if absent.
 func (v Values) Bool(name string) bool {
 	b, _ := v[name].(bool)
 	return b
 }
 
-// Int returns a whole number, or 0.
+// Int returns an integer; 0 if absent.
 func (v Values) Int(name string) int {
 	n, _ := v[name].(int)
 	return n
 }
 
-// Texts returns a list of texts.
+// Texts returns a list of texts; nil if absent.
 func (v Values) Texts(name string) []string {
 	list, _ := v[name].([]string)
 	return list
 }
 
-// Read finds the kind and reads what was given for it, see [Spec.Read].
+// Read finds the kind and reads its fields; see [Spec.Read].
 func Read(in Surface, kind Kind, given map[string]any) (*Spec, Values, error) {
 	s, ok := Lookup(in, kind)
 	if !ok {
@@ -49,9 +49,9 @@ func Read(in Surface, kind Kind, given map[string]any) (*Spec, Values, error) {
 	return s, values, err
 }
 
-// Read brings what was given for an action to the types of its fields. A null counts as absent. The API leaves out what it
-// does not know and what is of another type, but for malformed numbers; the window refuses both. The error wraps
-// [fault.ErrInvalid] and is the first; the values are those that could be read.
+// Read converts the given values to the types of the action's fields. null counts as absent. For the API, unknown
+// fields and values of the wrong type are ignored, except malformed numbers; for the window both are errors. The error
+// wraps [fault.ErrInvalid] and is the first one; the result holds the values that could be read.
 func (s *Spec) Read(in Surface, given map[string]any) (Values, error) {
 	r := reader{kind: s.Kind, strict: in == Window, values: Values{}}
 	params := s.ParamsIn(in)
@@ -63,7 +63,7 @@ func (s *Spec) Read(in Surface, given map[string]any) (Values, error) {
 			r.read(p, v)
 		}
 		if p.Type == Coordinate && r.values[p.Name] == nil {
-			r.values[p.Name] = math.NaN() // which no check accepts
+			r.values[p.Name] = math.NaN() // which fails every check
 		}
 	}
 	if r.err == nil {
@@ -113,7 +113,7 @@ func (r *reader) refuseUnknown(params []Param, given map[string]any) {
 	}
 }
 
-// read takes one value. Of another type it is refused, if that is strict, and otherwise absent.
+// read reads one value. A value of the wrong type is an error if strict, and otherwise counts as absent.
 func (r *reader) read(p Param, given any) {
 	value, want := parse(p, given, r.strict)
 	switch {
@@ -141,8 +141,8 @@ func badChoice(kind Kind, p Param, text string) string {
 	return fmt.Sprintf("%s %s %q: use %s or %s", kind, p.Name, text, strings.Join(p.Enum[:last], ", "), p.Enum[last])
 }
 
-// parse brings a value to the type of its field; want says what was expected in place of one that does not fit. Both are
-// empty for what counts as absent.
+// parse converts a value to its field's type; want says what was expected if it does not fit. Both are empty for a
+// value that counts as absent.
 func parse(p Param, v any, strict bool) (value any, want string) {
 	switch p.Type {
 	case Bool:
@@ -154,7 +154,7 @@ func parse(p Param, v any, strict bool) (value any, want string) {
 		return wholeNumber(v, 0, "a non-negative integer.")
 	case Positive:
 		return wholeNumber(v, 1, "a positive integer.")
-	case Size: // which may be is for Check
+	case Size: // Check reports a missing one
 		return wholeNumber(v, -MaxInteger, "an integer.")
 	case Number, Coordinate:
 		n, given, ok := ParseNumber(v, false)
@@ -197,7 +197,7 @@ func wholeNumber(v any, least float64, want string) (any, string) {
 	return n, ""
 }
 
-// parseTexts reads a list of texts. If it is strict, a single text is a list of one, and what is no text is refused.
+// parseTexts reads a list of texts. If strict, a single text is a list of one, and other types are errors.
 func parseTexts(v any, verbatim, strict bool) (any, string) {
 	const want = "a list of strings"
 	items, ok := v.([]any)
@@ -226,7 +226,7 @@ func parseTexts(v any, verbatim, strict bool) (any, string) {
 	return texts, ""
 }
 
-// parseEntries reads the fields of a fill. Those without a ref are dropped.
+// parseEntries reads the entries of a fill. Those without a ref are dropped.
 func parseEntries(v any) (any, string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -256,7 +256,7 @@ func parseEntries(v any) (any, string) {
 	return fields, ""
 }
 
-// Action is an action of the kind with these values.
+// Action returns an action of the kind with these values.
 func (s *Spec) Action(values Values) Action {
 	a := Action{Kind: s.Kind}
 	fields := reflect.ValueOf(&a).Elem()
@@ -268,8 +268,8 @@ func (s *Spec) Action(values Values) Action {
 	return a
 }
 
-// Check reports the first thing about an action that the table does not allow, as an error that wraps [fault.ErrInvalid].
-// The syntax of refs, keys and modifiers is left to who performs it.
+// Check returns the first violation of the table in an action, wrapping [fault.ErrInvalid]. The syntax of refs, keys
+// and modifiers is checked when the action is performed.
 func (a Action) Check() error {
 	s, ok := a.spec()
 	if !ok {
@@ -283,14 +283,14 @@ func (a Action) Check() error {
 	return need(s.Kind, s.Params, s.Needs, a.has)
 }
 
-// UnknownKind is the error for a kind that cannot be asked for there.
+// UnknownKind returns the error for a kind that is not available at that surface.
 func UnknownKind(in Surface, kind Kind) error {
 	kinds := Kinds(in)
 	slices.Sort(kinds)
 	return fault.Invalidf("kind is required: use one of %s; got %q", strings.Join(kinds, ", "), kind)
 }
 
-// need reports the first group of fields of which none is given.
+// need returns an error for the first group of fields of which none is given.
 func need(kind Kind, params []Param, groups [][]string, given func(Param) bool) error {
 	for _, group := range groups {
 		if slices.ContainsFunc(params, func(p Param) bool { return slices.Contains(group, p.Name) && given(p) }) {
@@ -304,7 +304,7 @@ func need(kind Kind, params []Param, groups [][]string, given func(Param) bool) 
 	return nil
 }
 
-// checkParam checks the value of parameter i. What several of the same type have in common is said of all of them.
+// checkParam checks the value of parameter i. Some errors name all fields of the same type and maximum.
 func (a Action) checkParam(s *Spec, i int, p Param) error {
 	alike := func() string {
 		var names []string
@@ -341,7 +341,7 @@ func (a Action) checkParam(s *Spec, i int, p Param) error {
 			return fault.Invalidf("%s %s must not exceed %d", s.Kind, alike(), p.Max)
 		}
 	case string:
-		// The field of another surface may allow more.
+		// Another surface may allow more values for the field.
 		allowed := func(q Param) bool { return q.Name == p.Name && slices.Contains(q.Enum, v) }
 		if p.Enum != nil && v != "" && !p.Ignored && !slices.ContainsFunc(s.Params, allowed) {
 			return fault.Invalidf("%s", badChoice(s.Kind, s.Params[i], v))
@@ -350,5 +350,5 @@ func (a Action) checkParam(s *Spec, i int, p Param) error {
 	return nil
 }
 
-// IsCoordinate reports whether v can be a coordinate of the viewport.
+// IsCoordinate reports whether v is a valid coordinate in the viewport.
 func IsCoordinate(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }

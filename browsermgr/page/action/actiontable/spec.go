@@ -9,48 +9,48 @@ import (
 	"time"
 )
 
-// Spec describes one kind of action.
+// Spec describes a kind of action.
 type Spec struct {
 	Kind   Kind
-	About  string     // what it does, for people and models
-	In     Surface    // where it can be asked for; 0 is everywhere
-	Params []Param    // what it takes besides kind and targetId
-	Needs  [][]string // of each group at least one has to be given
-	Limit  Limit      // zero: what it consists of has its own
+	About  string     // description for people and models
+	In     Surface    // where it is available; 0 means everywhere
+	Params []Param    // fields besides kind and targetId
+	Needs  [][]string // at least one field of each group is required
+	Limit  Limit      // zero: the actions in it have their own
 
-	AtPoint  bool // it means what is at a point or has the focus, rather than an element of a snapshot
-	MayClose bool // a page may answer it by closing itself
+	AtPoint  bool // it applies to a point or the focus rather than an element of a snapshot
+	MayClose bool // a page may close itself in response
 
 	Sketch string // its main fields, for the description of the browser tool
 
-	Command string   // its command on the command line; "" for none
-	Args    []string // the fields that are arguments of the command rather than flags, in order
+	Command string   // command of the command line; "" for none
+	Args    []string // fields that are arguments of the command rather than flags, in order
 
-	Tool       string   // what agents know it as; "" for those that they do not have
-	ToolFields []string // the fields that they may give; those with a "!" they have to
-	Label      string   // one line for people, see [Spec.Describe]
-	ByRef      bool     // it does by refs what a mouse does badly: agents that see pictures have it, too
+	Tool       string   // name of the agents' tool; "" for none
+	ToolFields []string // fields of that tool; those with "!" are required
+	Label      string   // one line for people; see [Spec.Describe]
+	ByRef      bool     // easier with refs than with a mouse, so agents that see pictures have it too
 }
 
-// Limit says how long an action may take: by default, and at the most when it says so itself.
+// Limit is the time limit of an action: the default, and the maximum that a request may set.
 type Limit struct{ Default, Longest time.Duration }
 
-// shortestLimit is the least that an action can ask for.
+// shortestLimit is the minimum that a request may set.
 const shortestLimit = 500 * time.Millisecond
 
-// Limits of a batch, all batches in it included.
+// Limits of a batch, including nested ones.
 const (
 	MaxBatchActions = 100
 	MaxBatchDepth   = 5
 )
 
-// Surface names a place where actions are asked for.
+// Surface is an interface through which actions are requested.
 type Surface uint8
 
-// The surfaces.
+// Values of Surface.
 const (
-	API    Surface = 1 << iota // POST /act, and who speaks with it
-	Window                     // a window of browsermgr, with arguments from a model
+	API    Surface = 1 << iota // POST /act and its clients
+	Window                     // a browsermgr.Window, with arguments from a model
 )
 
 func (s Surface) covers(in Surface) bool { return s == 0 || s&in != 0 }
@@ -58,20 +58,20 @@ func (s Surface) covers(in Surface) bool { return s == 0 || s&in != 0 }
 // Type is the type of a field.
 type Type int
 
-// The types. Texts lose the space around them unless the type says otherwise.
+// Values of Type. Surrounding space is removed from texts unless the type says otherwise.
 const (
 	Text          Type = iota
-	Verbatim           // text with the space around it
-	Key                // a key or chord; a single space is the space bar
+	Verbatim           // text with its surrounding space
+	Key                // a key or chord; a single space means the space bar
 	Ref                // of an element in a snapshot
 	Selector           // CSS
 	Bool               // true or false
-	Natural            // a whole number, not below zero
-	Positive           // a whole number above zero
-	Size               // a whole number above zero that cannot be left out
+	Natural            // an integer, not negative
+	Positive           // an integer above zero
+	Size               // a required integer above zero
 	Number             // any finite number
-	Coordinate         // a finite number, not below zero, that cannot be left out
-	Texts              // texts; blank ones are dropped
+	Coordinate         // a required finite number, not negative
+	Texts              // texts without blank ones
 	VerbatimTexts      // texts as they are
 	Modifiers          // names of modifier keys
 	Points             // "x, y" each
@@ -80,8 +80,8 @@ const (
 	Request            // an action
 )
 
-// String is the type in words of JSON: string, boolean, integer, number, object, array (of strings) or objects (an array of
-// them).
+// String returns the type's name for JSON: string, boolean, integer, number, object, array (of strings) or objects (an
+// array of objects).
 func (t Type) String() string {
 	switch t {
 	case Bool:
@@ -101,14 +101,14 @@ func (t Type) String() string {
 	}
 }
 
-// Effect tells how a field counts toward the time that its action may take.
+// Effect says how a field affects the time limit of its action.
 type Effect int
 
-// The effects.
+// Values of Effect.
 const (
 	NoEffect Effect = iota
-	AddsTime        // its milliseconds are added, as often as the action is repeated
-	HasLimit        // it has the limit to itself, as has each entry of a list
+	AddsTime        // its milliseconds are added for each repetition of the action
+	HasLimit        // it, or each entry of a list, has the full limit
 )
 
 // Param is one field of an action.
@@ -116,18 +116,18 @@ type Param struct {
 	Name     string
 	Type     Type
 	About    string
-	Required bool     // it has to be there, though it may be empty
-	Enum     []string // the values that it may have
-	Ignored  bool     // a value that is not in Enum counts as none
-	Max      int      // the largest number, by magnitude; 0 is any
-	In       Surface  // where it can be given; 0 is wherever its action can
+	Required bool     // must be present, but may be empty
+	Enum     []string // allowed values
+	Ignored  bool     // a value that is not in Enum counts as absent
+	Max      int      // maximum absolute value; 0 means none
+	In       Surface  // where it is available; 0 means wherever its action is
 	Effect   Effect
-	PerRune  time.Duration // added for each character
-	OnlyIf   string        // the flag without which PerRune does not count
-	flag     string        // on the command line, where it does not follow from Name
+	PerRune  time.Duration // added to the limit for each character
+	OnlyIf   string        // flag that must be set for PerRune to apply
+	flag     string        // flag on the command line, if it cannot be derived from Name
 }
 
-// Flag is the name of the field on the command line, such as delay-ms.
+// Flag returns the name of the field's flag on the command line, such as delay-ms.
 func (p Param) Flag() string {
 	if p.flag != "" {
 		return p.flag
@@ -143,7 +143,7 @@ func (p Param) Flag() string {
 	return b.String()
 }
 
-// Schema describes a value of the field as JSON Schema does.
+// Schema returns the JSON Schema of the field's values.
 func (p Param) Schema() map[string]any {
 	schema := map[string]any{"type": p.Type.String()}
 	switch p.Type.String() {
@@ -169,7 +169,7 @@ func (p Param) Schema() map[string]any {
 	return schema
 }
 
-// Specs lists all actions, the usual ones first. The list and what it holds is not to be changed.
+// Specs lists all actions, the common ones first. The caller must not modify the list.
 var Specs = sync.OnceValue(func() []Spec {
 	specs := table()
 	for i := range specs {
@@ -180,7 +180,7 @@ var Specs = sync.OnceValue(func() []Spec {
 	return specs
 })
 
-// Lookup returns the description of a kind that can be asked for there.
+// Lookup returns the description of a kind available at that surface.
 func Lookup(in Surface, kind Kind) (*Spec, bool) {
 	i := slices.IndexFunc(Specs(), func(s Spec) bool { return s.Kind == kind && s.In.covers(in) })
 	if i < 0 {
@@ -189,10 +189,10 @@ func Lookup(in Surface, kind Kind) (*Spec, bool) {
 	return &Specs()[i], true
 }
 
-// OnPage reports whether the action is one on the page itself, rather than on its window or several in a row.
+// OnPage reports whether the action applies to the page itself, rather than to its window, and is not a batch.
 func (s *Spec) OnPage() bool { return s.Limit != (Limit{}) }
 
-// Kinds lists the kinds that can be asked for there.
+// Kinds lists the kinds available at that surface.
 func Kinds(in Surface) []string {
 	var kinds []string
 	for _, s := range Specs() {
@@ -203,7 +203,7 @@ func Kinds(in Surface) []string {
 	return kinds
 }
 
-// ParamsIn lists what the action takes there.
+// ParamsIn lists the fields of the action at that surface.
 func (s *Spec) ParamsIn(in Surface) []Param {
 	return slices.DeleteFunc(slices.Clone(s.Params), func(p Param) bool { return !p.In.covers(in) })
 }
@@ -217,12 +217,12 @@ func (s *Spec) Param(in Surface, name string) (Param, bool) {
 	return s.Params[i], true
 }
 
-// TakesSelector reports whether elements can be named to the action by CSS.
+// TakesSelector reports whether the action accepts CSS selectors.
 func (s *Spec) TakesSelector(in Surface) bool {
 	return slices.ContainsFunc(s.ParamsIn(in), func(p Param) bool { return p.Type == Selector || p.Type == Requests })
 }
 
-// Tools lists the actions that agents have, each with the fields that they may give alone.
+// Tools lists the actions that agents have, each with only the fields of its tool.
 var Tools = sync.OnceValue(func() []Spec {
 	var tools []Spec
 	for _, s := range Specs() {
@@ -248,7 +248,7 @@ var Tools = sync.OnceValue(func() []Spec {
 	return tools
 })
 
-// ObjectSchema describes an object with these fields and no others as JSON Schema does.
+// ObjectSchema returns the JSON Schema of an object with exactly these fields.
 func ObjectSchema(params []Param) json.RawMessage {
 	props, required := make(map[string]any, len(params)), []string{}
 	for _, p := range params {
@@ -268,8 +268,8 @@ func ObjectSchema(params []Param) json.RawMessage {
 
 var labelField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*?)(\w+)\}`) })
 
-// Describe returns the label with the values in their places: {in ref} is "in" and what show makes of the ref, or nothing if
-// no ref is given. A list is shown text by text.
+// Describe returns the label with values inserted: {in ref} becomes "in" and what show returns for the ref, or nothing
+// if there is no ref. Elements of a list are shown one by one.
 func (s *Spec) Describe(values Values, show func(p Param, text string) string) string {
 	return labelField().ReplaceAllStringFunc(s.Label, func(field string) string {
 		m := labelField().FindStringSubmatch(field)
@@ -292,8 +292,8 @@ func (s *Spec) Describe(values Values, show func(p Param, text string) string) s
 	})
 }
 
-// Union lists every field of these kinds once, as one flat object needs them. What is said about a field begins with the
-// kinds that take it, unless most do.
+// Union lists every field of these kinds once, for one flat object. The description of a field begins with the kinds
+// that have it, unless most do.
 func Union(in Surface, kinds []string) []Param {
 	var union []Param
 	users := map[string][]string{}
@@ -328,7 +328,7 @@ func Union(in Surface, kinds []string) []Param {
 	return union
 }
 
-// addAbout adds what a kind says about a field to what others say about it.
+// addAbout adds a kind's description of a field to those of others.
 func addAbout(said []string, kind, about string) []string {
 	for i, s := range said {
 		if kinds, same := strings.CutSuffix(s, ": "+about); same {

@@ -2,20 +2,20 @@ package actiontable
 
 import "time"
 
-// The limits. Longer ones are for what waits for the page rather than for an element.
+// Time limits of actions. The longer ones are for actions that wait for the page rather than for an element.
 var (
 	interaction = Limit{Default: 8 * time.Second, Longest: 60 * time.Second}
 	waiting     = Limit{Default: 20 * time.Second, Longest: 120 * time.Second}
 )
 
-// Pauses and allowances for each character that is typed.
+// Pauses between typed characters, and time allowed for each.
 const (
-	// SlowKey is the pause between the keys of somebody who types slowly.
+	// SlowKey is the pause between keys of slow typing.
 	SlowKey = 75 * time.Millisecond
 	fastKey = 10 * time.Millisecond
 )
 
-// LoadStates are what can be waited for of a load; other words count as none.
+// LoadStates are the load states to wait for.
 var LoadStates = []string{"load", "domcontentloaded", "networkidle"}
 
 var (
@@ -23,7 +23,7 @@ var (
 	fiveButtons  = []string{"left", "right", "middle", "back", "forward"}
 )
 
-// Fields that several kinds have.
+// Fields of several kinds.
 var (
 	ref         = Param{Name: "ref", Type: Ref, About: "element of the last snapshot, such as e12"}
 	selector    = Param{Name: "selector", Type: Selector, About: "element by CSS, in place of ref"}
@@ -43,7 +43,7 @@ var (
 	byKey     = [][]string{{"key"}}
 )
 
-// with returns a field under another name, with another limit, or for another surface.
+// with returns a copy of the field with a change.
 func (p Param) with(change func(*Param)) Param {
 	change(&p)
 	return p
@@ -54,7 +54,7 @@ func (p Param) upTo(most int) Param     { return p.with(func(p *Param) { p.Max =
 func (p Param) about(s string) Param    { return p.with(func(p *Param) { p.About = s }) }
 func (p Param) named(name string) Param { return p.with(func(p *Param) { p.Name = name }) }
 
-// table returns the one description of all actions.
+// table returns the descriptions of all actions.
 func table() []Spec { //nolint:funlen // a table
 	maxDelay := held.upTo(5000)
 	return []Spec{
