@@ -20,11 +20,11 @@ import (
 	"golang.org/x/term"
 )
 
-// errNoTerminal says that there is no terminal to ask at.
+// errNoTerminal means that there is no terminal to ask questions on.
 var errNoTerminal = errors.New("there is no terminal to ask at")
 
-// openTerminal opens the terminal for answers. Where what is read or shown is not the
-// terminal, nobody is there to be asked: [errNoTerminal].
+// openTerminal opens the terminal for answers. If standard input or error is not a terminal, nobody can be asked, and
+// the error is [errNoTerminal].
 func openTerminal() (io.ReadCloser, error) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil, errNoTerminal
@@ -35,7 +35,7 @@ func openTerminal() (io.ReadCloser, error) {
 // answerFunc answers the question with that id.
 type answerFunc func(ctx context.Context, id string, a approval.Answer) error
 
-// questioner brings the questions of a task before somebody until it is closed.
+// questioner asks someone the questions of a task until it is closed.
 type questioner interface {
 	HandleEvent(ev approval.Event)
 	Close() error
@@ -52,8 +52,8 @@ type approvalPrompter struct {
 	quit       context.CancelFunc
 }
 
-// startApprovalPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is
-// typed to the question with that id. The caller calls Close.
+// startApprovalPrompter starts asking questions on out and reading answers from in, which it closes at the end;
+// answer sends an answer. The caller calls Close.
 func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer answerFunc) *approvalPrompter {
 	p := &approvalPrompter{in: in, out: out, answer: answer, events: make(chan approval.Event, 64)}
 	ctx, p.quit = context.WithCancel(ctx)
@@ -63,7 +63,7 @@ func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer,
 	return p
 }
 
-// HandleEvent takes an event of the desk. It does not block: a terminal has one question at a time.
+// HandleEvent handles an event of the approval queue. It does not block: questions are shown one at a time.
 func (p *approvalPrompter) HandleEvent(ev approval.Event) {
 	select {
 	case p.events <- ev:
@@ -71,7 +71,7 @@ func (p *approvalPrompter) HandleEvent(ev approval.Event) {
 	}
 }
 
-// Close stops asking, and waits until nothing is read any more.
+// Close stops asking, and waits until the reader has ended.
 func (p *approvalPrompter) Close() error {
 	p.quit()
 	err := p.in.Close()
@@ -90,7 +90,7 @@ func (p *approvalPrompter) readLines(ctx context.Context, lines chan<- string) {
 	}
 }
 
-// promptLoop shows the questions one after the other. What is typed when there is none is nobody's answer.
+// promptLoop shows the questions one after another. Input while there is no question is discarded.
 func (p *approvalPrompter) promptLoop(ctx context.Context, lines <-chan string) {
 	var open []approval.Question
 	for {
@@ -111,7 +111,7 @@ func (p *approvalPrompter) promptLoop(ctx context.Context, lines <-chan string) 
 	}
 }
 
-// updateOpen adds a question, or takes away one that is over.
+// updateOpen adds a question, or removes one that is closed.
 func (p *approvalPrompter) updateOpen(open []approval.Question, ev approval.Event) []approval.Question {
 	for i, q := range open {
 		if q.ID != ev.Question.ID {

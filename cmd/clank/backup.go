@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// passphraseName is the secret of the environment that encrypts and opens backups.
+// passphraseName is the environment variable with the passphrase of backups.
 const passphraseName = "CLANK_BACKUP_PASSPHRASE"
 
 const backupHelp = `Writes what clank keeps into one file: settings, sessions and tasks, watches, scripts, tokens, the
@@ -96,7 +96,7 @@ func newRestoreCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// homeAndFile returns the home, which is not made, and the absolute path of a file.
+// homeAndFile returns the home, without creating it, and the absolute path of a file.
 func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
 	dir, err := client.HomeDir(e.Getenv)
 	if err != nil {
@@ -106,7 +106,7 @@ func homeAndFile(e *commandEnv, name string) (*server.Home, string, error) {
 	return &server.Home{Dir: dir}, file, err
 }
 
-// readPassphrase returns the passphrase of a backup. A new one is asked for twice.
+// readPassphrase returns the passphrase of a backup. A new one must be entered twice.
 func readPassphrase(e *commandEnv, fresh bool) (string, error) {
 	given, err := settings.ReadSecret(passphraseName, e.Getenv)
 	if err != nil || given.IsSet() {

@@ -23,14 +23,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// taskRunner runs a task to its end: in this process, or in a server that is already there.
+// taskRunner runs tasks, in this process or in a running server.
 type taskRunner interface {
-	// Run calls watch with what happens, one event at a time. When ctx ends the task is stopped.
+	// Run runs a task and calls watch with its events, one at a time. When ctx ends it stops the task.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 	View(ctx context.Context, taskID string, n int) (llm.Image, error)
-	// SendFile takes a file for a task.
+	// SendFile stores a file for a task.
 	SendFile(ctx context.Context, name string, r io.Reader) (sessions.File, error)
-	// Download returns a file that a page has offered to a task. The caller closes it.
+	// Download returns a file that a task downloaded. The caller closes it.
 	Download(ctx context.Context, taskID string, f sessions.File) (io.ReadCloser, error)
 	Close(ctx context.Context) error
 }
@@ -90,7 +90,7 @@ func newBrowseCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// add adds the flags that a task and a script have.
+// add adds the flags common to tasks and scripts.
 func (f *browseFlags) add(c *cobra.Command) {
 	fs := c.Flags()
 	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
@@ -102,7 +102,7 @@ func (f *browseFlags) add(c *cobra.Command) {
 	addAllowFlag(c, &f.allow)
 }
 
-// buildTask is what the command line asks for. words are a task, or the values of the script.
+// buildTask returns the task for the command line. words are a prompt, or the values of the script.
 func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, err error) {
 	words = strings.TrimSpace(words)
 	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
@@ -124,21 +124,21 @@ func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, er
 	return t, nil
 }
 
-// runTask runs the task to its end and prints what came of it.
+// runTask runs the task to its end and prints the result.
 func (f browseFlags) runTask(ctx context.Context, e *commandEnv, task sessions.Task) error {
 	r, err := openTaskRunner(ctx, e)
 	if err != nil {
 		return err
 	}
 	rec, err := f.runAndPrint(ctx, e, r, task)
-	closeErr := r.Close(e.AbortContext) // the end is bounded by what the person still waits for, not by what was interrupted
+	closeErr := r.Close(e.AbortContext) // the task's context may already be interrupted
 	if err = errors.Join(err, closeErr); err != nil {
 		return err
 	}
 	return exitErrorOf(rec)
 }
 
-// checkScreenshot finds out before the work begins that FILE can be written.
+// checkScreenshot checks in advance that the screenshot file can be written.
 func (f browseFlags) checkScreenshot() error {
 	if f.screenshot == "" {
 		return nil
@@ -150,7 +150,7 @@ func (f browseFlags) checkScreenshot() error {
 	return nil
 }
 
-// runAndPrint runs the task and prints what came of it.
+// runAndPrint runs the task and prints the result.
 func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunner, task sessions.Task) (sessions.TaskRecord, error) {
 	p := newProgressPrinter(e.Stderr)
 	lastView := 0
@@ -169,22 +169,22 @@ func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunne
 	if err != nil {
 		return rec, taskStartError(ctx, err)
 	}
-	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil { // a stopped task has a last picture too
+	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil { // a stopped task has a last screenshot as well
 		return rec, err
 	}
 	saved, err := f.saveDownloads(e.AbortContext, r, rec)
 	return rec, errors.Join(f.printOutcome(e, rec, saved), err)
 }
 
-// taskStartError returns the error shown to a person when a task was not accepted.
+// taskStartError returns the error to show if a task was not accepted.
 func taskStartError(ctx context.Context, err error) error {
 	if c := cancel.CauseOf(ctx, err); c != nil {
-		return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // the sentence is all that is left to tell
+		return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // only the text is shown
 	}
 	return err
 }
 
-// splitAllow returns the classes of actions that a flag names.
+// splitAllow returns the action classes in the value of a flag.
 func splitAllow(allow string) []string {
 	return strings.FieldsFunc(allow, func(r rune) bool { return r == ',' || r == ' ' })
 }
@@ -194,7 +194,7 @@ func addAllowFlag(c *cobra.Command, allow *string) {
 	c.Flags().StringVar(allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
 }
 
-// checkAllow refuses what is no class.
+// checkAllow returns an error for an unknown action class.
 func checkAllow(allow string) error {
 	for _, c := range splitAllow(allow) {
 		if !slices.Contains(approval.Classes(), approval.Class(c)) {
@@ -204,7 +204,7 @@ func checkAllow(allow string) error {
 	return nil
 }
 
-// actionClassList names all classes.
+// actionClassList returns the names of all classes.
 func actionClassList() string {
 	var names []string
 	for _, c := range approval.Classes() {

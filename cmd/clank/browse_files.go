@@ -16,7 +16,7 @@ import (
 	"clank/sessions"
 )
 
-// checkFiles finds out before the work begins that files can be read and downloads be written.
+// checkFiles checks in advance that files can be read and downloads written.
 func (f browseFlags) checkFiles() error {
 	for _, path := range f.files {
 		switch st, err := os.Stat(path); {
@@ -37,7 +37,7 @@ func (f browseFlags) checkFiles() error {
 	return nil
 }
 
-// sendFiles hands the files over that the task is to have.
+// sendFiles stores the files for the task.
 func (f browseFlags) sendFiles(ctx context.Context, r taskRunner) (list []sessions.File, err error) {
 	for _, path := range f.files {
 		file, err := sendFile(ctx, r, path)
@@ -58,7 +58,8 @@ func sendFile(ctx context.Context, r taskRunner, path string) (_ sessions.File, 
 	return r.SendFile(ctx, filepath.Base(path), in)
 }
 
-// saveDownloads copies what pages offered where it was wanted, and returns the paths. What is there already stays.
+// saveDownloads copies the downloads of a task to the requested directory, and returns the paths. It does not
+// overwrite existing files.
 func (f browseFlags) saveDownloads(ctx context.Context, r taskRunner, rec sessions.TaskRecord) (saved []string, err error) {
 	if f.downloads == "" {
 		return nil, nil
@@ -89,7 +90,7 @@ func saveDownload(ctx context.Context, r taskRunner, taskID string, d sessions.F
 	return out.Name(), out.Close()
 }
 
-// createNew makes a file of this name, or the first of "name (2)" and so on that is not there.
+// createNew creates a file with this name, or with the first of "name (2)" and so on that does not exist.
 func createNew(dir, name string) (*os.File, error) {
 	ext := filepath.Ext(name)
 	for n := 1; ; n++ {

@@ -22,7 +22,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// saveScreenshot writes the pictures that the answer shows, in order, or else the last view.
+// saveScreenshot writes the images of the answer in order or, if there are none, the last screenshot.
 func (f browseFlags) saveScreenshot(ctx context.Context, r taskRunner, rec sessions.TaskRecord, lastView int) error {
 	if f.screenshot == "" {
 		return nil
@@ -56,7 +56,7 @@ func (f browseFlags) saveScreenshot(ctx context.Context, r taskRunner, rec sessi
 	return nil
 }
 
-// captionsOf returns what the pictures of an answer show, one for each; nil if that is said of none.
+// captionsOf returns the captions of an answer's images; nil if none has one.
 func captionsOf(rec sessions.TaskRecord) []string {
 	captions, said := make([]string, len(rec.Images)), false
 	for i, img := range rec.Images {
@@ -68,8 +68,7 @@ func captionsOf(rec sessions.TaskRecord) []string {
 	return captions
 }
 
-// encodeForFile returns the picture in the format that the file's name promises. Names
-// that promise none get it as it is.
+// encodeForFile returns the image in the format of the file name's extension, or unchanged if it has none.
 func encodeForFile(img llm.Image, name string) ([]byte, error) {
 	want := mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))
 	if want == img.MediaType || (want != "image/png" && want != "image/jpeg") {
@@ -88,17 +87,17 @@ func encodeForFile(img llm.Image, name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// browseOutcome is what --json prints.
+// browseOutcome is the output of --json.
 type browseOutcome struct {
 	State     sessions.TaskState `json:"state"`
 	Answer    string             `json:"answer"`
 	Reason    string             `json:"reason,omitempty"`
 	TaskID    string             `json:"task_id"`
-	SessionID string             `json:"session_id,omitempty"` // empty once the session is closed
+	SessionID string             `json:"session_id,omitempty"` // empty if the session is closed
 	Steps     int                `json:"steps"`
 	Images    int                `json:"images"`
 	Captions  []string           `json:"captions,omitempty"` // of the images, in order
-	Files     []string           `json:"files,omitempty"`    // paths of what pages offered, as far as they were copied
+	Files     []string           `json:"files,omitempty"`    // paths of the saved downloads
 	Usage     llm.Usage          `json:"usage"`
 	Seconds   float64            `json:"seconds"`
 }
@@ -137,7 +136,7 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord, saved 
 	return nil
 }
 
-// printTaskSummary tells in one line how it went and how to go on.
+// printTaskSummary prints in one line how the task ended and how to continue.
 func printTaskSummary(w io.Writer, rec sessions.TaskRecord, session string) {
 	line := countNoun(rec.Steps, "step")
 	if rec.Usage.USD > 0 {
@@ -149,7 +148,7 @@ func printTaskSummary(w io.Writer, rec sessions.TaskRecord, session string) {
 	fmt.Fprintln(w, line)
 }
 
-// exitErrorOf turns the end of a task into the command's end.
+// exitErrorOf returns the error with which the command ends for a task's final state.
 func exitErrorOf(rec sessions.TaskRecord) error {
 	switch rec.State {
 	case sessions.TaskDone:
@@ -165,6 +164,6 @@ func exitErrorOf(rec sessions.TaskRecord) error {
 		return &exitError{Code: exitFailed, Err: fmt.Errorf("%s; when it is there again, go on with: clank browse --session %s \"go on\" (clank sessions lists what can be gone on with)",
 			rec.Reason, rec.SessionID)}
 	default:
-		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))} // the answer says why
+		return &exitError{Code: exitFailed, Err: errors.New(cmp.Or(rec.Reason, "the task failed"))} // the answer has the reason
 	}
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// openTaskRunner uses the server that owns the home, if there is one, and otherwise opens the parts in this process.
-// If another command is at work with the home, this one keeps nothing, and says so.
+// openTaskRunner connects to the server that owns the home, if there is one, and otherwise opens a server in this
+// process. If another command is using the home, this one stores nothing, and says so.
 func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	h, running, err := findServer(e)
 	if err != nil {
@@ -51,7 +51,7 @@ func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
 	return localRunner{app, e}, nil
 }
 
-// localRunner works a task in this process.
+// localRunner runs tasks in this process.
 type localRunner struct {
 	server *server.Server
 	env    *commandEnv
@@ -59,7 +59,7 @@ type localRunner struct {
 
 // Run implements [taskRunner].
 func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
-	// An interrupt is the person's stop here, not the end of a server.
+	// Here an interrupt means that the person stops the task, rather than that a server ends.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(&cancel.Cause{Reason: cancel.Stopped}) })()
@@ -72,7 +72,7 @@ func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessio
 	return rec, err
 }
 
-// startQuestions asks the questions of a task in the terminal until its result is called, if there is one.
+// startQuestions asks the questions of a task in the terminal, if there is one, until end is called.
 func (r localRunner) startQuestions(ctx context.Context) (end func()) {
 	p := startPrompt(ctx, r.env, func(_ context.Context, id string, a approval.Answer) error {
 		return r.server.Approver.Approvals.Answer(id, a)
@@ -121,18 +121,18 @@ func (r localRunner) Close(hurry context.Context) error {
 	return r.server.Close(hurry)
 }
 
-// remoteRunner works a task in a server that is already there. What is asked meanwhile is asked in the terminal of env.
+// remoteRunner runs tasks in a running server. It asks their questions in the terminal of env.
 type remoteRunner struct {
 	client *api.Client
 	env    *commandEnv
 }
 
-// remoteStopTimeout bounds how long a stop may take to reach the server, and the server to say how the task ended.
+// remoteStopTimeout bounds stopping a task in the server and waiting for its result.
 const remoteStopTimeout = 5 * time.Second
 
 // Run implements [taskRunner].
 func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
-	following := *r.client // tasks of several clients run at once
+	following := *r.client // concurrent tasks need separate clients, because each sets OnQuestion
 	r.client = &following
 	p := startPrompt(ctx, r.env, answerServer(r.client))
 	if p != nil {
@@ -154,7 +154,7 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 	if ctx.Err() == nil {
 		return rec, err
 	}
-	// The person wants out: the task is stopped, and its end told.
+	// The person interrupts: stop the task and report how it ended.
 	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), remoteStopTimeout)
 	defer cancelLate()
 	if _, err := r.client.Stop(late, started.TaskID); err != nil {
@@ -182,18 +182,18 @@ func (r remoteRunner) Download(ctx context.Context, taskID string, f sessions.Fi
 	return r.client.Download(ctx, taskID, f.ID)
 }
 
-// Close implements [taskRunner]; the server goes on.
+// Close implements [taskRunner]; the server keeps running.
 func (r remoteRunner) Close(context.Context) error { return nil }
 
-// answerServer answers the questions of a server.
+// answerServer returns a function that sends answers to a server.
 func answerServer(c *api.Client) answerFunc {
 	return func(ctx context.Context, id string, a approval.Answer) error {
 		return c.Answer(ctx, id, api.AnswerRequest{Allow: a.Allowed, ForSession: a.ForSession, Text: a.Text, Reason: a.Reason})
 	}
 }
 
-// startPrompt begins to ask the person at the client of MCP that ctx has, or else in the terminal; nil if nobody is
-// there.
+// startPrompt starts asking the user of the MCP client in ctx or, without one, in the terminal; it returns nil if
+// nobody can be asked.
 func startPrompt(ctx context.Context, e *commandEnv, answer answerFunc) questioner {
 	if person := clientPersonOf(ctx); person != nil {
 		if !person.CanAnswer() {
@@ -211,14 +211,14 @@ func startPrompt(ctx context.Context, e *commandEnv, answer answerFunc) question
 	return startApprovalPrompter(ctx, in, e.Stderr, answer)
 }
 
-// endPrompt ends what [startPrompt] began.
+// endPrompt closes a prompt of [startPrompt].
 func endPrompt(e *commandEnv, p questioner) {
 	if err := p.Close(); err != nil {
 		fmt.Fprintf(e.Stderr, "close the terminal: %v\n", err)
 	}
 }
 
-// findServer returns the home, and a client of the server that owns it; nil if none does.
+// findServer returns the home, and a client of the server that owns it; the client is nil if none is running.
 func findServer(e *commandEnv) (*server.Home, *api.Client, error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
@@ -231,8 +231,8 @@ func findServer(e *commandEnv) (*server.Home, *api.Client, error) {
 	return h, &api.Client{Base: a.URL, Token: a.Secret}, nil
 }
 
-// withServerOrDatabase calls remote with the server that owns the home, or local with the database
-// if there is none. The database is closed when local returns.
+// withServerOrDatabase calls remote with a client of the server that owns the home, or local with the database if
+// none is running. It closes the database afterwards.
 func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.Client) error, local func(*sqlite.DB) error) (err error) {
 	h, running, err := findServer(e)
 	if err != nil {
@@ -249,7 +249,8 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 	return local(db)
 }
 
-// requireServer returns the "clank serve" that owns the home. Without one the error says what for it is needed.
+// requireServer returns a client of the "clank serve" that owns the home. If none is running, the error says why it
+// is needed.
 func requireServer(e *commandEnv, why string) (*api.Client, error) {
 	h, running, err := findServer(e)
 	if err == nil && running == nil {
@@ -258,7 +259,8 @@ func requireServer(e *commandEnv, why string) (*api.Client, error) {
 	return running, err
 }
 
-// newRunScriptCommand has the model that needs no key follow a script, here or in the server that owns the home.
+// newRunScriptCommand returns the command that runs a script with the plain model, here or in the server that owns
+// the home.
 func newRunScriptCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
 	c := newCommand("run <name> [values]", "run one with other values, as clank browse --script does", "", func(ctx context.Context, args []string) error {
@@ -278,15 +280,15 @@ func newRunScriptCommand(e *commandEnv) *cobra.Command {
 func completeScripts(e *commandEnv) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var names []string
-		if len(args) == 0 { // without a home there is nothing to offer
+		if len(args) == 0 { // without a home there are no scripts
 			_ = withScripts(e, func(store recording.ScriptStore) (err error) { names, err = store.Names(); return err })
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen
-// them: nobody typed them.
+// buildScriptTask returns the task that runs a script. Its steps come from a recorded run, where a model may have
+// chosen them, so it does not count as typed.
 func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
 	err := withScripts(e, func(store recording.ScriptStore) (err error) { t.Prompt, err = store.Steps(name, values); return err })

@@ -22,7 +22,7 @@ The control server is that of --url, or of CLANK_BROWSER_URL, or the one that ru
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 no server, 4 no such tab, profile or ref,
 5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
 
-// browserGroups says what the words stand for that only begin the name of a command.
+// browserGroups describes the words that only begin the names of commands.
 var browserGroups = map[string]string{
 	"trace":         "record what happens, for a trace viewer",
 	"storage":       "what a page keeps",
@@ -39,9 +39,9 @@ type browserFlags struct {
 	timeout             optionValue
 }
 
-// newBrowserCommand builds "clank browser" from the table of its commands: all of them if args is empty. A start pays
-// for each command and flag, so commands whose names do not begin with a word of args are left out; if none does,
-// they have no flags.
+// newBrowserCommand builds "clank browser" from the table of its commands: all of them if args is empty. Building
+// every command and flag would slow down each start, so commands whose names do not begin with a word of args are
+// omitted; if no command matches, they are built without flags.
 func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	top := newCommand("browser", "", browserHelp, nil)
 	g := &browserFlags{timeout: optionValue{kind: kindInteger, name: "ms"}}
@@ -83,7 +83,7 @@ func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	return top
 }
 
-// addInSection adds a command below another. The help shows those of the first level in sections.
+// addInSection adds a subcommand. The help groups those of the first level in sections.
 func addInSection(parent, c *cobra.Command, section string) {
 	if parent.ContainsGroup(section) {
 		c.GroupID = section
@@ -91,7 +91,7 @@ func addInSection(parent, c *cobra.Command, section string) {
 	parent.AddCommand(c)
 }
 
-// newCommand builds the command whose name ends with name.
+// newCommand returns the command whose name ends with name.
 func (b browserCommand) newCommand(e *commandEnv, g *browserFlags, name string) *cobra.Command {
 	c := newCommand(strings.TrimSpace(name+" "+b.args), b.short, "", nil)
 	c.ValidArgs = b.choices

@@ -11,7 +11,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// actCommands are the commands of the table of actions.
+// actCommands returns the commands for the actions of the table.
 func actCommands() []browserCommand {
 	wait := actionCommand(actiontable.KindWait, "", `wait --text "Order placed" --timeout-ms 60000`, `wait --url "**/done" --load networkidle`)
 	wait.printAnswer = printDone("wait complete")
@@ -39,7 +39,7 @@ func actCommands() []browserCommand {
 	}
 }
 
-// evaluateCommand takes its function as an argument or as a flag.
+// evaluateCommand returns the command evaluate, whose function is an argument or a flag.
 func evaluateCommand() browserCommand {
 	c := actionCommand(actiontable.KindEvaluate, "", `evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`)
 	c.args = "[fn]"
@@ -54,7 +54,7 @@ func evaluateCommand() browserCommand {
 	return c
 }
 
-// batchCommand turns what the action has for a failure around.
+// batchCommand returns the command batch, whose flag for failures is the inverse of the API's field.
 func batchCommand() browserCommand {
 	c := actionCommand(actiontable.KindBatch, "",
 		`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json")
@@ -72,13 +72,13 @@ func batchCommand() browserCommand {
 	return c
 }
 
-// actionCommand is the command of an action. done is what is printed of it, with its first arguments.
+// actionCommand returns the command of an action. done is printed on success, with the first arguments inserted.
 func actionCommand(kind actiontable.Kind, done string, examples ...string) browserCommand {
 	spec, _ := actiontable.Lookup(actiontable.API, kind)
 	c := browserCommand{name: spec.Command, short: spec.About, examples: examples, printAnswer: printActed(done)}
 	for _, p := range spec.ParamsIn(actiontable.API) {
 		switch {
-		case slices.Contains(spec.Args, p.Name), p.Type == actiontable.Selector: // elements are named by their refs
+		case slices.Contains(spec.Args, p.Name), p.Type == actiontable.Selector: // elements are given by ref
 		case p.Type == actiontable.Entries || p.Type == actiontable.Requests:
 			c.options = append(c.options, browserOption{name: p.Flag(), kind: kindText, value: "json", help: p.About + ", as a JSON array"},
 				browserOption{name: p.Flag() + "-file", kind: kindFile, value: "path", help: fmt.Sprintf("the same from a file of at most %d bytes; - is the standard input", maxInputFile)})
@@ -96,7 +96,7 @@ func actionCommand(kind actiontable.Kind, done string, examples ...string) brows
 	return c
 }
 
-// optionOf is the flag of a field.
+// optionOf returns the flag for a parameter.
 func optionOf(p actiontable.Param) browserOption {
 	o := browserOption{name: p.Flag(), kind: kindText, value: "text", help: p.About, field: p.Name, choices: p.Enum, strict: p.Ignored}
 	switch p.Type {
@@ -121,7 +121,8 @@ func optionOf(p actiontable.Param) browserOption {
 	return o
 }
 
-// shapeOfArg is a field in the line of use. It can be left out if nothing needs it, or a flag does as well.
+// shapeOfArg returns an argument in its usage form. It is optional if the action does not require it, or accepts a
+// flag instead.
 func shapeOfArg(spec *actiontable.Spec, name string) string {
 	p, _ := spec.Param(actiontable.API, name)
 	needed := p.Required || p.Type == actiontable.Coordinate || p.Type == actiontable.Size
@@ -140,7 +141,7 @@ func shapeOfArg(spec *actiontable.Spec, name string) string {
 	return "<" + name + ">"
 }
 
-// specRequest asks for an action.
+// specRequest returns the request for an action.
 func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, error) {
 	r := in.actRequest(string(spec.Kind), nil)
 	for i, name := range spec.Args {
@@ -182,7 +183,7 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 	return r, nil
 }
 
-// namesOf is how fields are given on the command line.
+// namesOf returns the names of parameters as given on the command line.
 func (in *commandInput) namesOf(spec *actiontable.Spec, fields []string) string {
 	var names []string
 	for _, name := range fields {
@@ -195,7 +196,7 @@ func (in *commandInput) namesOf(spec *actiontable.Spec, fields []string) string 
 	return strings.Join(names, " or ")
 }
 
-// printDone makes a show that prints a sentence and what came of an action.
+// printDone returns a function that prints a sentence and the consequences of an action.
 func printDone(sentence string) func(*outputPrinter, *commandInput, []byte) error {
 	return printTyped(func(p *outputPrinter, r client.Result) {
 		p.Line("%s", sentence)
@@ -203,7 +204,7 @@ func printDone(sentence string) func(*outputPrinter, *commandInput, []byte) erro
 	})
 }
 
-// printActed makes a show that prints a sentence with the first arguments, and what came of the action.
+// printActed returns a function that prints a sentence with the first arguments, and the consequences of the action.
 func printActed(format string) func(*outputPrinter, *commandInput, []byte) error {
 	return printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
 		var args []any
@@ -222,7 +223,7 @@ func printActed(format string) func(*outputPrinter, *commandInput, []byte) error
 	})
 }
 
-// arrayFromFlagOrFile reads a JSON array from one of two flags.
+// arrayFromFlagOrFile returns the JSON array from one of two flags.
 func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.RawMessage, error) {
 	var data []byte
 	switch {

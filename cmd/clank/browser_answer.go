@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// decodeAnswer reads an answer into a new T.
+// decodeAnswer decodes a response.
 func decodeAnswer[T any](answer []byte) (T, error) {
 	var v T
 	if err := json.Unmarshal(answer, &v); err != nil {
@@ -18,7 +18,7 @@ func decodeAnswer[T any](answer []byte) (T, error) {
 	return v, nil
 }
 
-// printTyped makes a show of a function that prints a typed answer.
+// printTyped adapts a function that prints a typed response.
 func printTyped[T any](print func(p *outputPrinter, answer T)) func(*outputPrinter, *commandInput, []byte) error {
 	return printTypedWithInput(func(p *outputPrinter, _ *commandInput, answer T) { print(p, answer) })
 }
@@ -34,8 +34,8 @@ func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, a
 	}
 }
 
-// printSentence makes a show that prints text, in which {0} stands for the first argument, and {name} or {name.name}
-// for a field of the answer.
+// printSentence returns a function that prints text, in which {0} stands for the first argument, and {name} or
+// {name.name} for a field of the response.
 func printSentence(text string) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, raw []byte) error {
 		answer, err := decodeAnswer[map[string]any](raw)
@@ -59,7 +59,7 @@ func printSentence(text string) func(*outputPrinter, *commandInput, []byte) erro
 
 var sentenceHoles = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[\w.]+\}`) })
 
-// printField makes a show that prints one field of the answer as JSON, or else if it is not there.
+// printField returns a function that prints one field of the response as JSON, or otherwise if it is missing.
 func printField(name, otherwise string) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, _ *commandInput, raw []byte) error {
 		fields, err := decodeAnswer[map[string]json.RawMessage](raw)

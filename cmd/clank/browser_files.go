@@ -97,9 +97,9 @@ func checkDownload(_ *commandInput, answer []byte) error {
 	return err
 }
 
-// lendFiles copies the files that the arguments name into the server's folder for uploads, since the server reads no
-// others, and returns the paths of the copies. A relative name of no file here is left to the server, whose folder may
-// have it. The copies go when the command ends.
+// lendFiles copies the files named by the arguments to the server's upload folder, because the server reads no
+// others, and returns the paths of the copies. A relative name that does not exist here is passed on, because it may
+// exist in that folder. The copies are removed when the command ends.
 func (in *commandInput) lendFiles() (paths []string, err error) {
 	for i, path := range in.args {
 		info, err := os.Stat(path)
@@ -132,7 +132,7 @@ func (in *commandInput) lendFiles() (paths []string, err error) {
 	return paths, nil
 }
 
-// copyFile copies a file into a new directory. It ends early when the command does.
+// copyFile copies a file to a new directory. It stops when the command is canceled.
 func (in *commandInput) copyFile(path, to string) error {
 	from, err := os.Open(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// findCommand looks through the whole page for elements and prints their refs.
+// findCommand returns the command that searches the whole page for elements and prints their refs.
 func findCommand() browserCommand {
 	return browserCommand{
 		name: "find", short: "print the refs of the elements with this role, label or text, one per line",
@@ -56,28 +56,28 @@ func findCommand() browserCommand {
 	}
 }
 
-// foundElement is an element that has a ref.
+// foundElement is an element with a ref.
 type foundElement struct {
 	Ref  string `json:"ref"`
 	Role string `json:"role"`
 	Name string `json:"name"`
-	text string // what the line of its snapshot shows
+	text string // from its snapshot line
 }
 
-// snapshotLinePattern takes a line of a snapshot apart: its indentation, role, name in quotes, states and text.
+// snapshotLinePattern splits a line of a snapshot: indentation, role, quoted name, states and text.
 var snapshotLinePattern = regexp.MustCompile(`^( *)- (\S+?)(?: ("(?:[^"\\]|\\.)*"))?((?: \[[^]]*\])*)(?::(?: (.*))?)?$`)
 
 var refStatePattern = regexp.MustCompile(`\[ref=([^]]+)\]`)
 
-// findElements lists the elements of a snapshot that are like the flags say, in the order of the page. Text of what has
-// no ref is that of the closest element around it.
+// findElements returns the elements of a snapshot that match the flags, in page order. Text without a ref belongs to
+// the closest enclosing element that has one.
 func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 	snap, err := decodeAnswer[client.Snapshot](answer)
 	if err != nil {
 		return nil, err
 	}
 	var list []foundElement
-	var around []int // for each level the element that it belongs to, or -1
+	var around []int // for each level the index of the enclosing element, or -1
 	for line := range strings.Lines(snap.Text) {
 		part := snapshotLinePattern.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if part == nil {
@@ -89,7 +89,7 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 			owner = around[len(around)-1]
 		}
 		var name string
-		_ = json.Unmarshal([]byte(part[3]), &name) // a line may have none
+		_ = json.Unmarshal([]byte(part[3]), &name) // a line may have no name
 		if ref := refStatePattern.FindStringSubmatch(part[4]); ref != nil {
 			owner = len(list)
 			list = append(list, foundElement{Ref: ref[1], Role: part[2], Name: name})
@@ -106,8 +106,8 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 	return closest(list, in.text("text"), func(e foundElement) string { return e.text }), nil
 }
 
-// closest returns the elements that have exactly the wanted text, or else those that have it as a part. Case and white
-// space do not count.
+// closest returns the elements that exactly match the wanted text or, if there are none, those that contain it. Case
+// and white space are ignored.
 func closest(list []foundElement, wanted string, of func(foundElement) string) []foundElement {
 	wanted = strings.ToLower(cleanLine(wanted))
 	var exact, partly []foundElement
@@ -126,7 +126,7 @@ func closest(list []foundElement, wanted string, of func(foundElement) string) [
 	return partly
 }
 
-// getCommands read what an element has, by a script.
+// getCommands returns the commands that read properties of an element with a script.
 func getCommands() []browserCommand {
 	get := func(what, args, short, example, script string) browserCommand {
 		return browserCommand{
@@ -160,7 +160,7 @@ func getCommands() []browserCommand {
 	}
 }
 
-// checkCommand checks or unchecks a box.
+// checkCommand returns a command that checks or unchecks a box.
 func checkCommand(name, short, done string, checked bool) browserCommand {
 	return browserCommand{
 		name: name, args: "<ref>", short: short, options: []browserOption{tabOption, timeoutOption},

@@ -15,18 +15,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commandInput is what a command was given.
+// commandInput is the input of a command.
 type commandInput struct {
 	command *browserCommand
 	args    []string
-	flags   *pflag.FlagSet                    // with the command's own
-	read    func(path string) ([]byte, error) // a file, or the standard input for "-"
-	stopped func() error                      // why the command is to end, or nil
-	home    string                            // clank's directory
-	lentDir string                            // directory of copies for the server; "" for none
+	flags   *pflag.FlagSet                    // including the command's own
+	read    func(path string) ([]byte, error) // reads a file, or standard input for "-"
+	stopped func() error                      // returns why the command is canceled, or nil
+	home    string                            // clank's home directory
+	lentDir string                            // directory of copies for the server; "" if there are none
 }
 
-// controlRequest is what a command asks the server.
+// controlRequest is a request to the server.
 type controlRequest struct {
 	method, path string
 	query        url.Values
@@ -42,7 +42,7 @@ func (in *commandInput) isOn(name string) bool {
 	return on
 }
 
-// arg returns the argument i, or "".
+// arg returns argument i, or "".
 func (in *commandInput) arg(i int) string {
 	if i >= len(in.args) {
 		return ""
@@ -50,7 +50,7 @@ func (in *commandInput) arg(i int) string {
 	return in.args[i]
 }
 
-// getRequest asks with the flags as parameters. pairs are further names and values.
+// getRequest returns a GET request with the flags as parameters. pairs are additional names and values.
 func (in *commandInput) getRequest(path string, pairs ...string) controlRequest {
 	r := controlRequest{method: http.MethodGet, path: path, query: url.Values{}}
 	for _, o := range in.command.options {
@@ -67,7 +67,7 @@ func (in *commandInput) getRequest(path string, pairs ...string) controlRequest 
 	return r
 }
 
-// postRequest asks with the flags as fields of the body, besides those given.
+// postRequest returns a POST request with the flags and fields as its body.
 func (in *commandInput) postRequest(path string, fields map[string]any) controlRequest {
 	r := controlRequest{method: http.MethodPost, path: path, body: map[string]any{}}
 	for _, o := range in.command.options {
@@ -79,12 +79,12 @@ func (in *commandInput) postRequest(path string, fields map[string]any) controlR
 	return r
 }
 
-// buildGet makes a build that asks with the flags as parameters.
+// buildGet returns a function that builds a GET request with the flags as parameters.
 func buildGet(path string) func(*commandInput) (controlRequest, error) {
 	return func(in *commandInput) (controlRequest, error) { return in.getRequest(path), nil }
 }
 
-// buildPost makes a build that posts the flags, and the arguments as these fields, as far as they are given.
+// buildPost returns a function that builds a POST request with the flags and the given arguments as fields.
 func buildPost(path string, fields ...string) func(*commandInput) (controlRequest, error) {
 	return func(in *commandInput) (controlRequest, error) {
 		r := in.postRequest(path, nil)
@@ -95,14 +95,14 @@ func buildPost(path string, fields ...string) func(*commandInput) (controlReques
 	}
 }
 
-// actRequest asks for an action.
+// actRequest returns the request for an action.
 func (in *commandInput) actRequest(kind string, fields map[string]any) controlRequest {
 	r := in.postRequest("/act", fields)
 	r.body["kind"] = kind
 	return r
 }
 
-// value returns a flag as JSON has it. Its form has been checked.
+// value returns the JSON value of a flag. Its syntax has been checked.
 func (in *commandInput) value(o browserOption) any {
 	given := in.text(o.name)
 	switch o.kind {
@@ -121,7 +121,7 @@ func (in *commandInput) value(o browserOption) any {
 	}
 }
 
-// splitList takes a list with commas apart; blanks are dropped.
+// splitList splits a comma-separated list; empty entries are dropped.
 func splitList(joined string) []string {
 	parts := []string{}
 	for part := range strings.SplitSeq(joined, ",") {
@@ -132,7 +132,7 @@ func splitList(joined string) []string {
 	return parts
 }
 
-// number reads argument i as a number; what says what it is for.
+// number parses argument i as a number; what describes it in errors.
 func (in *commandInput) number(i int, what string) (float64, error) {
 	f, err := strconv.ParseFloat(in.arg(i), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
@@ -141,7 +141,7 @@ func (in *commandInput) number(i int, what string) (float64, error) {
 	return f, nil
 }
 
-// positiveInt reads argument i as a positive whole number.
+// positiveInt parses argument i as a positive integer.
 func (in *commandInput) positiveInt(i int, what string) (int, error) {
 	n, err := strconv.ParseUint(in.arg(i), 10, 31)
 	if err != nil || n == 0 {
@@ -150,12 +150,11 @@ func (in *commandInput) positiveInt(i int, what string) (int, error) {
 	return int(n), nil
 }
 
-// maxInputFile is the most bytes that are read of a file that a command is given.
+// maxInputFile is the maximum size of an input file in bytes.
 const maxInputFile = 1_000_000
 
-// readInputFile reads a file, or stdin for "-", of which it gives no more than one byte over [maxInputFile]. A file
-// that cannot be read is a [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is
-// left to the end of the program.
+// readInputFile reads a file, or stdin for "-", up to one byte more than [maxInputFile]. If a file cannot be read the
+// error is a [usageError]. It returns when ctx ends; a pending read of stdin is abandoned.
 func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	from := stdin
 	if path != "-" {
@@ -171,7 +170,7 @@ func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, e
 		err  error
 	}
 	done := make(chan result, 1)
-	go func() { // a read of a terminal cannot be cancelled: the goroutine is left to the end of the program
+	go func() { // a read of a terminal cannot be canceled, so the goroutine is abandoned
 		data, err := io.ReadAll(io.LimitReader(from, maxInputFile+1))
 		done <- result{data, err}
 	}()

@@ -64,7 +64,7 @@ func profileCommands() []browserCommand {
 			},
 			) {
 				switch {
-				case a.Moved && a.To == "": // it is deleted, or the system does not tell where it is
+				case a.Moved && a.To == "": // deleted, or the system does not report where it was moved
 					p.Line("profile %s is empty again", cleanLine(a.Profile))
 				case a.Moved:
 					p.Line("profile %s is empty again; its data is in %s", cleanLine(a.Profile), cleanLine(a.To))
@@ -128,7 +128,7 @@ func checkReport(_ *commandInput, answer []byte) error {
 	return err
 }
 
-// printReportUnreachable prints a report in place of the one that the server could not give.
+// printReportUnreachable prints a report instead of the one that the unreachable server cannot give.
 func printReportUnreachable(p *outputPrinter, asJSON bool, address string, err error) {
 	check := client.Check{ID: "control-server", Label: "Control server", Status: "fail", Summary: err.Error()}
 	var answered *client.Error

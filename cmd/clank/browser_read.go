@@ -123,7 +123,7 @@ func snapshotCommand() browserCommand {
 	}
 }
 
-// checkSnapshot refuses an answer that holds no content; a page that is empty says so in words.
+// checkSnapshot returns an error for an answer without content; even an empty page has some text.
 func checkSnapshot(_ *commandInput, answer []byte) error {
 	s, err := decodeAnswer[client.Snapshot](answer)
 	switch {
@@ -137,7 +137,7 @@ func checkSnapshot(_ *commandInput, answer []byte) error {
 	return nil
 }
 
-// checkNoDialog refuses an answer that a dialog kept from being given.
+// checkNoDialog returns an error for an answer that was prevented by a dialog.
 func checkNoDialog(_ *commandInput, answer []byte) error {
 	r, err := decodeAnswer[client.Result](answer)
 	if err == nil && r.BlockedByDialog {
@@ -146,7 +146,7 @@ func checkNoDialog(_ *commandInput, answer []byte) error {
 	return err
 }
 
-// dialogError says that a dialog is in the way, and how to go on.
+// dialogError reports an open dialog and how to continue.
 func dialogError(state *client.BrowserState) error { return errors.New(dialogHint(state)) }
 
 func saveSnapshot(answer []byte) (content []byte, big []string, err error) {
@@ -165,7 +165,7 @@ func saveSnapshot(answer []byte) (content []byte, big []string, err error) {
 	return []byte(strings.TrimSuffix(fields.Snapshot, "\n") + "\n"), big, err
 }
 
-// readSavedFile reads the file that the server made, which lies on the server's machine.
+// readSavedFile reads the file that the server has created on its own machine.
 func readSavedFile(answer []byte) (content []byte, big []string, err error) {
 	a, err := decodeAnswer[client.SavedFile](answer)
 	if err != nil {
@@ -177,7 +177,7 @@ func readSavedFile(answer []byte) (content []byte, big []string, err error) {
 	return content, nil, err
 }
 
-// checkHasFile refuses an answer without a file.
+// checkHasFile returns an error for an answer without a file.
 func checkHasFile(_ *commandInput, answer []byte) error {
 	a, err := decodeAnswer[struct {
 		Path            string               `json:"path"`
@@ -195,7 +195,7 @@ func checkHasFile(_ *commandInput, answer []byte) error {
 	return nil
 }
 
-// printFilePath makes a show that prints where the file is.
+// printFilePath returns a function that prints the path of the file.
 func printFilePath(prefix string) func(*outputPrinter, *commandInput, []byte) error {
 	return printTyped(func(p *outputPrinter, a client.SavedFile) { p.Line("%s%s", prefix, cleanText(a.Path)) })
 }

@@ -114,7 +114,7 @@ func printPageRequests(p *outputPrinter, a struct {
 	}
 }
 
-// printResponseBody prints a body as it is: it may go into a file.
+// printResponseBody prints a body unchanged: it may be redirected to a file.
 func printResponseBody(p *outputPrinter, a struct {
 	Response struct {
 		Body      string
@@ -128,7 +128,7 @@ func printResponseBody(p *outputPrinter, a struct {
 	}
 }
 
-// harOf returns the HTTP archive of an answer, or nil.
+// harOf returns the HTTP archive (HAR) of a response, or nil.
 func harOf(answer []byte) []byte {
 	a, err := decodeAnswer[struct {
 		HAR json.RawMessage `json:"har"`

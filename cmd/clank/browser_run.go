@@ -16,20 +16,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// browserRun is one command on its way.
+// browserRun is a running command.
 type browserRun struct {
 	env     *commandEnv
 	flags   *browserFlags
 	command *browserCommand
 	printer *outputPrinter
-	silent  bool // what went wrong has been said
+	silent  bool // the error has already been printed
 }
 
-// run carries out the command. It ends early when ctx does; the server then stops what it was doing.
+// run runs the command. When ctx ends it returns early, and the server stops its work.
 func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string) error {
 	in := &commandInput{command: r.command, args: args, flags: own, stopped: ctx.Err}
 	in.read = func(path string) ([]byte, error) { return readInputFile(ctx, r.env.Stdin, path) }
-	in.home, _ = client.HomeDir(r.env.Getenv) // the server may be named otherwise
+	in.home, _ = client.HomeDir(r.env.Getenv) // the server may be found in another way
 	err := r.execute(ctx, in)
 	if in.lentDir != "" {
 		err = errors.Join(err, os.RemoveAll(in.lentDir))
@@ -40,7 +40,7 @@ func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string)
 	return r.explain(ctx, err)
 }
 
-// execute makes the request, sends it and prints the answer.
+// execute builds the request, sends it and prints the response.
 func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 	for _, o := range r.command.options {
 		if o.needed && in.text(o.name) == "" {
@@ -67,7 +67,7 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 	return err
 }
 
-// sendRequest asks the server. The answer is nil if there is an error.
+// sendRequest sends the request. The response is nil if there is an error.
 func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRequest) (
 	answer json.RawMessage, address string, err error,
 ) {
@@ -91,7 +91,7 @@ func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRe
 	return answer, control.URL(), err
 }
 
-// addressError returns err as a usage error if the person named the server.
+// addressError returns err as a usage error if the user specified the server's address.
 func (r *browserRun) addressError(err error) error {
 	if r.flags.url != "" {
 		return usagef("%v", err)
@@ -99,8 +99,8 @@ func (r *browserRun) addressError(err error) error {
 	return err
 }
 
-// printAnswer shows an answer as it was asked for. well is false if the answer tells of a failure; then only --json
-// shows it.
+// printAnswer prints a response in the requested form. well is false if it reports a failure; then only --json prints
+// it.
 func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) error {
 	c := r.command
 	out := ""
@@ -129,7 +129,7 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 	return c.printAnswer(r.printer, in, answer)
 }
 
-// printJSON prints the answer. For a capture it says whether it was made; what a file got is left out.
+// printJSON prints the response. For a capture it reports whether there is one, and omits what was saved to a file.
 func (r *browserRun) printJSON(in *commandInput, answer []byte, well bool, out string, big []string) error {
 	c := r.command
 	if !c.isCapture && out == "" {
@@ -159,7 +159,7 @@ func (r *browserRun) printJSON(in *commandInput, answer []byte, well bool, out s
 	return r.printer.JSON(fields)
 }
 
-// printNoAnswer tells a program that there is no picture or text, or what the command has to say instead of the error.
+// printNoAnswer prints JSON that reports that there is no capture, or what the command prints instead of the error.
 func (r *browserRun) printNoAnswer(address string, err error) {
 	if lost := r.command.printUnreachable; lost != nil {
 		lost(r.printer, r.flags.json, address, err)
@@ -181,7 +181,7 @@ func (r *browserRun) printNoAnswer(address string, err error) {
 	}
 }
 
-// explain is what a person reads of an error, with the exit code.
+// explain returns an error for people, with the exit code.
 func (r *browserRun) explain(ctx context.Context, err error) error {
 	switch _, wrongUse := errors.AsType[*usageError](err); {
 	case err == nil:
@@ -193,14 +193,14 @@ func (r *browserRun) explain(ctx context.Context, err error) error {
 	case r.silent:
 		return &exitError{Code: browserExitCode(err)}
 	}
-	text := strings.TrimPrefix(cleanLine(err.Error()), r.command.name+": ") // servers begin with the act, too
+	text := strings.TrimPrefix(cleanLine(err.Error()), r.command.name+": ") // servers also start with the action
 	if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
 		text += " (" + cleanLine(answered.Code) + ")"
 	}
 	return &exitError{Code: browserExitCode(err), Err: errors.New(text)}
 }
 
-// browserExitCode is the exit code for an error of the server, or on the way to it.
+// browserExitCode returns the exit code for an error of the server or the connection.
 func browserExitCode(err error) int {
 	answered, ok := errors.AsType[*client.Error](err)
 	switch {
@@ -215,7 +215,7 @@ func browserExitCode(err error) int {
 	}
 }
 
-// exitCodeOfAnswer returns the exit code for an error that the server answered with.
+// exitCodeOfAnswer returns the exit code for an error response of the server.
 func exitCodeOfAnswer(e *client.Error) int {
 	switch text := strings.ToLower(e.Message); {
 	case e.Reason == "navigation_blocked", e.Status == http.StatusUnauthorized, strings.Contains(text, "blocked by policy"):
@@ -223,7 +223,7 @@ func exitCodeOfAnswer(e *client.Error) int {
 	case e.Status == http.StatusForbidden && e.Code != "ACT_TARGET_ID_MISMATCH":
 		return exitRefused
 	case strings.HasPrefix(text, "route not found"), strings.HasPrefix(text, "404 page not found"):
-		return exitFailed // another server, or an older one
+		return exitFailed // a server of another kind or version
 	case e.Status == http.StatusNotFound, strings.Contains(text, "unknown ref"):
 		return exitNotFound
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusGatewayTimeout,

@@ -137,7 +137,7 @@ func emulationCommands() []browserCommand {
 	}
 }
 
-// choiceCommand returns a setting with one value.
+// choiceCommand returns a command that sets one value.
 func choiceCommand(name, field, args, short string, choices ...string) browserCommand {
 	return browserCommand{
 		name: "set " + name, args: args, short: short, options: []browserOption{tabOption}, choices: choices,
@@ -148,7 +148,7 @@ func choiceCommand(name, field, args, short string, choices ...string) browserCo
 	}
 }
 
-// setOrClearRequest asks for a setting that is either cleared or has two arguments.
+// setOrClearRequest returns the request for a setting that is either cleared or set with two arguments.
 func (in *commandInput) setOrClearRequest(path, what string, fields map[string]any) (controlRequest, error) {
 	switch {
 	case in.isOn("clear") && len(in.args) > 0:
@@ -161,7 +161,7 @@ func (in *commandInput) setOrClearRequest(path, what string, fields map[string]a
 	return in.postRequest(path, fields), nil
 }
 
-// printByFlag makes a show that prints one sentence if a flag is on, and otherwise another.
+// printByFlag returns a function that prints one of two sentences, depending on a flag.
 func printByFlag(flag, on, off string) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, raw []byte) error {
 		if in.isOn(flag) {

@@ -8,57 +8,57 @@ import (
 	"strings"
 )
 
-// optionKind says what a flag takes.
+// optionKind is the type of a flag's value.
 type optionKind int
 
 const (
-	kindToggle  optionKind = iota // nothing; it is on when given
-	kindText                      // any text
-	kindInteger                   // digits
+	kindToggle  optionKind = iota // no value; true if given
+	kindText                      // text
+	kindInteger                   // an integer
 	kindDecimal                   // a number
-	kindList                      // texts with commas between them
-	kindFile                      // the path of a file
+	kindList                      // a comma-separated list
+	kindFile                      // a file path
 )
 
 // browserOption is one flag.
 type browserOption struct {
 	name    string
 	kind    optionKind
-	value   string // what stands for the value in the help
+	value   string // placeholder of the value in the help
 	help    string
-	field   string   // name in the request; "" if the command puts it there itself
-	choices []string // the values that make sense
-	strict  bool     // others are wrong use; without it the server decides, which may know more
-	needed  bool     // it has to be given
+	field   string   // name in the request; "" if the command sets it itself
+	choices []string // known values
+	strict  bool     // other values are usage errors; otherwise the server, which may know more, decides
+	needed  bool     // it is required
 }
 
-// browserCommand is one verb, of one or more words.
+// browserCommand is a command, whose name has one or more words.
 type browserCommand struct {
 	name     string
-	args     string // as in [newCommand]
+	args     string // in the form of [newCommand]
 	short    string
 	options  []browserOption
 	examples []string
-	choices  []string // the values of the first argument that make sense
+	choices  []string // known values of the first argument
 
-	buildRequest     func(in *commandInput) (controlRequest, error)                 // fails for wrong use only
-	checkAnswer      func(in *commandInput, answer []byte) error                    // what failed though the server answered well; may be nil
+	buildRequest     func(in *commandInput) (controlRequest, error)                 // fails only for wrong usage
+	checkAnswer      func(in *commandInput, answer []byte) error                    // detects failures in successful responses; may be nil
 	printAnswer      func(p *outputPrinter, in *commandInput, answer []byte) error  // prints for people; nil prints nothing
-	trimForJSON      func(in *commandInput, answer []byte) any                      // what --json prints, if not the answer
-	saveContent      func(answer []byte) (content []byte, big []string, err error)  // content for --out, and the fields it takes out of the answer
-	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error) // stands in for the error message; may be nil
+	trimForJSON      func(in *commandInput, answer []byte) any                      // the value for --json, if it is not the whole response
+	saveContent      func(answer []byte) (content []byte, big []string, err error)  // content for --out, and the fields it is taken from
+	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error) // replaces the error message; may be nil
 
-	printsFailures bool // the answer is worth showing also when it tells of a failure
-	isCapture      bool // makes a picture or text of a page: says with --json whether it did
+	printsFailures bool // print the response even if it reports a failure
+	isCapture      bool // creates an image or text of a page: --json reports whether it succeeded
 }
 
-// browserSection is a part of the overview.
+// browserSection is a section of the overview.
 type browserSection struct {
 	title    string
 	commands []browserCommand
 }
 
-// browserSections returns the table of all commands.
+// browserSections returns all commands by section.
 func browserSections() []browserSection {
 	return []browserSection{
 		{"Browser and profiles", slices.Concat(browserLifecycleCommands(), profileCommands())},
@@ -77,10 +77,10 @@ var (
 	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may take for it", field: "timeoutMs"}
 )
 
-// optionValue is what was given for a flag.
+// optionValue is the value of a flag.
 type optionValue struct {
 	kind    optionKind
-	name    string // what stands for it in the help
+	name    string // placeholder in the help
 	choices []string
 	strict  bool
 	text    string

@@ -106,7 +106,7 @@ func (in *commandInput) tabActionRequest(action string, fields map[string]any) c
 	return r
 }
 
-// tabByNumberRequest asks for an action on a tab of the list, which people count from 1.
+// tabByNumberRequest returns the request for an action on a tab given by its number in the list, counted from 1.
 func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error) {
 	r := in.tabActionRequest(action, nil)
 	if in.arg(0) == "" {
@@ -117,7 +117,7 @@ func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error
 	return r, err
 }
 
-// trimTabList returns the list of tabs without what stands beside it.
+// trimTabList returns the list of tabs without the other fields of the response.
 func trimTabList(_ *commandInput, answer []byte) any {
 	list, err := decodeAnswer[struct {
 		Tabs json.RawMessage `json:"tabs"`

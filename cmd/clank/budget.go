@@ -46,7 +46,7 @@ func writeBudget(w io.Writer, o budget.Overview) {
 	}
 }
 
-// unpricedNote says how much of a line is no part of its money; "" if nothing is.
+// unpricedNote returns what is not included in the money of l; "" if everything is.
 func unpricedNote(l budget.LevelStatus) string {
 	if l.Unpriced == 0 {
 		return ""
@@ -54,7 +54,7 @@ func unpricedNote(l budget.LevelStatus) string {
 	return fmt.Sprintf(" (calls without a known price: %d)", l.Unpriced)
 }
 
-// readBudget asks the server that owns the home, or else reads the database.
+// readBudget returns the spending from the running server, or else from the database.
 func readBudget(ctx context.Context, e *commandEnv) (o budget.Overview, err error) {
 	err = withServerOrDatabase(ctx, e, func(c *api.Client) error {
 		o, err = c.Budget(ctx)

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newCommand builds a command. use is its name and the shape of its arguments: <needed>, [optional], and … after the
-// last if it may be repeated. long stands for short in its help where it is not ""; a paragraph of it that is
-// indented is examples. A command without run is a group.
+// newCommand returns a command. use is its name and the form of its arguments: <required>, [optional], and … after
+// the last one if it can be repeated. long replaces short in the help if it is not ""; its indented paragraphs are
+// examples. A command without run is a group.
 func newCommand(use, short, long string, run func(ctx context.Context, args []string) error) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: checkOperands}
 	for paragraph := range strings.SplitSeq(long, "\n\n") {
@@ -29,7 +29,7 @@ func newCommand(use, short, long string, run func(ctx context.Context, args []st
 	return c
 }
 
-// newJSONCommand builds a command that can print its result as JSON.
+// newJSONCommand returns a command that can print its result as JSON.
 func newJSONCommand(use, short, long string, run func(ctx context.Context, asJSON bool, args []string) error) *cobra.Command {
 	var asJSON *bool
 	c := newCommand(use, short, long, func(ctx context.Context, args []string) error { return run(ctx, *asJSON, args) })
@@ -37,19 +37,19 @@ func newJSONCommand(use, short, long string, run func(ctx context.Context, asJSO
 	return c
 }
 
-// commandLine is a command line as pflag reads it.
+// commandLine is a parsed command line.
 type commandLine struct {
 	command  *cobra.Command
-	words    []string // the name of the command, with flags, which have two dashes and "=" before their value
-	operands []string // its arguments
+	words    []string // name of the command and its flags, normalized to two dashes and "=" before the value
+	operands []string // arguments
 }
 
-// resolveCommandLine finds the command that args address. Flags may stand anywhere, before the name of their command
-// as well as among its arguments, and with one dash; a number such as -5 is an argument. "help" before or within the
-// name of a command asks for its help. The command is set also if there is an error.
+// resolveCommandLine finds the command that args name. Flags may be anywhere, even before the name of their command,
+// and may have one dash; a number such as -5 is an argument. "help" before or within the name of a command requests
+// its help. The command is set even if there is an error.
 func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, err error) {
 	line.command = root
-	var flags, names []string // those that are the command's own, which follow its name
+	var flags, names []string // flags of the command itself, which must follow its name
 	help := false
 	for len(args) > 0 {
 		word := args[0]
@@ -109,7 +109,7 @@ func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, e
 	return line, nil
 }
 
-// isFlag reports whether a word is one or two dashes and a name that begins with a letter.
+// isFlag reports whether a word is a name that begins with a letter, preceded by one or two dashes.
 func isFlag(word string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -124,8 +124,8 @@ func findChild(c *cobra.Command, name string) *cobra.Command {
 	return c.Commands()[i]
 }
 
-// lookUpFlag finds a flag of a command: its own, one for all commands below one of those above, or one of a command
-// below, whose name may follow.
+// lookUpFlag finds a flag of a command, a persistent flag of one of its parents, or a flag of a subcommand whose name
+// may still follow.
 func lookUpFlag(c *cobra.Command, name string) (flag *pflag.Flag, persistent bool) {
 	if flag := c.Flags().Lookup(name); flag != nil {
 		return flag, false
@@ -143,7 +143,7 @@ func lookUpFlag(c *cobra.Command, name string) (flag *pflag.Flag, persistent boo
 	return nil, false
 }
 
-// checkOperands holds the arguments of a command to its line of use.
+// checkOperands checks the arguments of a command against its usage line.
 func checkOperands(c *cobra.Command, args []string) error {
 	shape := strings.Fields(c.Use)[1:]
 	if len(args) < len(shape) && strings.HasPrefix(shape[len(args)], "<") {
@@ -155,7 +155,7 @@ func checkOperands(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// similarFlag returns a hint for a flag that does not exist.
+// similarFlag returns a hint for an unknown flag.
 func similarFlag(c *cobra.Command, name string) string {
 	var names []string
 	note := func(f *pflag.Flag) { names = append(names, "--"+f.Name) }
@@ -167,7 +167,7 @@ func similarFlag(c *cobra.Command, name string) string {
 	return `; put "--" before text that begins with a dash`
 }
 
-// similarCommand is a hint for a word that no command below c has as its name: one that is close, or else all if they
+// similarCommand returns a hint for an unknown subcommand of c: the one with a similar name, or all of them if they
 // are few.
 func similarCommand(c *cobra.Command, word string) string {
 	var names []string
@@ -180,7 +180,7 @@ func similarCommand(c *cobra.Command, word string) string {
 	return ": " + strings.Join(names, ", ")
 }
 
-// explainFlagError makes wrong use of pflag's complaint about the value of a flag.
+// explainFlagError converts pflag's error for the value of a flag to a usage error.
 func explainFlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -193,7 +193,7 @@ func explainFlagError(err error) error {
 	return usagef("--%s %w", flag.Name, invalid.Unwrap())
 }
 
-// reportError says what a command failed at and returns the exit code. err may be nil.
+// reportError prints why a command failed and returns the exit code. err may be nil.
 func reportError(e *commandEnv, c *cobra.Command, err error) int {
 	usage, wrongUse := errors.AsType[*usageError](err)
 	exit, ended := errors.AsType[*exitError](err)
@@ -215,8 +215,8 @@ func reportError(e *commandEnv, c *cobra.Command, err error) int {
 	return code
 }
 
-// didYouMean names the known words that are close to one that is not known, as the end of a message; "" if none or
-// many are. It is cobra that finds them, except for those that end with the word.
+// didYouMean returns the known words similar to an unknown one, as the end of a message; "" if there are none or
+// many. A known word that ends with word takes precedence over cobra's suggestions.
 func didYouMean(word string, known []string) string {
 	group := &cobra.Command{SuggestionsMinimumDistance: max(2, len(word)/4)}
 	for _, name := range known {
@@ -231,7 +231,7 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// newCompletionCommand prints cobra's scripts, which ask this program what can follow.
+// newCompletionCommand prints cobra's completion scripts, which call this program.
 func newCompletionCommand(e *commandEnv) *cobra.Command {
 	var c *cobra.Command
 	c = newCommand("completion <shell>", "",
@@ -250,26 +250,26 @@ func newCompletionCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// completionArgs has cobra complete the last of args in a command line as it reads it.
+// completionArgs returns args in the form that cobra needs to complete the last of them.
 func completionArgs(root *cobra.Command, args []string) []string {
 	if len(args) < 2 || args[1] == "help" {
 		return args
 	}
 	typed, last := args[1:len(args)-1], args[len(args)-1:]
 	line, err := resolveCommandLine(root, typed)
-	if n := len(typed) - 1; err != nil && n >= 0 && isFlag(typed[n]) { // last is to be its value
+	if n := len(typed) - 1; err != nil && n >= 0 && isFlag(typed[n]) { // the last argument is the value of this flag
 		line, _ = resolveCommandLine(root, typed[:n])
 		last = args[n+1:]
 	}
 	return slices.Concat(args[:1], line.words, line.operands, last)
 }
 
-// completeChoices completes the values of a flag.
+// completeChoices registers the completions for the value of a flag.
 func completeChoices(c *cobra.Command, flag string, choices ...string) {
 	completeFlag(c, flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeFiles completes the value of a flag, or the arguments if flag is "", with the names of files.
+// completeFiles completes the value of a flag, or the arguments if flag is "", with file names.
 func completeFiles(c *cobra.Command, flag string) {
 	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	if flag == "" {
@@ -281,6 +281,6 @@ func completeFiles(c *cobra.Command, flag string) {
 
 func completeFlag(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag is not one of c's
+		panic(err) // c has no such flag
 	}
 }

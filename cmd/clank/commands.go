@@ -9,7 +9,7 @@ import (
 // commandLineArgs returns the command line of the program.
 func commandLineArgs(args []string) []string { return args }
 
-// commandBuilders returns the commands of the program. args are those of newRootCommand.
+// commandBuilders returns the builders of all commands. args are those of newRootCommand.
 func commandBuilders(args []string) []commandBuilder {
 	return []commandBuilder{
 		{"serve", "start the dashboard, the browser service and, with a token, the Discord bot", newServeCommand},

@@ -78,7 +78,7 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
-// changeSetting gives a setting the value that value makes for it, and says what it is then.
+// changeSetting sets a setting to the result of value, and prints the new value.
 func changeSetting(ctx context.Context, e *commandEnv, key string, value func(settings.Field) json.RawMessage) error {
 	field, err := findField(key)
 	if err != nil {
@@ -98,7 +98,7 @@ func changeSetting(ctx context.Context, e *commandEnv, key string, value func(se
 	})
 }
 
-// importSettings makes what a file says all that is set by hand.
+// importSettings replaces all settings set by hand with those of a file.
 func importSettings(ctx context.Context, e *commandEnv, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -117,7 +117,7 @@ func importSettings(ctx context.Context, e *commandEnv, file string) error {
 	})
 }
 
-// findField returns the setting with that key.
+// findField returns the setting with the given key.
 func findField(key string) (settings.Field, error) {
 	f, ok := settings.FindField(key)
 	if ok && f.Kind != settings.KindSecret {
@@ -166,12 +166,12 @@ func listConfig(e *commandEnv, st settings.State, all, asJSON bool) error {
 	})
 }
 
-// printSetting prints a value so that it can be given to set again.
+// printSetting prints a value in a form that "set" accepts.
 func printSetting(e *commandEnv, s settings.Settings, f settings.Field, asJSON bool) error {
 	return e.printResult(asJSON, f.JSON(s), func(w io.Writer) { fmt.Fprintln(w, formatValue(f, s)) })
 }
 
-// formatValue returns a value as set takes it.
+// formatValue returns a value in a form that "set" accepts.
 func formatValue(f settings.Field, s settings.Settings) string {
 	value := f.JSON(s)
 	var text string
@@ -184,16 +184,16 @@ func formatValue(f settings.Field, s settings.Settings) string {
 	return string(value)
 }
 
-// settingsView is the settings, and what they come to.
+// settingsView is the settings and what follows from them.
 type settingsView struct {
 	Live     *settings.Manager
-	Remote   bool                             // they are a server's
-	Bindings func() []settings.RuntimeBinding // the runtimes
-	Present  func(key string) bool            // which secrets are there
+	Remote   bool                             // they belong to a running server
+	Bindings func() []settings.RuntimeBinding // of the runtimes
+	Present  func(key string) bool            // reports whether a secret is set
 }
 
-// withSettings has do read and change the settings of the server that owns the home, or
-// those in the database if there is none.
+// withSettings calls do with the settings of the server that owns the home, or with those in the database if none is
+// running.
 func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) error) error {
 	live := &settings.Manager{Log: slog.New(slog.DiscardHandler), Providers: server.ModelProviders(), Check: server.CheckReach}
 	return withServerOrDatabase(ctx, e, func(c *api.Client) error {
@@ -221,7 +221,7 @@ func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) erro
 	})
 }
 
-// remoteSettings are the settings of a running server, as a store.
+// remoteSettings is a store with the settings of a running server.
 type remoteSettings struct {
 	client   *api.Client
 	lastView api.SettingsView

@@ -30,13 +30,13 @@ way out. Those with ✗ are serious; the dashboard's first page has them, too.
 
 Exit codes: 0 tasks can be done, 1 the runtime that is chosen for them cannot be used.`
 
-// standing is how one thing stands.
+// standing is the state of one component.
 type standing struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	Detail string `json:"says"`
 
-	Weakness *api.Weakness `json:"weakness,omitempty"` // what it is, where it is one
+	Weakness *api.Weakness `json:"weakness,omitempty"` // set if it is a weakness
 }
 
 func newDoctorCommand(e *commandEnv) *cobra.Command {
@@ -55,7 +55,7 @@ func newDoctorCommand(e *commandEnv) *cobra.Command {
 	})
 }
 
-// findStandings says how everything stands, and whether the runtime that is chosen for tasks can be used.
+// findStandings returns the state of all components, and whether the runtime chosen for tasks is ready.
 func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready bool, err error) {
 	ready = true
 	task := ""
@@ -65,7 +65,7 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 		for _, b := range v.Bindings() {
 			s := standing{Name: b.Runtime, Ready: b.Problem == "", Detail: b.Model + modelDeprecation(b.Model)}
 			if !s.Ready {
-				s.Detail = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ") // the name stands before it
+				s.Detail = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ") // the name is printed before it
 			}
 			if b.Chosen {
 				s.Detail += " (chosen)"
@@ -102,7 +102,8 @@ func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready b
 	return append(append(list, budgetStanding(o, task)), weaknesses...), ready, err
 }
 
-// sharingStandings has the server that runs test what links need, by name; without one nothing can be tested.
+// sharingStandings lets the running server test what links need, and returns the results by name; without a server
+// nothing can be tested.
 func sharingStandings(ctx context.Context, e *commandEnv) (map[string]standing, error) {
 	_, running, err := findServer(e)
 	if err != nil || running == nil {
@@ -116,7 +117,8 @@ func sharingStandings(ctx context.Context, e *commandEnv) (map[string]standing, 
 	return tested, err
 }
 
-// discordStandings says how the server that runs stands with Discord, and each of several connections.
+// discordStandings returns the state of the running server's connection to Discord, and of each shard if there are
+// several.
 func discordStandings(ctx context.Context, e *commandEnv) (list []standing, err error) {
 	_, running, err := findServer(e)
 	if err != nil || running == nil {
@@ -139,7 +141,7 @@ func discordStandings(ctx context.Context, e *commandEnv) (list []standing, err 
 	return list, nil
 }
 
-// findWeaknesses asks the server that runs, or looks here, for what the installation protects less than it could.
+// findWeaknesses returns the weaknesses of the installation, from the running server or else inspected here.
 func findWeaknesses(ctx context.Context, e *commandEnv, s settings.Settings) (list []standing, err error) {
 	h, running, err := findServer(e)
 	if err != nil {
@@ -147,7 +149,7 @@ func findWeaknesses(ctx context.Context, e *commandEnv, s settings.Settings) (li
 	}
 	var found []api.Weakness
 	if running == nil {
-		program, _ := chrome.Find(ctx, s.BrowserPath) // that there is none is told by "clank browser doctor"
+		program, _ := chrome.Find(ctx, s.BrowserPath) // "clank browser doctor" reports a missing browser
 		found = server.InspectInstallation(s, e.Getenv, h, program.Path).Weaknesses()
 	} else if found, err = running.Weaknesses(ctx); err != nil {
 		return nil, err
@@ -158,7 +160,7 @@ func findWeaknesses(ctx context.Context, e *commandEnv, s settings.Settings) (li
 	return list, nil
 }
 
-// keyStandings says of each key whether it is there.
+// keyStandings returns for each key whether it is set.
 func keyStandings(v settingsView) []standing {
 	missing := "is not set. "
 	if v.Remote {
@@ -178,7 +180,7 @@ func keyStandings(v settingsView) []standing {
 	return list
 }
 
-// modelDeprecation is [server.DeprecationNote] for a model such as "openai:gpt-4.1".
+// modelDeprecation is like [server.DeprecationNote] for a model such as "openai:gpt-4.1".
 func modelDeprecation(model string) string {
 	if name, ok := strings.CutPrefix(model, "openai:"); ok {
 		return server.DeprecationNote(name)
@@ -186,7 +188,7 @@ func modelDeprecation(model string) string {
 	return ""
 }
 
-// assistantStanding names the model that talks where it will be gone; else it says nothing.
+// assistantStanding reports the assistant's model if it is deprecated; otherwise it returns nothing.
 func assistantStanding(v settingsView) []standing {
 	model := v.Live.Current().AssistantModel
 	if model == "" || modelDeprecation(model) == "" {

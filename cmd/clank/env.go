@@ -10,23 +10,24 @@ import (
 	"text/tabwriter"
 )
 
-// commandEnv is the world as a command sees it. TTY may be nil.
+// commandEnv is the environment of a command: its streams, variables and signals. TTY may be nil.
 type commandEnv struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	TTY            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
-	Transport      http.RoundTripper             // for requests to the web; nil: the usual one
-	AbortContext   context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
+	TTY            func() (io.ReadCloser, error) // for answers to questions; nil means that nobody can answer
+	Transport      http.RoundTripper             // for requests to the web; nil means the default
+	AbortContext   context.Context               //nolint:containedctx // ends when the user forces an immediate exit; a signal, not the context of a call
 }
 
-// The formats of logs: for people, and for machines.
+// Formats of logs.
 const (
 	logText = "text"
 	logJSON = "json"
 )
 
-// newLogger writes records of level and above to Stderr, as text or as JSON. A level that is none is "warn".
+// newLogger returns a logger to Stderr for records of level and above, as text or JSON. An invalid level means
+// "warn".
 func (e *commandEnv) newLogger(level, format string) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
@@ -38,7 +39,7 @@ func (e *commandEnv) newLogger(level, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: dropTimeAttr}))
 }
 
-// dropTimeAttr leaves the time out: people read this log as it is written, and services add their own.
+// dropTimeAttr removes the time: people read this log live, and service managers add their own.
 func dropTimeAttr(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey {
 		return slog.Attr{}
@@ -46,7 +47,7 @@ func dropTimeAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// printResult prints v as JSON, or the text that write makes of it, whose cells have tabs between them.
+// printResult prints v as JSON, or the text written by write, whose cells are separated by tabs.
 func (e *commandEnv) printResult(asJSON bool, v any, write func(w io.Writer)) error {
 	if asJSON {
 		return printJSON(e.Stdout, v)
@@ -56,7 +57,7 @@ func (e *commandEnv) printResult(asJSON bool, v any, write func(w io.Writer)) er
 	return w.Flush()
 }
 
-// printJSON writes v for programs: indented, and with <, > and & as they are.
+// printJSON prints indented JSON without HTML escaping.
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -64,34 +65,34 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Exit codes. A shell expects 130 after an interrupt; 124 is that of timeout(1).
+// Exit codes. Shells expect 130 after an interrupt; 124 is that of timeout(1).
 const (
 	exitDone         = 0
 	exitFailed       = 1
 	exitUsage        = 2
-	exitLimited      = 3 // a task ended at a limit
-	exitNotListening = 3 // nobody listens where a server was named
-	exitDiffers      = 4 // a replay came out otherwise than the record
+	exitLimited      = 3 // a task reached a limit
+	exitNotListening = 3 // nothing listens at the specified address
+	exitDiffers      = 4 // a replay differs from the record
 	exitNotFound     = 4 // no such tab, profile or ref
-	exitRefused      = 5 // by the policy, or for the lack of the right secret
+	exitRefused      = 5 // by policy, or because the secret is missing or wrong
 	exitTimeout      = 124
 	exitStopped      = 130
 )
 
-// usageError says that a command was used wrongly.
+// usageError reports wrong usage of a command.
 type usageError struct{ cause error }
 
 func (e *usageError) Error() string { return e.cause.Error() }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the cause.
 func (e *usageError) Unwrap() error { return e.cause }
 
-// usagef makes a [usageError] as [fmt.Errorf] would.
+// usagef returns a [usageError] formatted like [fmt.Errorf].
 func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// exitError ends the program with Code. What there was to say has been said if Err is nil.
+// exitError ends the program with Code. If Err is nil the message has already been printed.
 type exitError struct {
 	Code int
 	Err  error
@@ -104,5 +105,5 @@ func (e *exitError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what there is to say.
+// Unwrap returns Err.
 func (e *exitError) Unwrap() error { return e.Err }

@@ -31,7 +31,7 @@ does not want to be heard in calls. Backups are not changed.
 
   clank forget --person 123456789012345678`
 
-// subjectFlags choose whose data a command is about.
+// subjectFlags select the person or server that a command is about.
 type subjectFlags struct{ person, server string }
 
 func (f *subjectFlags) add(c *cobra.Command) {
@@ -39,7 +39,7 @@ func (f *subjectFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.server, "server", "", "the Discord server, by `ID`")
 }
 
-// resolve finds the home and whom the flags mean. A name must be that of one person alone.
+// resolve returns the home and the subject of the flags. A name must belong to a single person.
 func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home, sqlite.Subject, error) {
 	if (f.person == "") == (f.server == "") {
 		return nil, sqlite.Subject{}, usagef("name --person or --server")
@@ -52,7 +52,7 @@ func (f *subjectFlags) resolve(ctx context.Context, e *commandEnv) (*server.Home
 	if err != nil {
 		return nil, sqlite.Subject{}, err
 	}
-	names := map[string][]string{} // by ID
+	names := map[string][]string{} // by id
 	for _, p := range found {
 		names[p.ID] = append(names[p.ID], p.Name)
 	}
@@ -116,7 +116,7 @@ func newForgetCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// confirmForget asks whether somebody is to be forgotten.
+// confirmForget asks for confirmation before a subject is erased.
 func confirmForget(e *commandEnv, of sqlite.Subject) error {
 	id := of.Person + of.Server
 	fmt.Fprintf(e.Stderr, "What is kept of %s is deleted for good. Type the ID to go on: ", id)
@@ -136,7 +136,7 @@ func countRows(d server.SubjectData) map[string]int {
 	return rows
 }
 
-// tellSubject tells what was found of somebody.
+// tellSubject prints what was found about a subject.
 func tellSubject(e *commandEnv, begin string, d server.SubjectData, rows map[string]int) {
 	var parts []string
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

@@ -1,17 +1,16 @@
-// Command clank is the program: one command per file, with its flags, its output and its exit code.
+// Command clank is the program: one command per file, with its flags, output and exit code.
 //
-// Commands are cobra's; [newRootCommand] builds them, [resolveCommandLine] reads a command line, [reportError]
-// says what went wrong and chooses the exit code.
+// Commands use cobra; [newRootCommand] builds them, [resolveCommandLine] parses a command line, [reportError] prints
+// errors and chooses the exit code.
 //
-// A command that needs a running server finds it by a file in the home directory, which holds its address
-// and the secret of this run. Without a server, commands read the database themselves, and browse starts a
-// browser of its own. Data goes to stdout, everything else to stderr. What pages wrote is stripped of
-// terminal escapes before it is printed. A start pays for what is linked and built, so commands keep their
-// imports small, make one request each, and only the command that is called is built. Logic that a second
-// front end needs belongs elsewhere; package internal/server does the wiring.
+// A command that needs a running server finds it through a file in the home directory, which contains its address and
+// the secret of this run. Without a server, commands read the database themselves, and browse starts its own browser.
+// Data goes to stdout, everything else to stderr. Texts from pages are stripped of terminal escapes before they are
+// printed. To keep every start fast, commands have few imports and make one request each, and only the requested
+// command is built. Logic that a second front end needs belongs elsewhere; package internal/server does the wiring.
 //
-// With the build tag browseronly it is the program clank-browser: "clank browser" alone, from the same files. It starts in a
-// third of the time, as nothing else is linked.
+// With the build tag browseronly it is the program clank-browser: "clank browser" alone, from the same files. It
+// starts in a third of the time, because nothing else is linked.
 package main
 
 import (
@@ -39,8 +38,8 @@ func main() {
 	os.Exit(runCommandLine(ctx, e, commandLineArgs(os.Args[1:])))
 }
 
-// notifySignals returns a context that ends at the first interrupt, and one that
-// ends at the second. A third ends the program on the spot.
+// notifySignals returns a context that ends at the first interrupt, and one that ends at the second. The third ends
+// the process immediately.
 func notifySignals() (ctx, hurry context.Context) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	hurry, now := context.WithCancelCause(context.Background())
@@ -63,21 +62,21 @@ func notifySignals() (ctx, hurry context.Context) {
 	return ctx, hurry
 }
 
-// commandBuilder builds one command of the program.
+// commandBuilder builds one command.
 type commandBuilder struct {
 	name, short string
 	build       func(e *commandEnv) *cobra.Command
 }
 
-// newRootCommand builds the commands that the command line args need: the one it begins with, or else all, of which
-// those that it does not name have nothing but a name and a short description. If it is empty, all are complete.
+// newRootCommand builds the commands that args need: the one it begins with, or else all of them, with only a name
+// and a short description for those that it does not mention. If args is empty, all are complete.
 func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "clank",
 		Long:             "clank gives a Discord channel, a terminal or a web page its own browser.\n\nState lives in ~/.clank, or in the directory that CLANK_HOME names.",
 		SilenceErrors:    true,
 		SilenceUsage:     true,
-		TraverseChildren: true, // "browser --url A wait --url B" names two addresses
+		TraverseChildren: true, // "browser --url A wait --url B" contains two addresses
 	}
 	root.SetIn(e.Stdin)
 	root.SetOut(e.Stdout)
@@ -99,7 +98,7 @@ func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	return root
 }
 
-// runCommandLine carries out a command line, says what went wrong and returns the exit code.
+// runCommandLine runs a command line, prints errors and returns the exit code.
 func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	if len(args) == 0 {
 		root := newRootCommand(e, []string{"help"})

@@ -39,7 +39,7 @@ func newMCPCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// serveMCP serves at an address, or over the standard input and output if it is "".
+// serveMCP serves at an address, or over standard input and output if it is "".
 func serveMCP(ctx context.Context, e *commandEnv, addr string, textOnly bool) error {
 	place, err := openMCPBackend(ctx, e)
 	if err != nil {
@@ -84,15 +84,15 @@ func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *b
 	return server.Close()
 }
 
-// mcpBackend is where the browsers are: in a server that runs, or in this process.
+// mcpBackend provides the browsers: of a running server, or of this process.
 type mcpBackend struct {
 	home     *server.Home
 	runner   taskRunner
 	tools    *server.BrowserTools
-	settings *settings.Manager // the server's, or those of the home; read again for each call
+	settings *settings.Manager // of the server or of the home; read again for each call
 }
 
-// newTool returns the tool as the stored settings have it now.
+// newTool returns the tool with the currently stored settings.
 func (p mcpBackend) newTool(ctx context.Context) (*browsertool.Tool, error) {
 	if err := p.settings.Reload(ctx); err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
@@ -108,8 +108,8 @@ func (p mcpBackend) close(ctx context.Context) error {
 	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
-// registerCaller has the person at the client asked about a call. If a server has the browsers, so is its operator:
-// the first answer counts.
+// registerCaller lets the user of the client answer the questions of a call. If the browsers belong to a server, its
+// operator is asked as well: the first answer counts.
 func (p mcpBackend) registerCaller(
 	ctx context.Context, person *browsertool.ClientPerson,
 ) (call context.Context, leave func()) {
@@ -129,7 +129,7 @@ func (p mcpBackend) registerCaller(
 			fmt.Fprintln(remote.env.Stderr, "clank mcp: questions of the server cannot be followed:", err)
 		}
 	}()
-	select { // a question that comes before has nobody who could answer it
+	select { // wait until questions are followed: earlier ones would have nobody to answer them
 	case <-opened:
 	case <-done:
 	}
@@ -175,15 +175,15 @@ func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error
 	return p, nil
 }
 
-// serverSettings returns what the settings of the server that runs say of the tool. What only the server itself can do,
-// such as lending, is left at its default.
+// serverSettings returns the settings of the running server that concern the tool. What only the server can do, such
+// as lending browsers, has its default.
 func serverSettings(now settings.Settings) settings.Settings {
 	s := settings.Defaults()
 	s.BrowserTool.AllowHost, s.Browser, s.Approval = now.BrowserTool.AllowHost, now.Browser, now.Approval
 	return s
 }
 
-// mcpBrowser sends the agent out for an MCP client.
+// mcpBrowser runs browser tasks for an MCP client.
 type mcpBrowser struct{ taskRunner }
 
 // Browse implements browsertool.TaskBrowser.
@@ -198,7 +198,7 @@ func (b mcpBrowser) Browse(
 			progress(waitingText(ev.Record))
 		}
 		if s := ev.Step; s != nil && s.Label != "" {
-			// Thoughts and acts come when they begin and when they end, or only then if we were late.
+			// A step is reported when it begins and when it ends; a slow reader may get only the end.
 			again := s.N == last.N && s.Kind == last.Kind && s.Kind != sessions.StepNotice
 			if last = *s; !again {
 				progress(s.Label)

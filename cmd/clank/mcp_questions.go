@@ -11,7 +11,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// clientPersonKey is under which a context has the person at the client of MCP that a task is for.
+// clientPersonKey is the context key of the MCP client's user for whom a task runs.
 type clientPersonKey struct{}
 
 func clientPersonOf(ctx context.Context) *browsertool.ClientPerson {
@@ -19,8 +19,8 @@ func clientPersonOf(ctx context.Context) *browsertool.ClientPerson {
 	return p
 }
 
-// clientQuestions asks the person at a client of MCP, at the same time as others are asked. Whoever answers first is
-// heard, and the question is withdrawn from the others.
+// clientQuestions asks the user of an MCP client in parallel to other people. The first answer counts, and the
+// question is withdrawn from the others.
 type clientQuestions struct {
 	begin func(q approval.Question) (withdraw context.CancelFunc)
 
@@ -39,7 +39,7 @@ func newClientQuestions(ctx context.Context, person *browsertool.ClientPerson, a
 	return c
 }
 
-// askAtClient asks, and tells the answer. An answer that comes too late is none.
+// askAtClient asks the person and passes on the answer. A late answer is ignored.
 func askAtClient(ctx context.Context, person *browsertool.ClientPerson, q approval.Question, answer answerFunc) {
 	a := approval.Answer{By: "the person at the client"}
 	var err error
@@ -56,7 +56,7 @@ func askAtClient(ctx context.Context, person *browsertool.ClientPerson, q approv
 		a = approval.Answer{Reason: err.Error()}
 	}
 	if ctx.Err() == nil {
-		_ = answer(ctx, q.ID, a) // what fails is answered, or will be by its time
+		_ = answer(ctx, q.ID, a) // an error means that the question is answered already, or will time out
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *clientQuestions) HandleEvent(ev approval.Event) {
 	}
 }
 
-// Close implements [questioner]: it withdraws what is still asked.
+// Close implements [questioner]: it withdraws open questions.
 func (c *clientQuestions) Close() error {
 	c.mu.Lock()
 	for _, withdraw := range c.open {

@@ -13,27 +13,27 @@ import (
 	"unicode/utf8"
 )
 
-// outputPrinter writes to the standard output, and what is no data to the standard error. It keeps the first error.
+// outputPrinter writes data to standard output and messages to standard error. It remembers the first error.
 type outputPrinter struct {
 	out      *bufio.Writer
 	messages io.Writer
 }
 
-// newOutputPrinter returns a printer for data on out and for people on talk. It must be flushed.
+// newOutputPrinter returns a printer for data on out and messages on talk. The caller must call Flush.
 func newOutputPrinter(out, talk io.Writer) *outputPrinter {
 	return &outputPrinter{out: bufio.NewWriter(out), messages: talk}
 }
 
-// Line prints a line of data. What a page wrote goes through [cleanLine] or [cleanText] first.
+// Line prints a line of data. Texts from pages must go through [cleanLine] or [cleanText] first.
 func (p *outputPrinter) Line(format string, args ...any) {
 	p.write([]byte(fmt.Sprintf(format, args...) + "\n"))
 }
 
 func (p *outputPrinter) write(data []byte) {
-	_, _ = p.out.Write(data) // the first error is that of Flush
+	_, _ = p.out.Write(data) // Flush returns the error
 }
 
-// Flush ends the output and returns the first error of it.
+// Flush flushes the output and returns its first error.
 func (p *outputPrinter) Flush() error {
 	if err := p.out.Flush(); err != nil {
 		return fmt.Errorf("write the output: %w", err)
@@ -41,12 +41,12 @@ func (p *outputPrinter) Flush() error {
 	return nil
 }
 
-// Message tells the person something that is not the data asked for.
+// Message prints a message that is not part of the requested data.
 func (p *outputPrinter) Message(format string, args ...any) {
 	fmt.Fprintf(p.messages, format+"\n", args...)
 }
 
-// Text prints a text of several lines, which a page may have written. An empty text has none.
+// Text prints a text of several lines, which may come from a page. An empty text prints nothing.
 func (p *outputPrinter) Text(s string) {
 	p.write([]byte(cleanText(s)))
 	if s != "" && !strings.HasSuffix(s, "\n") {
@@ -54,7 +54,7 @@ func (p *outputPrinter) Text(s string) {
 	}
 }
 
-// JSON prints a value, or JSON as it is, with indentation.
+// JSON prints a value, or raw JSON, indented.
 func (p *outputPrinter) JSON(v any) error {
 	if raw, ok := v.([]byte); ok {
 		v = json.RawMessage(raw)
@@ -67,11 +67,11 @@ func (p *outputPrinter) JSON(v any) error {
 	return nil
 }
 
-// jsonStringPattern is a string as JSON writes it.
+// jsonStringPattern matches a JSON string.
 var jsonStringPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
-// unescapeJSON writes the characters of JSON's strings themselves where they were escaped without need. What a
-// terminal would obey, or nobody sees, stays escaped.
+// unescapeJSON replaces unnecessary escapes in JSON strings by the characters. Control and invisible characters stay
+// escaped.
 func unescapeJSON(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
@@ -95,7 +95,7 @@ func unescapeJSON(raw []byte) []byte {
 	})
 }
 
-// cleanText takes out of a text what a terminal would obey: pages write titles and texts.
+// cleanText removes terminal control sequences from a text, because pages write titles and texts.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
@@ -105,5 +105,5 @@ func cleanText(s string) string {
 	}, s)
 }
 
-// cleanLine returns a text of one line, which a page may have written.
+// cleanLine returns a text that may come from a page as one clean line.
 func cleanLine(s string) string { return strings.Join(strings.Fields(cleanText(s)), " ") }

@@ -10,7 +10,7 @@ import (
 	"clank/browsermgr/control/client"
 )
 
-// printBrowserStatus prints how a profile and its browser are, without what is not known.
+// printBrowserStatus prints the state of a profile and its browser, omitting what is unknown.
 func printBrowserStatus(p *outputPrinter, s client.ProfileStatus) {
 	line := func(name, value string) {
 		if value != "" {
@@ -42,17 +42,17 @@ func printBrowserStatus(p *outputPrinter, s client.ProfileStatus) {
 	}
 }
 
-// profileList is the answer to a question for the profiles.
+// profileList is the response to a request for the profiles.
 type profileList struct {
 	Profiles   []client.Profile
 	MaxRunning int
 }
 
-// printProfiles prints a list of profiles, and what those that run take up together.
+// printProfiles prints a list of profiles, and the total memory of the running ones.
 func printProfiles(p *outputPrinter, list profileList) {
 	running, memory := 0, 0
 	for _, info := range list.Profiles {
-		if info.MemoryMB > 0 { // started here
+		if info.MemoryMB > 0 { // started by clank
 			running, memory = running+1, memory+info.MemoryMB
 		}
 		state := "stopped"
@@ -89,7 +89,7 @@ func printProfiles(p *outputPrinter, list profileList) {
 	}
 }
 
-// printReport prints what an examination found, and how to mend it.
+// printReport prints the findings of a check, and how to fix them.
 func printReport(p *outputPrinter, r client.Report) {
 	if r.Profile != "" {
 		p.Line("profile: %s (%s)", cleanLine(r.Profile), cleanLine(r.Transport))
@@ -120,7 +120,7 @@ func intOrEmpty(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// countNoun returns a number of things in words; what is the word for one.
+// countNoun returns a number with a noun; what is its singular.
 func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -128,7 +128,7 @@ func countNoun(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// printTabs prints a list of tabs as people count them, from 1.
+// printTabs prints a list of tabs, numbered from 1.
 func printTabs(p *outputPrinter, list client.TabList) {
 	switch {
 	case len(list.Tabs) > 0:
@@ -151,7 +151,7 @@ func printTabs(p *outputPrinter, list client.TabList) {
 	}
 }
 
-// printSnapshot prints the content of a page, and where its picture is.
+// printSnapshot prints the content of a page, and the path of its image.
 func printSnapshot(p *outputPrinter, s client.Snapshot) {
 	if len(s.Nodes) > 0 {
 		p.Text(formatNodes(s.Nodes))
@@ -166,7 +166,7 @@ func printSnapshot(p *outputPrinter, s client.Snapshot) {
 	}
 }
 
-// formatNodes writes nodes as lines.
+// formatNodes formats nodes as lines.
 func formatNodes(nodes []client.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -184,7 +184,7 @@ func formatNodes(nodes []client.Node) string {
 	return b.String()
 }
 
-// printConsequences prints what an action brought about: downloads and dialogs.
+// printConsequences prints what an action caused: downloads and dialogs.
 func printConsequences(p *outputPrinter, r client.Result) {
 	downloads := r.Downloads
 	if r.Download != nil {
@@ -197,14 +197,14 @@ func printConsequences(p *outputPrinter, r client.Result) {
 	}
 }
 
-// printRefused says what was refused of a page that is open; "" is nothing.
+// printRefused prints what was refused on an open page, unless refused is "".
 func printRefused(p *outputPrinter, refused string) {
 	if refused != "" {
 		p.Message("a part of the page was refused: %s", cleanText(refused))
 	}
 }
 
-// printBatch prints how each of several actions went, and what they downloaded.
+// printBatch prints the result of each of several actions, and their downloads.
 func printBatch(p *outputPrinter, r client.Result) {
 	for i, entry := range r.Results {
 		switch {
@@ -221,7 +221,7 @@ func printBatch(p *outputPrinter, r client.Result) {
 	printDownloads(p, r.Downloads)
 }
 
-// printDownloads prints what became of downloads.
+// printDownloads prints the results of downloads.
 func printDownloads(p *outputPrinter, list []client.Download) {
 	for _, d := range list {
 		switch name := cleanLine(d.SuggestedFilename); {
@@ -235,7 +235,7 @@ func printDownloads(p *outputPrinter, list []client.Download) {
 	}
 }
 
-// dialogHint says which dialog is open, and how to go on. state may be nil.
+// dialogHint describes the open dialog and how to continue. state may be nil.
 func dialogHint(state *client.BrowserState) string {
 	const way = `answer it with "clank browser dialog --accept" or "--dismiss"`
 	if state == nil || len(state.Dialogs.Pending) == 0 {

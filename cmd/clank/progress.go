@@ -14,17 +14,17 @@ import (
 	"golang.org/x/term"
 )
 
-// progressPrinter tells how a task goes: in one line that changes, or in a line for each step.
+// progressPrinter prints the progress of a task: as one line that changes, or as a line for each step.
 type progressPrinter struct {
 	Out   io.Writer
-	Width int // of the terminal, in columns; 0 if Out is none, and no line is to change
+	Width int // of the terminal, in columns; 0 if Out is not a terminal, so that no line changes
 
-	lineShown bool // the changing line holds text
-	actCount  int  // begun so far
+	lineShown bool // the changing line is not empty
+	actCount  int  // actions started so far
 	lastLine  string
 }
 
-// newProgressPrinter tells it on out, which may be a terminal.
+// newProgressPrinter returns a printer to out, which may be a terminal.
 func newProgressPrinter(out io.Writer) *progressPrinter {
 	p := &progressPrinter{Out: out}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) && allowEscapes(f) {
@@ -36,7 +36,7 @@ func newProgressPrinter(out io.Writer) *progressPrinter {
 	return p
 }
 
-// waitingText tells how far a task is from its turn.
+// waitingText describes the position of a task in the queue.
 func waitingText(r sessions.TaskRecord) string {
 	if r.Shortage == sessions.ShortMemory {
 		return fmt.Sprintf("waiting until this machine has more memory, number %d in line", r.Position)
@@ -73,7 +73,7 @@ func (p *progressPrinter) showEvent(ev sessions.Event) {
 	}
 }
 
-// showTransient shows s as what is happening now.
+// showTransient shows s as the current activity.
 func (p *progressPrinter) showTransient(s string) {
 	if s == p.lastLine {
 		return
@@ -87,14 +87,14 @@ func (p *progressPrinter) showTransient(s string) {
 	p.lineShown = true
 }
 
-// showPermanent shows s as a line of its own that stays.
+// showPermanent prints s as a line that stays.
 func (p *progressPrinter) showPermanent(s string) {
 	p.clearLine()
 	p.lastLine = ""
 	fmt.Fprintln(p.Out, s)
 }
 
-// clearLine takes the changing line away.
+// clearLine removes the changing line.
 func (p *progressPrinter) clearLine() {
 	if p.lineShown {
 		fmt.Fprint(p.Out, "\r\x1b[K")
@@ -107,7 +107,7 @@ func headLine(s string) string {
 	return s
 }
 
-// clipLine makes one line of s, of at most n characters.
+// clipLine returns s on one line of at most n characters.
 func clipLine(s string, n int) string {
 	return untrusted.ShortenLine(s, n)
 }

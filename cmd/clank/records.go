@@ -30,7 +30,7 @@ func newRecordsCommand(e *commandEnv) *cobra.Command {
 	c := newJSONCommand("records", "", recordsHelp, nil)
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		asJSON, _ := c.Flags().GetBool("json") // the flag is there
+		asJSON, _ := c.Flags().GetBool("json") // the flag exists
 		for _, k := range kinds {
 			if !slices.Contains(telemetry.Kinds, telemetry.Kind(k)) {
 				return usagef("--kind takes one of %v, not %q", telemetry.Kinds, k)
@@ -86,7 +86,7 @@ func listRecords(ctx context.Context, e *commandEnv, q telemetry.Query) (list []
 	return list, err
 }
 
-// writeJSONLines writes each value as a line, as https://jsonlines.org has it.
+// writeJSONLines writes each value as a line of JSON (https://jsonlines.org).
 func writeJSONLines[T any](w io.Writer, list []T) error {
 	enc := json.NewEncoder(w)
 	for _, v := range list {

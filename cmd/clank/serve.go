@@ -33,7 +33,7 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 			switch logFormat {
 			case logText:
 			case logJSON:
-				logLevel = cmp.Or(logLevel, "info") // with the records of what is done
+				logLevel = cmp.Or(logLevel, "info") // include the records of tasks
 			default:
 				return usagef("--log-format takes text or json, not %q", logFormat)
 			}
@@ -71,7 +71,7 @@ goes on after the next start, on Discord by itself. A second interrupt does not 
 	return c
 }
 
-// printGreeting prints where the server is reached and what is missing.
+// printGreeting prints the server's addresses and what is missing.
 func printGreeting(w io.Writer, d server.Endpoints) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "clank is ready: %s\n", d.DashboardURL)

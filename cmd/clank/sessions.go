@@ -48,7 +48,7 @@ is heard at the task's next step. The id is that of the task or of its session.
 
   clank sessions say bcdf23ghjk 'only those under 50 euros'`
 
-// newSayCommand passes on to a running task what the person at the terminal says.
+// newSayCommand returns the command that sends a note to a running task.
 func newSayCommand(e *commandEnv) *cobra.Command {
 	return newCommand("say <id> <text>", "tell a task that runs something; it hears it at its next step", sayHelp, func(ctx context.Context, args []string) error {
 		server, err := requireServer(e, "tasks can be told something while that does them")
@@ -64,7 +64,7 @@ func newSayCommand(e *commandEnv) *cobra.Command {
 	})
 }
 
-// listOpenSessions asks the server that owns the home, or else reads the database.
+// listOpenSessions returns the sessions of the running server, or else those in the database.
 func listOpenSessions(ctx context.Context, e *commandEnv) (list []sessions.Session, err error) {
 	err = withServerOrDatabase(ctx, e, func(c *api.Client) error {
 		views, err := c.Sessions(ctx)

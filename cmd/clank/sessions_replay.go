@@ -54,13 +54,13 @@ func newReplayCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// replayOutcome is what --json prints.
+// replayOutcome is the output of --json.
 type replayOutcome struct {
 	Steps   []recording.StepComparison `json:"steps"`
 	Summary recording.ReplaySummary    `json:"summary"`
 }
 
-// playAndPrint plays the run and tells how it came out.
+// playAndPrint replays the run and prints the result.
 func playAndPrint(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, asJSON bool) (err error) {
 	out := replayOutcome{Steps: []recording.StepComparison{}}
 	out.Summary, err = replayRun(ctx, e, p, allow, func(f recording.StepComparison) {
@@ -85,7 +85,7 @@ func playAndPrint(ctx context.Context, e *commandEnv, p *recording.Player, allow
 	return nil
 }
 
-// replayRun opens a browser of its own, which keeps nothing, and plays the run there.
+// replayRun replays the run in a temporary browser.
 func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, found func(recording.StepComparison)) (_ recording.ReplaySummary, err error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
@@ -99,11 +99,11 @@ func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []
 	}
 	defer func() { err = errors.Join(err, a.Close(e.AbortContext)) }()
 	defer localRunner{a, e}.startQuestions(ctx)()
-	p.Places(a.NamedPages()) // the demo shop is elsewhere while a server runs
+	p.Places(a.NamedPages()) // the demo shop has another address while a server runs
 	return p.Replay(ctx, a.ReplayBackend(p, allow), "replay", found)
 }
 
-// formatFinding returns a step of a replay for people. Pages have written much of it.
+// formatFinding formats a replayed step. It sanitizes texts from pages.
 func formatFinding(f recording.StepComparison) string {
 	var b strings.Builder
 	sign := "same"

@@ -50,7 +50,7 @@ func newSaveScriptCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// sanitizeLines returns a text with the names of pages in it, fit for a terminal.
+// sanitizeLines makes a text that may contain names from pages safe to print on a terminal.
 func sanitizeLines(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, l := range lines {

@@ -22,8 +22,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// findRuns returns the home, and where the runs are kept that a person means: a file or directory, a task, or all of a
-// session, oldest first.
+// findRuns returns the home, and the paths of the runs that id refers to: a file or directory, a task, or all runs of
+// a session, oldest first.
 func findRuns(e *commandEnv, id string) (*server.Home, []string, error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
@@ -39,7 +39,7 @@ func findRuns(e *commandEnv, id string) (*server.Home, []string, error) {
 	return h, found, err
 }
 
-// openRun opens the newest run that a person means.
+// openRun opens the newest run that id refers to.
 func openRun(e *commandEnv, id string) (*recording.Recording, error) {
 	_, found, err := findRuns(e, id)
 	if err != nil {
@@ -71,7 +71,7 @@ func newShowCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// readAccounts reads the runs that a person means, from their records or else from the database.
+// readAccounts reads the runs that id refers to, from their records or else from the database.
 func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Report, error) {
 	h, found, notFound := findRuns(e, id)
 	if h == nil {
@@ -91,7 +91,7 @@ func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Re
 	return list, nil
 }
 
-// storedAccounts reads what the database has of a task, or of a session's tasks.
+// storedAccounts returns what the database contains about a task, or about a session's tasks.
 func storedAccounts(ctx context.Context, h *server.Home, id string, notFound error) ([]recording.Report, error) {
 	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
@@ -116,7 +116,7 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 		return nil, notFound
 	}
 	var list []recording.Report
-	for _, rec := range slices.Backward(recs) { // last asked first
+	for _, rec := range slices.Backward(recs) { // newest first
 		steps, err := db.Steps(ctx, rec.ID)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 	return list, nil
 }
 
-// writeAccount writes an account for people. Pages and models have written much of it.
+// writeAccount prints a report. It sanitizes texts from pages and models.
 func writeAccount(w io.Writer, a recording.Report) {
 	fmt.Fprintf(w, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
 	fmt.Fprintf(w, "asked: %s\n\n", untrusted.CleanLine(a.Task.Prompt, 1000))
@@ -220,7 +220,7 @@ func newExportCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// exportRun writes the run in dir into the file called name, which must not exist.
+// exportRun writes the run in dir to the file name, which must not exist.
 func exportRun(e *commandEnv, dir, name string) error {
 	if name == "-" {
 		return recording.ExportRun(e.Stdout, dir)

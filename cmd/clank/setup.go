@@ -77,7 +77,7 @@ func newSetupCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// getenvWithKeys returns the environment with the keys of the vault behind it.
+// getenvWithKeys returns the environment, with the keys of the vault as fallback.
 func (e *commandEnv) getenvWithKeys(ctx context.Context) func(string) string {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *commandEnv) getenvWithKeys(ctx context.Context) func(string) string {
 	return server.WithServiceKeys(ctx, e.Getenv, h)
 }
 
-// keepServiceKey keeps a key where the server that runs, or the next one, finds it.
+// keepServiceKey stores a key where the running server, or the next one, finds it.
 func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
 	if err := server.CheckServiceKeyName(name); err != nil {
 		return err
@@ -119,7 +119,7 @@ func keepServiceKey(ctx context.Context, e *commandEnv, name string) error {
 	return err
 }
 
-// findSetupChecks asks the server that runs, or looks here.
+// findSetupChecks returns the checks of the running server, or runs them here.
 func findSetupChecks(ctx context.Context, e *commandEnv) (list []api.SetupCheck, err error) {
 	h, running, err := findServer(e)
 	if err != nil {

@@ -33,7 +33,7 @@ func newShareCommand(e *commandEnv) *cobra.Command {
 	var user string
 	c := newJSONCommand("share [session]", "", shareHelp, nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		asJSON, _ := c.Flags().GetBool("json") // the flag is there
+		asJSON, _ := c.Flags().GetBool("json") // the flag exists
 		session := strings.Join(args, "")
 		server, err := requireServer(e, "pages are shown while that runs")
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// openConsole opens what people type into. Unlike the standard input it can be closed while it is read from.
+// openConsole opens the terminal for reading. Unlike standard input, it can be closed during a read.
 func openConsole() (io.ReadCloser, error) { return os.OpenFile("/dev/tty", os.O_RDONLY, 0) }
 
-// allowEscapes reports whether a terminal obeys escape sequences.
+// allowEscapes reports whether a terminal supports escape sequences.
 func allowEscapes(*os.File) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openConsole opens what people type into. A read of it cannot be broken off here: after Close one is left behind, which ends
-// with the next line that is typed, or the program.
+// openConsole opens the console for reading. A read cannot be interrupted here: after Close one is left, which ends
+// with the next typed line or with the process.
 func openConsole() (io.ReadCloser, error) {
 	console, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -25,7 +25,7 @@ func openConsole() (io.ReadCloser, error) {
 	return typed, nil
 }
 
-// allowEscapes has a console obey escape sequences, and reports whether it does.
+// allowEscapes enables escape sequences of a console and reports whether it supports them.
 func allowEscapes(console *os.File) bool {
 	var mode uint32
 	h := windows.Handle(console.Fd())

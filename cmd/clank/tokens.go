@@ -27,7 +27,7 @@ is printed once; what is kept is a digest. Commands of clank itself need none.
 
 var tokenNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// tokenScopes are what a token may be for.
+// tokenScopes are the scopes that a token can have.
 var tokenScopes = []string{string(access.ScopeControl), string(access.ScopePage), string(access.ScopeMetrics)}
 
 func newTokensCommand(e *commandEnv) *cobra.Command {
@@ -63,7 +63,7 @@ func newTokensCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// withTokens calls do with the store of the home. names are the names of secrets that the person gave.
+// withTokens calls do with the token store of the home. names are the secrets given on the command line.
 func withTokens(e *commandEnv, names []string, do func(*access.TokenStore) error) error {
 	for _, name := range names {
 		if !tokenNamePattern().MatchString(name) {

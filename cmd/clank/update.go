@@ -28,17 +28,17 @@ asked by https alone.
 
 Exit codes: 0 this is the newest release, 4 there is a newer one, 124 no answer in time.`
 
-// updateCheck is what is known of the newest release.
+// updateCheck is information about the newest release.
 type updateCheck struct {
 	Current  string `json:"current"`
 	Newest   string `json:"newest"`
-	Newer    bool   `json:"newer"`    // than this program; false if this is no release
-	Release  bool   `json:"release"`  // this program is one
-	Page     string `json:"page"`     // that tells of it
-	Download string `json:"download"` // what this system installs; "" if nothing is made for it
+	Newer    bool   `json:"newer"`    // than this program; false if this is not a release
+	Release  bool   `json:"release"`  // this program is a release
+	Page     string `json:"page"`     // URL of its release notes
+	Download string `json:"download"` // URL of the file for this platform; "" if there is none
 }
 
-// exitNewer is how "update --check" ends if there is a newer release.
+// exitNewer is the exit code of "update --check" if there is a newer release.
 const exitNewer = 4
 
 func newUpdateCommand(e *commandEnv) *cobra.Command {
@@ -77,7 +77,7 @@ func newUpdateCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// releasesOfModule returns where the releases of this program's module are, if it is kept on GitHub.
+// releasesOfModule returns the address of the module's releases, if it is hosted on GitHub.
 func releasesOfModule() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -92,7 +92,7 @@ func releasesOfModule() string {
 
 var errNotHTTPS = errors.New("releases are asked for by https alone")
 
-// checkUpdate asks an address for the newest release.
+// checkUpdate requests the newest release from an address.
 func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) (updateCheck, error) {
 	if u, err := url.Parse(from); err != nil || u.Scheme != "https" || u.Host == "" {
 		return updateCheck{}, usagef("%w: %q", errNotHTTPS, from)
@@ -145,10 +145,10 @@ func checkUpdate(ctx context.Context, transport http.RoundTripper, from string) 
 	return found, nil
 }
 
-// asSemver returns a version as package semver reads it.
+// asSemver returns a version in the form of package semver.
 func asSemver(v string) string { return "v" + strings.TrimPrefix(v, "v") }
 
-// isRelease reports whether a version is that of a release, and not of a commit after one, as git describe has it.
+// isRelease reports whether a version is a release, and not a later commit as described by git describe.
 func isRelease(v string) bool {
 	return semver.IsValid(asSemver(v)) && semver.Prerelease(asSemver(v)) == ""
 }

@@ -25,7 +25,7 @@ const vaultHelp = `Keeps logins for pages. A model can have one filled in, and n
 An origin is scheme, host and port, such as https://shop.example; http only for hosts of this
 machine. Without --for-user and --for-role an entry serves this terminal and the dashboard alone.`
 
-// vaultOptions tells where the vault and its key are.
+// vaultOptions returns the paths of the vault and its key.
 func vaultOptions(e *commandEnv) (vault.Options, error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
@@ -34,7 +34,7 @@ func vaultOptions(e *commandEnv) (vault.Options, error) {
 	return server.VaultOptions(e.Getenv, h)
 }
 
-// withVault opens the vault for do.
+// withVault calls do with the opened vault.
 func withVault(ctx context.Context, e *commandEnv, do func(*vault.Vault) error) error {
 	o, err := vaultOptions(e)
 	if err != nil {
@@ -136,7 +136,7 @@ func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, n
 	})
 }
 
-// readSecret reads a secret: without showing it from a terminal, otherwise the next line of the standard input.
+// readSecret reads a secret: from a terminal without echo, otherwise the next line of standard input.
 func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, error) {
 	if f, ok := terminalOf(e.Stdin); ok {
 		fmt.Fprint(e.Stderr, prompt)
@@ -154,7 +154,7 @@ func readSecret(e *commandEnv, lines *bufio.Reader, prompt string) (string, erro
 	return strings.TrimRight(text, "\r\n"), nil
 }
 
-// terminalOf returns the terminal that an input is, if it is one.
+// terminalOf returns in as a terminal, if it is one.
 func terminalOf(in io.Reader) (*os.File, bool) {
 	f, ok := in.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
@@ -221,7 +221,7 @@ func showVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name str
 	})
 }
 
-// testVaultEntry decrypts an entry for its origins, or for those in others, and shows nothing of it.
+// testVaultEntry decrypts an entry for its origins, or for others, without printing it.
 func testVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name string, others []string) error {
 	entry, err := findVaultEntry(ctx, v, name)
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 // version is set at build time.
 var version = "dev"
 
-// build is what was compiled, of what and for what.
+// build describes the binary.
 type build struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // "" if the sources were in no repository
+	Commit   string `json:"commit"` // "" if built outside a repository
 	Date     string `json:"date"`   // of the commit, RFC 3339
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
-	Schema   int    `json:"schema"` // the newest database that it reads
+	Schema   int    `json:"schema"` // newest database schema that it reads
 }
 
 func thisBuild() build {

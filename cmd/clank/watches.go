@@ -58,7 +58,7 @@ func writeWatches(w io.Writer, list []api.WatchView) {
 	}
 }
 
-// newAddWatchCommand begins a watch in the server, which looks at the page once at once.
+// newAddWatchCommand returns the command that creates a watch in the server, which checks the page immediately.
 func newAddWatchCommand(e *commandEnv) *cobra.Command {
 	req := api.WatchRequest{Origin: sessions.FromTerminal}
 	var below, above float64
@@ -83,7 +83,7 @@ func newAddWatchCommand(e *commandEnv) *cobra.Command {
 		if chosen > 1 {
 			return usagef("a watch waits for one thing: give one of --below, --above, --says and --when")
 		}
-		req.Number = below + above // one of them, or none
+		req.Number = below + above // at most one of them is set
 		return addWatch(c.Context(), e, req)
 	}
 	return c
@@ -105,7 +105,7 @@ func addWatch(ctx context.Context, e *commandEnv, req api.WatchRequest) error {
 	return nil
 }
 
-// listWatches asks the server that owns the home, or else reads the database.
+// listWatches returns the watches of the running server, or else those in the database.
 func listWatches(ctx context.Context, e *commandEnv, all bool) ([]api.WatchView, error) {
 	var list []api.WatchView
 	err := withServerOrDatabase(ctx, e, func(c *api.Client) (err error) {
