@@ -14,21 +14,22 @@ import (
 	"clank/internal/test/check"
 )
 
-// Patience is how long a test waits for one thing that a browser does. A loaded machine with the race detector needs much of it.
+// Patience is how long a test waits for one operation of a browser. It is long because of busy machines and the race
+// detector.
 const Patience = 45 * time.Second
 
-// Shared is the browser of a whole test binary, launched when the first test wants it: a fuzz target that needs none does without.
-// Its zero value is ready. TestMain ends with its Run.
+// Shared is the browser shared by a test binary, launched on first use, so that fuzz targets without a browser do not
+// start one. The zero value is ready to use. TestMain calls its Run.
 type Shared struct {
-	Args []string // flags beside those that every browser of ours gets
+	Args []string // flags in addition to the usual ones
 
 	mu      sync.Mutex
 	process *chrome.Process
 	err     error
-	idleTab string // target of a tab that a test has left, see [Shared.Page]
+	idleTab string // target of a tab left by a test, see [Shared.Page]
 }
 
-// Run runs the tests, then end, and ends the browser, as [check.Main] does.
+// Run runs the tests, then end, and closes the browser; see [check.Main].
 func (s *Shared) Run(m *testing.M, end ...func() error) int {
 	return check.Main(m, append(end, s.stop)...)
 }
@@ -42,7 +43,7 @@ func (s *Shared) stop() error {
 	return nil
 }
 
-// Process returns the browser. A launch that failed is not tried again.
+// Process returns the browser. A failed launch is not repeated.
 func (s *Shared) Process(tb testing.TB) *chrome.Process {
 	tb.Helper()
 	s.mu.Lock()
@@ -62,7 +63,7 @@ func (s *Shared) Connect(tb testing.TB, opts page.Options) *page.Browser {
 	return Connect(tb, s.Process(tb), opts)
 }
 
-// Launch starts a browser with more arguments for one test, which ends with it.
+// Launch starts a browser with additional arguments, which is closed when the test ends.
 func Launch(tb testing.TB, args ...string) *chrome.Process {
 	tb.Helper()
 	p, err := launch(args)
@@ -81,7 +82,7 @@ func launch(args []string) (*chrome.Process, error) {
 	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, NoSandbox: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
 }
 
-// Kill ends the browser at once, as a crash would.
+// Kill kills the browser, simulating a crash.
 func Kill(tb testing.TB, p *chrome.Process) {
 	tb.Helper()
 	process, err := os.FindProcess(p.PID)
@@ -122,7 +123,7 @@ func closeTab(tb testing.TB, tab *page.Tab) {
 	}
 }
 
-// Navigate leads a tab to an address.
+// Navigate navigates a tab to an address.
 func Navigate(tb testing.TB, tab *page.Tab, url string) {
 	tb.Helper()
 	if _, err := tab.Navigate(Within(tb, Patience), url); err != nil {
@@ -138,7 +139,7 @@ func JS(tb testing.TB, tab *page.Tab, fn string) string {
 	return string(res.Value)
 }
 
-// WantJS compares what [JS] returns.
+// WantJS checks the result of [JS].
 func WantJS(tb testing.TB, tab *page.Tab, fn, want string) {
 	tb.Helper()
 	if got := JS(tb, tab, fn); got != want {

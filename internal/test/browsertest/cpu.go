@@ -12,11 +12,11 @@ import (
 	"clank/internal/test/check"
 )
 
-// tickTime is the unit in which the kernel tells of processor time.
+// tickTime is the kernel's unit of CPU time.
 const tickTime = 10 * time.Millisecond
 
-// ProcessorTime returns the processor time that this process and those it has started have taken, but for node, and for
-// those that are named, with what they have started.
+// ProcessorTime returns the CPU time of this process and its descendants, except node, the processes in but, and
+// their descendants.
 func ProcessorTime(tb testing.TB, but ...int) time.Duration {
 	tb.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")

@@ -1,2 +1,2 @@
-// Package browsertest gives tests a real Chromium, tabs, pages, and waiting with a deadline.
+// Package browsertest provides tests with a real Chromium, tabs, pages, and waits with a deadline.
 package browsertest

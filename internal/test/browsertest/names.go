@@ -16,15 +16,15 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Names counts elements, those whose role, name and states a snapshot tells as Chromium's accessibility tree does, and
-// those that differ for a known reason.
+// Names counts elements, those whose role, name and states are the same in a snapshot and in Chromium's accessibility
+// tree, and those that differ for a known reason.
 type Names struct{ Elements, Equal, Known int }
 
 func (n Names) String() string {
 	return fmt.Sprintf("names: elements=%d equal=%d percent=%.1f", n.Elements, n.Equal, 100*float64(n.Equal)/float64(max(n.Elements, 1)))
 }
 
-// knownDifferences are those that stay, as "ours → Chromium's", and why.
+// knownDifferences are the accepted differences, as "ours → Chromium's", with the reason.
 var knownDifferences = []struct {
 	is  *regexp.Regexp
 	why string
@@ -42,15 +42,15 @@ var knownDifferences = []struct {
 	{regexp.MustCompile(`^(generic|listitem) .*\[(checked|expanded|pressed|selected)`), "where the role says nothing, markup is told"},
 }
 
-// Compare compares each element with a ref, of the documents that the main frame's process has, and logs those that differ.
-// Two things are left out of names on purpose, so that a name that differs in nothing else is equal: characters of icon fonts (private
-// use), and what text-transform does to letters (by CSS Text 3 it does not change the content).
+// Compare compares each element with a ref, in the documents of the main frame's process, and logs those that differ.
+// Names are also equal if they differ only in characters of icon fonts (private use), or in letters changed by
+// text-transform (which does not change the content, see CSS Text 3); snapshots ignore both on purpose.
 func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
 	tb.Helper()
 	ctx := Within(tb, Patience)
 	var text string
 	var tree map[string]treeElement
-	for range 5 { // what changed meanwhile is looked at again
+	for range 5 { // repeat for pages that change meanwhile
 		before, err := tab.Snapshot(ctx, page.SnapshotOptions{})
 		check.Must(tb, err)
 		tree = treeElements(tb, tab)
@@ -70,7 +70,7 @@ func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
 		case ref == "" || !ok && strings.HasPrefix(ref, "f"):
 			continue
 		case !ok:
-			theirs.role = "generic" // of no interest
+			theirs.role = "generic" // not relevant
 		}
 		n.Elements++
 		want := theirs.inOurWords(ours, line, rest)
@@ -90,7 +90,7 @@ func (n *Names) Compare(tb testing.TB, tab *page.Tab, where string) {
 	}
 }
 
-// toldBelow says that the words of a name are all in the lines below a line.
+// toldBelow reports whether all words of a name are in the lines below a line.
 func toldBelow(name, line, rest string) bool {
 	depth := len(line) - len(strings.TrimLeft(line, " "))
 	end := 0
@@ -111,7 +111,7 @@ func toldBelow(name, line, rest string) bool {
 	return true
 }
 
-// element is what a snapshot tells of an element, and a tree of it in a snapshot's words.
+// element is an element in the words of a snapshot.
 type element struct{ role, name, states string }
 
 func (e element) String() string { return fmt.Sprintf("%s %q%s", e.role, e.name, e.states) }
@@ -122,7 +122,7 @@ var (
 	lineRef    = regexp.MustCompile(`\[ref=(\w+)\]`)
 )
 
-// lineElement reads a line of a snapshot.
+// lineElement parses a line of a snapshot.
 func lineElement(line string) (e element, ref string) {
 	m := refLine.FindStringSubmatch(line)
 	if m == nil {
@@ -140,7 +140,7 @@ func lineElement(line string) (e element, ref string) {
 	return element{m[1], e.name, strings.Join(states, "")}, r[1]
 }
 
-// chromiumRoles are the roles for which Chromium has a word of its own.
+// chromiumRoles maps ARIA roles to Chromium's own role names.
 var chromiumRoles = map[string]string{
 	"image": "img", "LayoutTableCell": "cell", "DescriptionList": "associationlist", "DisclosureTriangle": "button",
 	"Date": "textbox", "DateTime": "textbox", "InputTime": "textbox", "ColorWell": "button",
@@ -151,14 +151,14 @@ var chromiumRoles = map[string]string{
 	"graphics-symbol": "img", "graphics-document": "document", "graphics-object": "group",
 }
 
-// namedByUs are the roles without a name from content where we say what is in it if it can be acted on, as a person would.
+// namedByUs are the roles without a name from content to which snapshots give one if the element can be acted on.
 var namedByUs = strings.Fields("banner blockquote code contentinfo definition deletion emphasis figure generic insertion " +
 	"listitem mark math paragraph row strong subscript superscript time")
 
-// toldByLines are the roles with a name from content that is not repeated where the lines below tell it.
+// toldByLines are the roles with a name from content that snapshots omit if the lines below contain it.
 var toldByLines = []string{"cell", "columnheader", "generic", "gridcell", "listitem", "row", "rowheader"}
 
-// inOurWords says what the tree says of an element as a line of ours would.
+// inOurWords converts an element of the tree to the words of a snapshot.
 func (t treeElement) inOurWords(ours element, line, rest string) element {
 	e := element{role: cmp.Or(chromiumRoles[t.role], t.role), name: strings.Join(strings.Fields(invisible.ReplaceAllString(t.name, "")), " ")}
 	switch {
@@ -169,13 +169,13 @@ func (t treeElement) inOurWords(ours element, line, rest string) element {
 	case ours.name == "" && slices.Contains(toldByLines, ours.role) && toldBelow(e.name, line, rest):
 		e.name = ""
 	}
-	if e.role == "group" && e.name == ours.name && ours.role == "generic" { // so it calls what has a draggable attribute
+	if e.role == "group" && e.name == ours.name && ours.role == "generic" { // Chromium's role for elements with a draggable attribute
 		e.role = ours.role
 	}
 	var states []string
 	for _, name := range []string{"checked", "disabled", "expanded", "level", "pressed", "selected", "required", "readonly", "invalid"} {
 		switch value, told := t.properties[name]; {
-		case !told && (name == "required" || name == "readonly"): // the protocol has it for some of the roles that can be so
+		case !told && (name == "required" || name == "readonly"): // the protocol reports these only for some roles
 			if strings.Contains(ours.states, name) {
 				states = append(states, " ["+name+"]")
 			}
@@ -191,16 +191,16 @@ func (t treeElement) inOurWords(ours element, line, rest string) element {
 	return e
 }
 
-// invisible is what no line of ours shows: characters without width, and those of icon fonts.
+// invisible matches what snapshots omit: zero-width characters and those of icon fonts.
 var invisible = regexp.MustCompile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ue000-\uf8ff]")
 
-// treeElement is what Chromium's accessibility tree says of an element.
+// treeElement is an element of Chromium's accessibility tree.
 type treeElement struct {
 	role, name string
 	properties map[string]string
 }
 
-// treeElements returns what Chromium says of the elements of the main frame's process, by their refs.
+// treeElements returns Chromium's elements of the main frame's process, by ref.
 func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
 	tb.Helper()
 	ctx, f := Within(tb, Patience), tab.MainFrame()
@@ -222,7 +222,7 @@ func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
 		}
 		bound, err := f.Bind(ctx, of.Frame.ID, ids)
 		if err != nil && of.Frame.ParentID != "" {
-			return // another origin is kept apart
+			return // in another process
 		}
 		check.Must(tb, err)
 		for i, n := range nodes {
@@ -241,7 +241,7 @@ func treeElements(tb testing.TB, tab *page.Tab) map[string]treeElement {
 			for _, p := range n.Properties {
 				e.properties[string(p.Name)] = p.Value.Value.String()
 			}
-			if _, inner := out[bound[i].LocalRef]; !inner { // a field comes before what makes it up
+			if _, inner := out[bound[i].LocalRef]; !inner { // a form control comes before its inner elements
 				out[bound[i].LocalRef] = e
 			}
 		}

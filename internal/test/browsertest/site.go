@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Head begins a page: a document in UTF-8 without an icon, so that a browser asks for nothing more.
+// Head is the beginning of a page: a UTF-8 document without an icon, so that the browser makes no further request.
 const Head = "<!doctype html><meta charset=utf-8><title>Test</title><link rel=icon href=data:,>"
 
-// Serve serves until the test ends, and then hangs up on who still waits.
+// Serve serves until the test ends, and then closes open connections.
 func Serve(tb testing.TB, h http.HandlerFunc) *httptest.Server {
 	tb.Helper()
 	srv := httptest.NewServer(h)
@@ -30,7 +30,8 @@ func Serve(tb testing.TB, h http.HandlerFunc) *httptest.Server {
 	return srv
 }
 
-// Routes serves handlers by pattern, see [http.ServeMux]. A string is a page to which [Head] is put. It returns the site's origin.
+// Routes serves handlers by pattern, see [http.ServeMux]. A string is a page that follows [Head]. It returns the
+// site's origin.
 func Routes(tb testing.TB, routes map[string]any) string {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -53,13 +54,13 @@ func HTML(w http.ResponseWriter, text string) {
 	fmt.Fprint(w, text)
 }
 
-// LocalhostURL returns the server that a request came to under the name of another site: localhost.
+// LocalhostURL returns the address of the request's server under the host name localhost, which is another site.
 func LocalhostURL(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host, ":")
 	return "http://localhost:" + port
 }
 
-// Within returns a context that ends after d, and with the test at the latest.
+// Within returns a context that ends after d, or with the test if that is earlier.
 func Within(tb testing.TB, d time.Duration) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -67,7 +68,7 @@ func Within(tb testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
-// Eventually waits for what another process brings about, up to a minute.
+// Eventually waits up to a minute for a condition that another process causes.
 func Eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -82,7 +83,7 @@ func Eventually(tb testing.TB, what string, cond func() bool) {
 	}
 }
 
-// WantEqual compares with go-cmp.
+// WantEqual compares values with go-cmp.
 func WantEqual[T any](tb testing.TB, got, want T) {
 	tb.Helper()
 	if d := cmp.Diff(want, got); d != "" {
@@ -90,10 +91,10 @@ func WantEqual[T any](tb testing.TB, got, want T) {
 	}
 }
 
-// Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
-// has looked at pages, which costs a third of a new one. Nothing of it is to be seen: it is in front, has no history, and what a
-// connection sets ended with that one. Without an address the tab is a new one. Tests of a tab's own life, and of pages that go
-// elsewhere by themselves, take [Tab].
+// Page opens an address in a tab with a connection of its own, both for this test alone. The tab may be reused from
+// an earlier test, which takes a third of the time of a new one; it is in front, has no history, and the settings of
+// the earlier connection ended with it. Without an address the tab is new. Tests of a tab's life cycle, and of pages
+// that navigate by themselves, use [Tab].
 func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
 	tb.Helper()
 	target := ""
@@ -117,19 +118,19 @@ func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
 	ctx := Within(tb, Patience)
 	check.Must(tb, tab.Activate(ctx))
 	Navigate(tb, tab, url)
-	if err := tab.MainFrame().Do(ctx, forgetHistory{}); err != nil { // the page is leaving already
+	if err := tab.MainFrame().Do(ctx, forgetHistory{}); err != nil { // the page is already navigating
 		closeTab(tb, tab)
 		tab = newTab(tb, b, page.TabOptions{URL: url})
 	}
 	return tab
 }
 
-// forgetHistory is Page.resetNavigationHistory of CDP.
+// forgetHistory is CDP's Page.resetNavigationHistory.
 type forgetHistory struct{}
 
 func (forgetHistory) ProtoReq() string { return "Page.resetNavigationHistory" }
 
-// takeIdleTab takes the tab that a test has left, if there is one.
+// takeIdleTab returns the tab left by another test, if there is one.
 func (s *Shared) takeIdleTab() (target string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +138,7 @@ func (s *Shared) takeIdleTab() (target string) {
 	return target
 }
 
-// keepIdleTab keeps a tab for a later test, unless its page stands still or has opened others, or one is kept already:
+// keepIdleTab keeps a tab for a later test, unless its page hangs, it has opened others, or a tab is kept already:
 // each connection attaches to all tabs.
 func (s *Shared) keepIdleTab(b *page.Browser, tab *page.Tab) bool {
 	for _, other := range b.Tabs() {

@@ -14,23 +14,22 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Views is a browser context of one test, for pages that are looked at as any browser shows them: what one test leaves
-// there no other sees.
+// Views is a browser context of one test, which shares nothing with other tests, for viewing pages as in any browser.
 type Views struct {
 	t       *testing.T
 	conn    *cdp.Conn
-	ctx     context.Context //nolint:containedctx // that of the test
+	ctx     context.Context //nolint:containedctx // of the test
 	browser *cdp.Session
 	context proto.BrowserBrowserContextID
 }
 
-// Views opens a context in the browser of the test binary. complain is told what pages complain about: errors, refused loads.
+// Views opens a context in the shared browser. complain is called with errors and blocked loads of pages.
 func (s *Shared) Views(t *testing.T, complain func(text string)) *Views {
 	t.Helper()
 	return ViewsIn(t, s.Process(t), complain)
 }
 
-// ViewsIn is [Shared.Views] in a browser of the test's own.
+// ViewsIn is like [Shared.Views] with a browser of the test's own.
 func ViewsIn(t *testing.T, p *chrome.Process, complain func(text string)) *Views {
 	t.Helper()
 	v := &Views{t: t, ctx: Within(t, 2*time.Minute)}
@@ -64,7 +63,7 @@ type View struct {
 	session *cdp.Session
 }
 
-// Open opens an empty page with a viewport of width by height, in the given scheme, light or dark.
+// Open opens an empty page with a viewport of width by height and a color scheme, light or dark.
 func (v *Views) Open(width, height int, scheme string) *View {
 	v.t.Helper()
 	create := proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: v.context}
@@ -80,8 +79,8 @@ func (v *Views) Open(width, height int, scheme string) *View {
 	return w
 }
 
-// Frame waits for a frame of another site whose address begins with prefix. It is a view for what is evaluated there;
-// input goes to the page.
+// Frame waits for a cross-site frame whose address begins with prefix. Scripts run in the frame, input goes to the
+// page.
 func (w *View) Frame(prefix string) *View {
 	w.views.t.Helper()
 	var found *View
@@ -101,7 +100,7 @@ func (w *View) Frame(prefix string) *View {
 	return found
 }
 
-// Screenshot returns what is to be seen, as PNG.
+// Screenshot returns a PNG of the viewport.
 func (w *View) Screenshot() []byte {
 	w.views.t.Helper()
 	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](w.views.ctx, w.session, proto.PageCaptureScreenshot{})
@@ -114,19 +113,19 @@ func (w *View) do(req proto.Request) {
 	check.Must(w.views.t, w.session.Do(w.views.ctx, req))
 }
 
-// Navigate begins to load an address.
+// Navigate starts loading an address.
 func (w *View) Navigate(url string) {
 	w.views.t.Helper()
 	w.do(proto.PageNavigate{URL: url})
 }
 
-// Reload begins to load the page again.
+// Reload starts reloading the page.
 func (w *View) Reload() {
 	w.views.t.Helper()
 	w.do(proto.PageReload{})
 }
 
-// Eval returns the value of a JavaScript expression; nil where a page is just being replaced.
+// Eval returns the value of a JavaScript expression; nil while the page is being replaced.
 func (w *View) Eval(expression string) any {
 	w.views.t.Helper()
 	req := proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, AwaitPromise: true}
@@ -140,7 +139,7 @@ func (w *View) Eval(expression string) any {
 	return res.Result.Value.Val()
 }
 
-// Call calls a method of the DevTools protocol at the page.
+// Call calls a CDP method on the page.
 func (w *View) Call(method string, params map[string]any) {
 	w.views.t.Helper()
 	w.do(call{method, params})
@@ -157,7 +156,7 @@ func (c call) ProtoReq() string { return c.method }
 // MarshalJSON implements [json.Marshaler].
 func (c call) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
 
-// Insert puts text where the caret is.
+// Insert inserts text at the caret.
 func (w *View) Insert(text string) {
 	w.views.t.Helper()
 	w.do(proto.InputInsertText{Text: text})

@@ -1,3 +1,2 @@
-// Package callpeers is tests in which discord.js sits in emulated calls with our line and with the
-// emulator's people.
+// Package callpeers tests calls that discord.js joins together with our voice connection and the emulator's members.
 package callpeers

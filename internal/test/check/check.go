@@ -1,4 +1,4 @@
-// Package check says in one line what most tests say again and again.
+// Package check provides one-line forms of common test code.
 package check
 
 import (
@@ -16,7 +16,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package, then end, and fails if a goroutine stays. It returns the exit code for [os.Exit].
+// Main runs the tests of a package, then end, and fails if a goroutine is left. It returns the exit code for
+// [os.Exit].
 func Main(m *testing.M, end ...func() error) int {
 	code := m.Run()
 	for _, f := range end {
@@ -26,12 +27,12 @@ func Main(m *testing.M, end ...func() error) int {
 		}
 	}
 	if code != 0 {
-		return code // what failed may have left something
+		return code // failed tests may leave goroutines
 	}
-	http.DefaultClient.CloseIdleConnections() // they are kept on purpose
+	http.DefaultClient.CloseIdleConnections() // idle connections are intended
 	err := goleak.Find()
 	for until := time.Now().Add(leakPatience); err != nil && time.Now().Before(until); {
-		err = goleak.Find() // which waits by itself
+		err = goleak.Find() // Find retries by itself
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the tests left goroutines behind:", err)
@@ -40,10 +41,10 @@ func Main(m *testing.M, end ...func() error) int {
 	return 0
 }
 
-// leakPatience is how long goroutines have to see that they are to end, on a busy machine.
+// leakPatience is how long goroutines may take to end on a busy machine.
 const leakPatience = 20 * time.Second
 
-// Must ends the test if there is an error.
+// Must fails the test immediately if err is not nil.
 func Must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -51,7 +52,7 @@ func Must(tb testing.TB, err error) {
 	}
 }
 
-// Kill ends a process at once.
+// Kill kills a process.
 func Kill(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -60,10 +61,10 @@ func Kill(pid int) error {
 	return p.Kill()
 }
 
-// Err returns the error of a call whose result does not matter.
+// Err returns the error of a call whose other result is not needed.
 func Err[T any](_ T, err error) error { return err }
 
-// Fails fails the test unless err is target and its text contains all of want. A nil target stands for any error.
+// Fails fails the test unless err wraps target and its text contains all of want. A nil target accepts any error.
 func Fails(tb testing.TB, err, target error, want ...string) {
 	tb.Helper()
 	if err == nil || target != nil && !errors.Is(err, target) {
@@ -83,8 +84,8 @@ func Contains(tb testing.TB, got string, want ...string) {
 	}
 }
 
-// Installed fails the test unless the programs are there, which scripts/ensure-speech installs on Linux. Elsewhere it
-// skips the test.
+// Installed fails the test unless the programs are installed, which scripts/ensure-speech does on Linux. On other
+// systems it skips the test.
 func Installed(tb testing.TB, programs ...string) {
 	tb.Helper()
 	for _, p := range programs {
@@ -97,7 +98,7 @@ func Installed(tb testing.TB, programs ...string) {
 	}
 }
 
-// Log collects what is written to it, for reading while it is written. It is safe for concurrent use.
+// Log collects what is written to it. It can be read at any time and is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text strings.Builder

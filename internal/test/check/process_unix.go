@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// OwnGroup has a program that is started, and what it starts, be ended by [KillGroup].
+// OwnGroup starts cmd in a process group of its own, so that [KillGroup] ends its descendants as well.
 func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// KillGroup ends a program of [OwnGroup] and what it has started.
+// KillGroup kills the process group of a command started with [OwnGroup].
 func KillGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// Suspend has a process stand still.
+// Suspend stops a process with SIGSTOP.
 func Suspend(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
 
 // InGroup reports whether a process belongs to the group of another.
@@ -23,8 +23,8 @@ func InGroup(pid, leader int) bool {
 	return err == nil && group == leader
 }
 
-// IsRunning reports whether there is a process with this id.
+// IsRunning reports whether a process exists.
 func IsRunning(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// MakePipe makes a named pipe.
+// MakePipe creates a named pipe.
 func MakePipe(path string) error { return syscall.Mkfifo(path, 0o600) }

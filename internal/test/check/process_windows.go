@@ -6,19 +6,19 @@ import (
 	"os/exec"
 )
 
-// OwnGroup does nothing.
+// OwnGroup does nothing on Windows.
 func OwnGroup(*exec.Cmd) {}
 
-// KillGroup ends a program.
+// KillGroup kills only the process itself on Windows.
 func KillGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
 
-// Suspend cannot do it here.
+// Suspend is not supported on Windows.
 func Suspend(int) error { return errors.ErrUnsupported }
 
-// InGroup cannot tell here.
+// InGroup is not supported on Windows.
 func InGroup(int, int) bool { return false }
 
-// IsRunning reports whether there is a process with this id.
+// IsRunning reports whether a process exists.
 func IsRunning(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err == nil {
@@ -27,5 +27,5 @@ func IsRunning(pid int) bool {
 	return err == nil
 }
 
-// MakePipe cannot do it here.
+// MakePipe is not supported on Windows.
 func MakePipe(string) error { return errors.ErrUnsupported }

@@ -1,2 +1,2 @@
-// Package computerusetest is a browser in memory and a Mind that follows a script, for the loop in computeruse.
+// Package computerusetest provides an in-memory browser and a scripted model for the loop in package computeruse.
 package computerusetest

@@ -15,13 +15,13 @@ import (
 	"clank/llm"
 )
 
-// Model is a [computeruse.Model] that follows a script. Set the exported fields before its first use.
+// Model is a scripted [computeruse.Model]. Set the exported fields before first use.
 type Model struct {
-	ModelName string      // "test:mind" if empty
-	Size      image.Point // of the pictures it wants, at most; zero = as they are
-	// Script answers question n, from 0, of a conversation. It may look at what the model is told.
+	ModelName string      // empty means "test:mind"
+	Size      image.Point // maximum size of images; zero keeps them as they are
+	// Script answers request n (from 0) of a conversation. in is what the model receives.
 	Script func(ctx context.Context, n int, in computeruse.Input) (computeruse.Turn, error)
-	// Refuse, where it is set, is why a conversation cannot go on from a memory.
+	// Refuse, if set, is the error of resuming a conversation from a memory.
 	Refuse error
 
 	mu     sync.Mutex
@@ -63,21 +63,21 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	return t, nil
 }
 
-// Asked returns what the model was told, question by question, over all conversations.
+// Asked returns the inputs of all requests in all conversations.
 func (m *Model) Asked() []computeruse.Input {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asked)
 }
 
-// Begun returns the options with which conversations were begun.
+// Begun returns the options of all conversations.
 func (m *Model) Begun() []computeruse.ConversationOptions {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.begun)
 }
 
-// Faults returns what was wrong with what the model was told: calls that were not answered, or not in order.
+// Faults returns the errors in the model's inputs: calls that were not answered, or not in order.
 func (m *Model) Faults() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *Model) Faults() []string {
 
 type conversation struct {
 	model *Model
-	n     int // questions of this task
+	n     int // requests of this task
 	kept  struct {
 		Told int      `json:"told"`
 		Open []string `json:"open,omitempty"`
@@ -122,7 +122,7 @@ func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computer
 	turn, err := t.model.Script(ctx, n, in)
 	var told *llm.Error
 	if errors.As(err, &told) && told.Kind == llm.ErrBudgetSpent {
-		t.kept.Open = open // it was told nothing
+		t.kept.Open = open // the model received no input
 	}
 	if err != nil {
 		return computeruse.Turn{}, err
@@ -145,7 +145,7 @@ func (t *conversation) Memory() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// Begin begins a conversation, which must succeed.
+// Begin starts a conversation, which must succeed.
 func Begin(tb testing.TB, m computeruse.Model, o computeruse.ConversationOptions) computeruse.Conversation {
 	tb.Helper()
 	talk, err := m.Begin(o)

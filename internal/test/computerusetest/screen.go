@@ -16,15 +16,15 @@ import (
 	"clank/sessions"
 )
 
-// Screen is a [sessions.Page] in memory. Its picture changes with each act. Set the exported fields before its first
+// Screen is an in-memory [sessions.Page]. Its image changes with each action. Set the exported fields before first
 // use.
 type Screen struct {
-	Size  image.Point // CSS pixels; zero = 320x180
-	Ratio float64     // pixels of the picture for each CSS pixel; 0 = 1
-	Still bool        // the picture never changes
-	// On is called in place of an act of that kind.
+	Size  image.Point // in CSS pixels; zero means 320x180
+	Ratio float64     // image pixels per CSS pixel; 0 means 1
+	Still bool        // the image never changes
+	// On is called instead of an action of that kind.
 	On map[string]func(ctx context.Context, args map[string]any) ([]string, error)
-	// Blind, where it is set, is why no picture can be taken.
+	// Blind, if set, is the error of all screenshots.
 	Blind error
 
 	mu      sync.Mutex
@@ -59,7 +59,7 @@ func (s *Screen) Act(ctx context.Context, kind string, args map[string]any) ([]s
 	return nil, nil
 }
 
-// Assess implements [sessions.Page]: nothing sets anything off.
+// Assess implements [sessions.Page]: no action has consequences.
 func (*Screen) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
 	return sessions.Assessment{}, nil
 }
@@ -70,7 +70,7 @@ func (s *Screen) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	return notes, true, err
 }
 
-// Screenshot implements [sessions.Page]: a picture of one colour.
+// Screenshot implements [sessions.Page] with an image of one color.
 func (s *Screen) Screenshot(ctx context.Context, _ string) (sessions.Screenshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,14 +96,14 @@ func (s *Screen) Screenshot(ctx context.Context, _ string) (sessions.Screenshot,
 	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Width: float64(size.X), Height: float64(size.Y)}, err
 }
 
-// Change makes the picture another one, as pages do on their own.
+// Change changes the image, as pages do by themselves.
 func (s *Screen) Change() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed++
 }
 
-// Picture returns a PNG of one shade of grey.
+// Picture returns a PNG in one shade of gray.
 func Picture(size image.Point, shade uint8) ([]byte, error) {
 	img := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Gray{Y: shade}})
 	var b bytes.Buffer
@@ -132,25 +132,25 @@ func (s *Screen) Snapshot(context.Context, sessions.SnapshotOptions) (string, er
 	return `- button "Buy" [ref=e1]`, nil
 }
 
-// Acts returns what was done so far, as "clickCoords button=left clickCount=1 x=10 y=20".
+// Acts returns the actions so far, as "clickCoords button=left clickCount=1 x=10 y=20".
 func (s *Screen) Acts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.acts)
 }
 
-// Shots returns how many pictures were taken.
+// Shots returns the number of screenshots taken.
 func (s *Screen) Shots() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shots
 }
 
-// Browser is a [sessions.Browser] in memory with one screen for each session.
+// Browser is an in-memory [sessions.Browser] with one screen per session.
 type Browser struct {
-	New    func() *Screen                                          // nil = the zero Screen
-	Wrap   func(*Screen) sessions.Page                             // nil = the Screen itself
-	Refuse func(ctx context.Context, o sessions.PageRequest) error // may refuse to open anew
+	New    func() *Screen                                          // nil means the zero Screen
+	Wrap   func(*Screen) sessions.Page                             // nil means the Screen itself
+	Refuse func(ctx context.Context, o sessions.PageRequest) error // may refuse to open a page
 
 	mu   sync.Mutex
 	open map[string]*Screen
@@ -178,7 +178,7 @@ func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Pa
 	return s, restored, nil
 }
 
-// openScreen opens a screen. The lock is held.
+// openScreen opens a screen. The caller holds the lock.
 func (b *Browser) openScreen(ctx context.Context, o sessions.PageRequest) (*Screen, error) {
 	if b.Refuse != nil {
 		if err := b.Refuse(ctx, o); err != nil {
@@ -209,7 +209,7 @@ func (b *Browser) Close(_ context.Context, key string) error {
 	return nil
 }
 
-// Screen returns the newest that was opened; nil if there is none.
+// Screen returns the screen opened last; nil if there is none.
 func (b *Browser) Screen() *Screen {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,7 +219,7 @@ func (b *Browser) Screen() *Screen {
 	return b.all[len(b.all)-1]
 }
 
-// Acts returns how many acts have reached all screens.
+// Acts returns the number of actions on all screens.
 func (b *Browser) Acts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

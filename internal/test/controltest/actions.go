@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// actionCases returns actions that work, each with its effect on the page.
+// actionCases returns actions that succeed, with their effect on the page.
 func actionCases() []testCase {
 	said := "document.getElementById('said').textContent"
 	name := "document.getElementById('name').value"
@@ -74,7 +74,7 @@ func undefinedOmitted(s *suite) {
 	}
 }
 
-// batchCases are batches: how many of their entries are done, and where they end.
+// batchCases returns batches: how many of their actions are done, and where they end.
 func batchCases() []testCase {
 	type ended struct {
 		Reason      string
@@ -164,7 +164,7 @@ func closeKind(s *suite) {
 	}
 }
 
-// actionErrorCases returns requests to POST /act that are refused, each with its code.
+// actionErrorCases returns requests to POST /act that fail, with their codes.
 func actionErrorCases() []testCase {
 	const invalid = "ACT_INVALID_REQUEST"
 	bad := func(name, says string, body m) requestCase {
@@ -208,10 +208,10 @@ func actionErrorCases() []testCase {
 	})
 }
 
-// refScope is a part of the page that a snapshot is taken of, and the document in which its target lies.
+// refScope is a part of the page for a snapshot, and the document that contains its target.
 type refScope struct{ name, query, document string }
 
-// refCases hold on to the element they were made from, whatever becomes of the page: they never act upon another one.
+// refCases check that refs stay bound to their element whatever happens to the page, and never act on another one.
 func refCases() []testCase {
 	var out []testCase
 	for _, sc := range []refScope{
@@ -232,11 +232,11 @@ func refCases() []testCase {
 	)
 }
 
-// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and again after
-// it was removed.
+// refAfterChanges clicks the target after it was renamed and moved and an element with its old name was added, and
+// again after it was removed.
 func refAfterChanges(s *suite, sc refScope) {
 	s.openScope()
-	s.wantEqual("tabs", len(s.tabs()), 1) // frames of other sites are none
+	s.wantEqual("tabs", len(s.tabs()), 1) // cross-site frames are not tabs
 	target := s.ref(s.snapshot(sc.query), "button", "Go "+sc.document)
 	const neighbour = "Object.assign(document.createElement('button'), " +
 		"{textContent: 'Go ' + where, onclick: () => hit('neighbour')})"
@@ -274,8 +274,8 @@ func refsOfTabs(s *suite) {
 	s.closeOtherTabs()
 }
 
-// refsOfModes compares the refs of each mode with those of the whole page. Role refs are the same ones, with the
-// position among elements that are alike.
+// refsOfModes compares the refs of each mode with those of the whole page. Role refs are the same, with an index
+// among similar elements.
 func refsOfModes(s *suite) {
 	all := s.snapshotOf("/scope", "").Refs
 	for _, query := range []string{

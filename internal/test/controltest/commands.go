@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// commandCases returns commands that go through to a page, as people and scripts run them. The tests of cmd/clank try
-// every command against a server of their own.
+// commandCases returns commands that act on a page, as people and scripts run them. The tests of cmd/clank run every
+// command against a fake server.
 func commandCases() []testCase {
 	return []testCase{
 		{Name: "status, in words and as JSON", Run: statusCommand},
@@ -24,7 +24,7 @@ func commandCases() []testCase {
 	}
 }
 
-// wantCommand runs a command that must work and checks what its output has.
+// wantCommand runs a command that must succeed and checks its output.
 func (s *suite) wantCommand(input, line string, want ...string) {
 	s.Helper()
 	got := s.command(input, strings.Fields(line)...)
@@ -55,7 +55,7 @@ func actCommands(s *suite) {
 	s.wantCommand("", "evaluate --fn document.title", "Plain")
 }
 
-// found returns the ref that a command finds.
+// found returns the ref that the command find prints.
 func (s *suite) found(flags string) string {
 	s.Helper()
 	got := s.command("", append([]string{"find"}, strings.Fields(flags)...)...)
@@ -168,7 +168,7 @@ func notCaptured(s *suite) {
 	}
 }
 
-// dialogCommands opens one by a click, which is told, and answers it.
+// dialogCommands opens a dialog by a click, which reports it, and answers it.
 func dialogCommands(s *suite) {
 	s.wantCommand("", "click "+s.refOn("/dialogs", "button", "Prompt"))
 	s.wantCommand("", "dialogs", "Your name?")

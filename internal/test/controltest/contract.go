@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// routeContractCases returns the table of routes, gone through as such: who needs which fields, what each answer holds,
-// who tells of tabs and profiles that are not there.
+// routeContractCases returns the cases that apply to many routes: required fields, fields of responses, and errors
+// for missing tabs and profiles.
 func routeContractCases() []testCase {
 	return append(requestCases(slices.Concat(neededFields(), answeredFields(), everyRoute())), timesThatAreNone()...)
 }
 
-// neededFields returns the fields that routes cannot do without.
+// neededFields returns the cases about required fields.
 func neededFields() []requestCase {
 	var out []requestCase
 	for _, r := range []struct {
@@ -58,7 +58,7 @@ func neededFields() []requestCase {
 	return out
 }
 
-// answeredFields returns the members of the answers.
+// answeredFields returns the cases about the fields of responses.
 func answeredFields() []requestCase {
 	get := func(path string, has ...string) requestCase {
 		return requestCase{Name: "the answer of GET " + path, Path: path, Page: "/form", Members: append(has, "ok")}
@@ -68,7 +68,7 @@ func answeredFields() []requestCase {
 	}
 	tab := []string{"suggestedTargetId", "tabId", "targetId", "title", "url", "type"}
 	open := post("/tabs/open", m{"url": "SITE/plain"}, append(tab, "resolvedProfile")...)
-	open.Members = open.Members[:len(open.Members)-1] // the tab itself, not wrapped
+	open.Members = open.Members[:len(open.Members)-1] // this route returns the tab itself, not wrapped
 	return []requestCase{
 		open,
 		get("/tabs", "running", "tabs"), get("/profiles", "profiles"), get("/text", "targetId", "url", "text", "truncated"),
@@ -90,7 +90,7 @@ func answeredFields() []requestCase {
 	}
 }
 
-// aimedRoutes returns the routes that work in a tab, with what makes them valid.
+// aimedRoutes returns the routes that work on a tab, with a valid body for each.
 func aimedRoutes() map[string]m {
 	return map[string]m{
 		"GET /snapshot": nil, "GET /text": nil, "GET /console": nil, "GET /errors": nil, "GET /requests": nil, "GET /dialogs": nil, "GET /har": nil,
@@ -108,7 +108,7 @@ func aimedRoutes() map[string]m {
 	}
 }
 
-// everyRoute asks each route of a tab for one that is not there, by name and by number, and for a time that is none.
+// everyRoute sends each route of tabs an unknown tab, by name and by number, and an invalid timeout.
 func everyRoute() []requestCase {
 	var out []requestCase
 	for _, route := range slices.Sorted(maps.Keys(aimedRoutes())) {
@@ -126,7 +126,7 @@ func everyRoute() []requestCase {
 	return out
 }
 
-// timesThatAreNone gives each route that takes a time limit one that is none.
+// timesThatAreNone sends an invalid value to each route with a time limit.
 func timesThatAreNone() []testCase {
 	var out []testCase
 	for _, route := range []string{
@@ -144,7 +144,7 @@ func timesThatAreNone() []testCase {
 	return out
 }
 
-// aimedRequest returns the request of a route with more in its body, or in the query if it has none.
+// aimedRequest returns the request of a route with additional fields in its body, or in the query if it has none.
 func aimedRequest(route string, more m) requestCase {
 	var x requestCase
 	x.Method, x.Path, _ = strings.Cut(route, " ")
@@ -163,8 +163,7 @@ func aimedRequest(route string, more m) requestCase {
 	return x
 }
 
-// authCases returns the cases about who is let in: the order of the checks, credentials, cross-site requests, hosts,
-// sizes.
+// authCases returns the cases about access: the order of the checks, credentials, cross-site requests, hosts, sizes.
 func authCases() []testCase {
 	with := func(pairs ...string) http.Header {
 		h := http.Header{"Authorization": {"Bearer TOKEN"}}

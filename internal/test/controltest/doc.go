@@ -1,4 +1,4 @@
-// Package controltest is the control API's contract as cases, run against an address: in go test a server in process,
-// in make conformance the built binary. Areas: actions, snapshots, pictures, files, profiles, routes, commands, what is
-// recorded.
+// Package controltest tests the contract of the control API, in go test against an in-process server, and in make
+// conformance against the built binary. Areas: actions, snapshots, images, files, profiles, routes, commands,
+// recordings.
 package controltest

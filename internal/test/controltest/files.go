@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fileCases returns the cases of files that come out of a page or go into it.
+// fileCases returns the cases about downloads and uploads.
 func fileCases() []testCase {
 	escape := func(name, path string) requestCase {
 		return requestCase{
@@ -31,7 +31,7 @@ func fileCases() []testCase {
 
 type downloadAnswer struct{ URL, SuggestedFilename, Path string }
 
-// holds checks what was saved.
+// holds checks the saved file.
 func (d downloadAnswer) holds(name, content string) error {
 	data, err := os.ReadFile(d.Path)
 	if err != nil {
@@ -75,7 +75,7 @@ func navigateDownload(s *suite) {
 	s.check(got.Download.holds("report.txt", "the report"))
 }
 
-// uploadCases makes files where uploads may come from.
+// uploadCases creates files in the upload folder and uploads them.
 func uploadCases(s *suite, names ...string) {
 	dir := filepath.Join(s.Home, "uploads")
 	s.check(os.MkdirAll(dir, 0o700))
@@ -109,8 +109,8 @@ func uploadByClick(s *suite) {
 	}
 }
 
-// dialogCases returns the cases of alert, confirm and prompt: nothing waits for them, and nothing dismisses them by
-// itself.
+// dialogCases returns the cases about alert, confirm and prompt: no request blocks on them, and nothing dismisses
+// them automatically.
 func dialogCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "an unknown dialog", Path: "/hooks/dialog", Page: "/dialogs", Body: m{"accept": true, "dialogId": "d99"}, Status: 500, Contains: []string{"not pending"}},
@@ -135,7 +135,7 @@ type dialogState struct {
 	}
 }
 
-// openDialog opens a dialog by a click, which must come back at once and say so.
+// openDialog opens a dialog by a click, which must return at once and report it.
 func openDialog(s *suite, button string) dialogState {
 	var got dialogState
 	s.openPage("/dialogs")

@@ -19,13 +19,13 @@ import (
 	"clank/internal/test/check"
 )
 
-// foreignBrowserCases returns the cases of browsers that we did not start: we join them, work in them and leave them
-// running.
+// foreignBrowserCases returns the cases about browsers that clank did not start: it attaches to them, works in them,
+// and leaves them running.
 func foreignBrowserCases() []testCase {
 	own := func(name string, work func(*suite, *foreignBrowser)) testCase {
 		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s.T, s)) }}
 	}
-	var b *foreignBrowser // of all cases that leave it as it was
+	var b *foreignBrowser // shared by the cases that do not change it
 	shared := func(name string, work func(*suite, *foreignBrowser)) testCase {
 		return testCase{Name: name, Run: func(s *suite) {
 			if b == nil {
@@ -44,15 +44,15 @@ func foreignBrowserCases() []testCase {
 	}
 }
 
-// foreignBrowser is a Chromium of our own, which clank knows nothing of.
+// foreignBrowser is a Chromium that clank did not start.
 type foreignBrowser struct {
 	cmd  *exec.Cmd
 	done chan struct{}
-	// data is its profile's directory, saves its downloads folder; base and socket its DevTools addresses.
+	// data is its user data directory, saves its downloads folder; base and socket are its DevTools addresses.
 	data, saves, base, socket string
 }
 
-// launchForeignBrowser starts the browser that clank has found. It ends with the test t.
+// launchForeignBrowser starts the browser that clank has found. It is closed when the test t ends.
 func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
 	t.Helper()
 	var status struct{ DetectedExecutablePath string }
@@ -72,7 +72,7 @@ func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
 	s.check(b.cmd.Start())
 	go func() {
 		defer close(b.done)
-		_ = b.cmd.Wait() // how it ended does not matter
+		_ = b.cmd.Wait() // the exit code does not matter
 	}()
 	t.Cleanup(b.end)
 	s.waitUntil("the other browser", func() bool {
@@ -89,7 +89,7 @@ func (b *foreignBrowser) end() {
 	<-b.done
 }
 
-// pages asks the browser itself for its pages.
+// pages requests the list of pages from the browser itself.
 func (b *foreignBrowser) pages(s *suite) (list []struct{ ID, URL, Type string }) {
 	s.Helper()
 	s.check(json.Unmarshal(b.ask(s, http.MethodGet, "/json/list"), &list))
@@ -108,7 +108,7 @@ func (b *foreignBrowser) ask(s *suite, method, path string) []byte {
 	return data
 }
 
-// withProfile makes a profile, has work done with it and takes it away.
+// withProfile creates a profile, calls work and deletes it.
 func (s *suite) withProfile(body m, work func(query string)) {
 	s.Helper()
 	s.call("POST", "/profiles/create", body, nil)
@@ -117,7 +117,7 @@ func (s *suite) withProfile(body m, work func(query string)) {
 	work("?profile=" + name)
 }
 
-// joinAs makes a profile for a browser that runs, has work done with it and takes it away.
+// joinAs creates a profile for a running browser, calls work and deletes it.
 func joinAs(s *suite, name string, more m, work func()) {
 	s.Helper()
 	body := m{"name": name}
@@ -128,7 +128,7 @@ func joinAs(s *suite, name string, more m, work func()) {
 	})
 }
 
-// attachOnly writes into the file of profiles that this one's browser is never started. No request can say so.
+// attachOnly marks a profile in the profiles file as attach-only, which no request can do.
 func attachOnly(s *suite, name string) {
 	path := filepath.Join(s.Home, "browser", "profiles.json")
 	var file map[string]map[string]m
@@ -139,8 +139,8 @@ func attachOnly(s *suite, name string) {
 	s.check(os.WriteFile(path, data, 0o600))
 }
 
-// worksForeignBrowser opens a page there, acts in it and reads it, then stops, which leaves the browser alone, and a
-// page of it as it was.
+// worksForeignBrowser opens a page in the browser, acts on it and reads it, then stops the profile, which leaves the
+// browser and its existing pages untouched.
 func worksForeignBrowser(s *suite, b *foreignBrowser, name, stays string) {
 	s.call("POST", "/tabs/open?profile="+name, m{"url": s.Site.URL + "/form", "label": "joined"}, nil)
 	var snap snapshotAnswer

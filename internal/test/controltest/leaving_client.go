@@ -12,9 +12,8 @@ import (
 	"clank/internal/test/npm"
 )
 
-// leavingClientCases returns the cases of what becomes of files when a client goes away, when two want the same file,
-// and when a file cannot be put where it should: transfers end, nothing half-done stays, and nobody gets what another
-// asked for.
+// leavingClientCases returns the cases about transfers when a client disconnects, two clients want the same file, or
+// a file cannot be saved: transfers end, no partial files are left, and no client gets the file of another.
 func leavingClientCases() []testCase {
 	gone := func(name, path string, body m) testCase {
 		return testCase{Name: "the client leaves during " + name, Run: func(s *suite) { leavesDuring(s, path, body) }}
@@ -28,9 +27,9 @@ func leavingClientCases() []testCase {
 	}
 }
 
-// abortRequest sends a request and goes away when begun says that its endless file is on the way.
+// abortRequest sends a request and disconnects when begun reports that its endless file is being transferred.
 func abortRequest(s *suite, path string, body any, begun func() bool) {
-	defer s.Site.EndDrips() // what nobody has cancelled must not trouble the next case
+	defer s.Site.EndDrips() // transfers that are still running must not affect the next case
 	ended := s.Site.Hits("/drip ended")
 	ctx, cancel := context.WithCancel(s.ctx())
 	defer cancel()
@@ -63,7 +62,7 @@ func abortRequest(s *suite, path string, body any, begun func() bool) {
 	})
 }
 
-// leavesDuring does it on the page of files, and looks that all is as before and goes on.
+// leavesDuring does the same on the page of files, and checks that the state is as before.
 func leavesDuring(s *suite, path string, body any) {
 	s.openPage("/drips")
 	before := listDownloads(s)
@@ -72,12 +71,12 @@ func leavesDuring(s *suite, path string, body any) {
 	actDownload(s)
 }
 
-// downloadArriving says whether there is more in the downloads folder than there was.
+// downloadArriving returns a function that reports whether the downloads folder has new files.
 func downloadArriving(s *suite, before []string) func() bool {
 	return func() bool { return len(listDownloads(s)) > len(before) }
 }
 
-// listDownloads lists what is below the downloads folder, whatever it is.
+// listDownloads lists everything below the downloads folder.
 func listDownloads(s *suite) []string {
 	var out []string
 	root := filepath.Join(s.Home, "downloads")
@@ -102,7 +101,7 @@ func leavesDownload(s *suite) {
 	refDownload(s)
 }
 
-// peerCases returns the cases with clients by other authors, attached to the same Chromium.
+// peerCases returns the cases with third-party clients attached to the same Chromium.
 func peerCases() []testCase {
 	return []testCase{
 		{Name: "playwright sees what we did", Run: peerSees},
@@ -110,13 +109,13 @@ func peerCases() []testCase {
 	}
 }
 
-// runPeer opens the form in a tab of ours and attaches playwright to the browser.
+// runPeer opens the form in one of our tabs and attaches playwright to the browser.
 func runPeer(s *suite) (p *npm.Playwright, url string) {
 	dir, _, err := npm.InstallPlaywright(s.ctx(), s.cache)
 	s.check(err)
 	s.changeSetting("devToolsPort", true)
 	s.call("POST", "/stop", nil, nil)
-	s.newTab("/form", "") // starts the browser, which has a tab of its own
+	s.newTab("/form", "") // starts the browser
 	s.closeOtherTabs()
 	s.openPage("/form")
 	var status struct{ CDPPort int }
@@ -165,7 +164,7 @@ func peerActs(s *suite) {
 		s.Fatalf("cookies: %s", a.Body)
 	}
 	all := s.tabs()
-	// Playwright has a tab of its own.
+	// Playwright has one tab as well.
 	if len(all) != 2 {
 		s.Fatalf("%d tabs, want 2", len(all))
 	}

@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// pictureCases returns the cases of screenshots, PDF and the live picture.
+// pictureCases returns the cases about screenshots, PDF and the screencast.
 func pictureCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"}, Status: 400, Contains: []string{"fullPage is not supported for element screenshots"}},
@@ -98,7 +98,7 @@ func labelledPicture(s *suite) {
 	s.wantPage("document.querySelectorAll('[data-openclaw-labels]').length", 0)
 }
 
-// boxFits compares the annotation of the button with where the page has it.
+// boxFits compares the annotation of the button with its position in the page.
 func boxFits(s *suite, all []annotation, img image.Image, full bool) {
 	var box struct{ X, Y, Width, Height, Tall float64 }
 	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x, y: r.y, width: r.width, height: r.height, tall: document.documentElement.scrollHeight}", &box)

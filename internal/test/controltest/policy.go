@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// wantBlocked returns a refusal by the policy about what pages may reach. It says so, and who can allow it.
+// wantBlocked returns a request that the network policy must refuse, with an error that says so and how to allow it.
 func wantBlocked(name, path string, body any) requestCase {
 	return requestCase{Name: name, Path: path, Body: body, Status: 400, Reason: "navigation_blocked", Contains: []string{"blocked by policy", "allow"}}
 }
 
-// policyCases returns the cases of what pages may reach: private addresses, in every spelling and by every way that
-// leads there, are refused.
+// policyCases returns the cases about the network policy: private addresses are blocked in every spelling and on
+// every path.
 func policyCases() []testCase {
 	var list []requestCase
 	for _, host := range []string{
@@ -41,7 +41,7 @@ func policyCases() []testCase {
 	)
 }
 
-// partAstray opens a page with a frame that is refused: that is told, and the page stays.
+// partAstray opens a page with a blocked frame: the response reports it, and the page stays open.
 func partAstray(s *suite) {
 	for _, route := range []string{"/navigate", "/tabs/open"} {
 		s.send(requestCase{Path: route, Body: m{"url": "SITE/parted"}, Contains: []string{`"refused"`, "blocked by policy", "allow"}})
@@ -52,12 +52,12 @@ func partAstray(s *suite) {
 func ledAstray(s *suite) {
 	s.openPage("/astray")
 	wantBlocked("", "/act", m{"kind": "click", "selector": "#link"}).Run(s)
-	// The way out is another page, in the same tab.
+	// Another page can still be opened in the same tab.
 	s.openPage("/plain")
 	s.send(requestCase{Path: "/snapshot", Contains: []string{"nothing to do here"}})
 }
 
-// scriptAsks has a page ask for what listens on another address of this machine, by every means that scripts have.
+// scriptAsks lets a page connect to another local listener by every API that scripts have.
 func scriptAsks(s *suite) {
 	ln, err := (&net.ListenConfig{}).Listen(s.ctx(), "tcp", "127.0.0.2:0")
 	s.check(err)
@@ -77,7 +77,7 @@ func scriptAsks(s *suite) {
 	s.wantEqual("requests that came", came.Load(), 0)
 }
 
-// noLonger opens a page, takes its host from those that may be reached, and asks each route that looks at a page.
+// noLonger opens a page, removes its host from the allowed ones, and calls each route that reads a page.
 func noLonger(s *suite) {
 	withOwnServer(s, func(s *suite) {
 		const allowed = "allowedHostnames"
@@ -100,7 +100,7 @@ func noLonger(s *suite) {
 	}, "CLANK_ALLOWED_HOSTS=")
 }
 
-// guardedRoutes are the routes that change something and look at the page's address first.
+// guardedRoutes are the routes that change something and check the page's address first.
 var guardedRoutes = map[string]bool{
 	"POST /pdf": true, "POST /screenshot": true, "POST /response/body": true, "POST /wait/download": true, "POST /download": true, "POST /highlight": true,
 	"POST /trace/start": true, "POST /trace/stop": true,

@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/check"
 )
 
-// profileLifeCases returns the cases in which profiles are made, listed, used and deleted.
+// profileLifeCases returns the cases in which profiles are created, listed, used and deleted.
 func profileLifeCases() []testCase {
 	create := func(body m) requestCase { return requestCase{Path: "/profiles/create", Body: body} }
 	refused := func(name string, status int, says string, body m) requestCase {
@@ -132,7 +132,7 @@ func startStop(s *suite) {
 	}
 }
 
-// stopBeside has a profile busy for good, stops it, and works in another meanwhile.
+// stopBeside stops a profile that is permanently busy while another one is used.
 func stopBeside(s *suite) {
 	s.withProfile(m{"name": "busy"}, func(query string) {
 		s.call("POST", "/tabs/open"+query, m{"url": s.Site.URL + "/plain"}, nil)
@@ -151,7 +151,7 @@ func stopBeside(s *suite) {
 	})
 }
 
-// onlyAsked asks all there is to ask of the profile of the person's own browser, which does not run here.
+// onlyAsked sends all read requests for the profile of the user's own browser, which is not running here.
 func onlyAsked(s *suite) {
 	before, err := os.ReadDir(filepath.Join(s.Home, "browser"))
 	s.check(err)
@@ -178,8 +178,8 @@ func orphanedBrowser(s *suite) {
 	s.openPage("/plain")
 }
 
-// profileReportCases returns the cases of what is reported about profiles, browsers and tabs, and that profiles share
-// nothing.
+// profileReportCases returns the cases about reports on profiles, browsers and tabs, and about the isolation of
+// profiles.
 func profileReportCases() []testCase {
 	return []testCase{
 		{Name: "a doctor's report of a browser that does not run", Run: doctorAtRest},
@@ -299,7 +299,7 @@ func profileIsolation(s *suite) {
 	s.call("POST", "/cookies/clear", nil, nil)
 }
 
-// tabsOfProfiles goes on with the profile of the case before.
+// tabsOfProfiles continues with the profile of the previous case.
 func tabsOfProfiles(s *suite) {
 	t := s.newTab("/form", "shared")
 	for _, name := range []string{t.TargetID, "shared"} {

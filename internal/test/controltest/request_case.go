@@ -8,25 +8,25 @@ import (
 	"clank/internal/test/running"
 )
 
-// requestCase is a request and what must come back. "SITE" in Path and Body stands for the address of the site, "TOKEN"
-// in Header for the secret.
+// requestCase is a request and its expected response. "SITE" in Path and Body stands for the address of the site,
+// "TOKEN" in Header for the secret.
 type requestCase struct {
 	Name   string
-	Method string // default POST if there is a body, else GET
+	Method string // default POST if there is a body, otherwise GET
 	Path   string
-	Body   any         // sent as JSON, or as it is if it is a []byte
-	Header http.Header // in place of the secret, if not nil
-	Page   string      // path on the site, opened first in the current tab; "" leaves it
+	Body   any         // sent as JSON, or unchanged if it is a []byte
+	Header http.Header // replaces the authentication, if not nil
+	Page   string      // path on the site to open first in the current tab; "" opens none
 
 	Status   int      // default 200
-	Code     string   // of the error envelope; "" is not looked at
-	Reason   string   // the same
-	Contains []string // in the body
-	Excludes []string // not in the body
-	Members  []string // members of the answer
+	Code     string   // of the error; "" is not checked
+	Reason   string   // of the error; "" is not checked
+	Contains []string // in the response body
+	Excludes []string // not in the response body
+	Members  []string // members of the response
 }
 
-// requestCases makes a case of each request.
+// requestCases returns a case for each request.
 func requestCases(list []requestCase) []testCase {
 	out := make([]testCase, 0, len(list))
 	for _, x := range list {
@@ -35,7 +35,7 @@ func requestCases(list []requestCase) []testCase {
 	return out
 }
 
-// send makes requests and checks their answers.
+// send sends requests and checks their responses.
 func (s *suite) send(list ...requestCase) {
 	s.Helper()
 	for _, x := range list {
@@ -43,7 +43,7 @@ func (s *suite) send(list ...requestCase) {
 	}
 }
 
-// Run makes the request, in the current tab brought to Page, and checks the answer.
+// Run opens Page in the current tab, sends the request and checks the response.
 func (x requestCase) Run(s *suite) {
 	s.Helper()
 	if x.Page != "" {
@@ -52,7 +52,7 @@ func (x requestCase) Run(s *suite) {
 	x.checkAnswer(s, x.Send(s))
 }
 
-// Send makes the request and returns what comes back.
+// Send sends the request and returns the response.
 func (x requestCase) Send(s *suite) running.Answer {
 	s.Helper()
 	method := x.Method
@@ -78,7 +78,7 @@ func (x requestCase) Send(s *suite) running.Answer {
 	return a
 }
 
-// checkAnswer fails the case if an answer is not as it must be.
+// checkAnswer fails the case if a response is not as expected.
 func (x requestCase) checkAnswer(s *suite, a running.Answer) {
 	s.Helper()
 	wrong := func(format string, args ...any) {
@@ -94,7 +94,7 @@ func (x requestCase) checkAnswer(s *suite, a running.Answer) {
 		wrong("status = %d, want %d", a.Status, want)
 	}
 	var members m
-	_ = json.Unmarshal(a.Body, &members) // not every answer is JSON; what is missed is told below
+	_ = json.Unmarshal(a.Body, &members) // not every response is JSON; missing members are reported below
 	if text, _ := members["code"].(string); x.Code != "" && text != x.Code {
 		wrong("code = %q, want %q", text, x.Code)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ringBufferCases returns the cases of what was recorded of a page (console, errors, requests) and what goes with it:
-// bodies, traces.
+// ringBufferCases returns the cases about what is recorded of a page (console, errors, requests), response bodies and
+// traces.
 func ringBufferCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a body that does not come", Path: "/response/body", Page: "/plain", Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Reason: "timeout", Contains: []string{"requests"}},
@@ -117,7 +117,7 @@ func nextBody(s *suite) {
 	go func() {
 		came <- s.Call(ctx, "POST", "/response/body", m{"url": "**/answer*", "maxChars": 6}, &got)
 	}()
-	// The waiter says nothing when it is there: the page asks until it has caught one.
+	// The client cannot know when the server starts waiting, so the page repeats its request until one is caught.
 	s.run("window.asking = setInterval(() => fetch('/answer'), 50); 1")
 	s.check(<-came)
 	if r := got.Response; r.Body != "forty-" || r.Status != 200 || !r.Truncated {

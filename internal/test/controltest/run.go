@@ -14,27 +14,27 @@ import (
 	"clank/internal/test/running"
 )
 
-// caseLimit bounds a case. None is expected to take nearly so long.
+// caseLimit bounds a case, far above the expected time.
 const caseLimit = 30 * time.Second
 
-// testCase is one thing that the contract promises. It leaves behind what other cases can work with.
+// testCase is one promise of the contract. It leaves a state in which other cases can run.
 type testCase struct {
 	Name string
 	Run  func(s *suite)
-	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its
+	// Program means that the case needs the built program: it restarts the program, runs commands or changes its
 	// settings.
 	Program bool
 }
 
-// caseGroup is the cases of one part of the contract, in the order in which they are run.
+// caseGroup is the cases of one part of the contract, in the order in which they run.
 type caseGroup struct {
 	Name    string
 	Cases   []testCase
-	Program bool   // it is run against the built program alone: it needs that, or takes long
-	Needs   string // a command without which the group is skipped; "" needs none
+	Program bool   // runs only against the built program, because it needs that or takes long
+	Needs   string // a command that must be installed, otherwise the group is skipped
 }
 
-// caseLanes returns all groups, so divided that both lanes take about as long.
+// caseLanes returns all groups, divided into lanes of similar duration.
 func caseLanes() [][]caseGroup {
 	return [][]caseGroup{
 		{
@@ -65,12 +65,12 @@ func caseLanes() [][]caseGroup {
 	}
 }
 
-// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different
-// ports. If Bin of what it returns is empty, the server runs in this process and takes no env; its fields are set but
-// for those of the process.
+// StartFunc starts a server, which is stopped when the test ends. Servers with different numbers use different ports
+// for browsers. If Bin of the result is empty, the server runs in this process and ignores env; the fields about the
+// process are not set.
 type StartFunc func(tb testing.TB, number int, env ...string) *running.Clank
 
-// Program starts the built program at bin.
+// Program returns a StartFunc for the built program at bin.
 func Program(bin string) StartFunc {
 	return func(tb testing.TB, number int, env ...string) *running.Clank {
 		tb.Helper()
@@ -91,9 +91,9 @@ func Program(bin string) StartFunc {
 	}
 }
 
-// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its
-// groups run in order, beside those of the other lanes. Cases that need the built program are left out where there is
-// none. cache is the folder in which programs of others are installed.
+// Run runs the cases and returns how many passed and failed. Lanes run in parallel, each with its own server and
+// site; the groups of a lane run in order. Cases that need the built program are skipped without it. cache is the
+// folder for installed third-party programs.
 func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	t.Helper()
 	var good, bad atomic.Int64
@@ -139,33 +139,33 @@ func (s suite) runGroup(t *testing.T, g caseGroup, good, bad *atomic.Int64) {
 			switch {
 			case !ok:
 				bad.Add(1)
-			case ran: // the flag -run did not leave it out
+			case ran: // not excluded by the flag -run
 				good.Add(1)
 			}
 		}
 	})
 }
 
-// suite is what cases work on: a test, a server as a client sees it, and a site. What fails ends the case.
+// suite is the context of cases: a test, a client of a server, and a site. Failed checks end the case.
 type suite struct {
 	*testing.T
 	*running.Clank
 
 	Site     *testSite
-	group    *testing.T // of the group that the case is in
+	group    *testing.T // of the current group
 	start    StartFunc
-	cache    string // folder in which peers are installed
+	cache    string // folder of installed peers
 	deadline time.Time
 }
 
-// ctx returns a context that ends when the case must have ended.
+// ctx returns a context that ends at the deadline of the case.
 func (s *suite) ctx() context.Context {
 	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline, fmt.Errorf("the case took longer than %v", caseLimit))
 	s.Cleanup(cancel)
 	return ctx
 }
 
-// requestFormCases returns how parameters are read, on every route alike.
+// requestFormCases returns the cases about parsing parameters, which is the same for every route.
 func requestFormCases() []testCase {
 	press := func(delay any) m { return m{"kind": "press", "key": "a", "delayMs": delay} }
 	return requestCases([]requestCase{
@@ -185,15 +185,15 @@ func requestFormCases() []testCase {
 	})
 }
 
-// serverCases returns the cases with servers other than the usual one: with another environment, with other settings.
+// serverCases returns the cases that need a server with another environment or other settings.
 func serverCases() []testCase {
 	return []testCase{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
 }
 
-// serverNumber is the number of such a server, beside those of the lanes.
+// serverNumber is the number of these servers; lanes use other numbers.
 const serverNumber = 2
 
-// withOwnServer starts a server with an environment of its own.
+// withOwnServer calls work with a new server in another environment.
 func withOwnServer(s *suite, work func(*suite), env ...string) {
 	s.Helper()
 	own := *s
@@ -201,7 +201,7 @@ func withOwnServer(s *suite, work func(*suite), env ...string) {
 	work(&own)
 }
 
-// evaluateOff switches it off at the dashboard, where settings are.
+// evaluateOff disables evaluate in the settings.
 func evaluateOff(s *suite) {
 	withOwnServer(s, func(s *suite) {
 		s.changeSetting("browser.evaluateEnabled", false)

@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// testSite is a web site on loopback with the pages that the checks need. It notes who asked for what.
+// testSite is a web site on loopback with the pages that the cases need. It records requests.
 type testSite struct {
 	*httptest.Server
-	near *httptest.Server // the same pages at another port: of another origin, but the same site
+	near *httptest.Server // the same pages on another port: another origin, but the same site
 
 	mu   sync.Mutex
 	hits map[string]int
-	over chan struct{} // closed and replaced when the endless files are to end
+	over chan struct{} // closed and replaced to end the endless files
 }
 
 // newTestSite starts a site. The caller closes it.
@@ -30,7 +30,7 @@ func newTestSite() *testSite {
 		})
 	}
 	serveOdd(mux)
-	// drip begins a file that never ends, and notes when nobody takes it any more.
+	// drip sends a file that never ends, and records when the client has gone.
 	mux.HandleFunc("/drip", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="drip.bin"`)
 		_, _ = w.Write(make([]byte, 64<<10))
@@ -64,7 +64,7 @@ func (s *testSite) Close() {
 	s.near.Close()
 }
 
-// EndDrips ends the endless files that are still taken.
+// EndDrips ends the endless files that are being sent.
 func (s *testSite) EndDrips() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,14 +78,14 @@ func (s *testSite) recordHit(path string) {
 	s.hits[path]++
 }
 
-// Hits returns how often a path was asked for.
+// Hits returns the number of requests for a path.
 func (s *testSite) Hits(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.hits[path]
 }
 
-// serveOdd serves what is more than a page.
+// serveOdd serves everything that is not a plain page.
 func serveOdd(mux *http.ServeMux) {
 	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "[%q, %q]", r.Header.Get("X-One"), r.Header.Get("X-Two"))
@@ -111,9 +111,9 @@ func serveOdd(mux *http.ServeMux) {
 	})
 }
 
-// scopePage has a target of its own and one in each of three frames: of this origin, of another site, and of another
-// origin of this site. change runs a script in one of the documents, where target is the element and hit tells the site
-// of a click.
+// scopePage has a target of its own and one in each of three frames: same-origin, cross-site, and cross-origin on the
+// same site. change runs a script in one of the documents, where target is the element and hit reports a click to the
+// site.
 const scopePage = `<!doctype html><title>Scope</title><button onclick="hit('outside')">Outside</button>
 <section id="scope" aria-label="Scope"><div><div><button id="target" onclick="hit('page')">Go page</button><button>Next</button></div></div></section>
 <script>

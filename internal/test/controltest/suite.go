@@ -28,7 +28,7 @@ func (s *suite) check(err error) {
 	}
 }
 
-// request makes a request with the secret and returns what came back, whatever it is.
+// request sends an authenticated request and returns the response, whatever it is.
 func (s *suite) request(method, path string, body any) running.Answer {
 	s.Helper()
 	a, err := s.Request(s.ctx(), method, path, body)
@@ -36,7 +36,7 @@ func (s *suite) request(method, path string, body any) running.Answer {
 	return a
 }
 
-// call makes a request that must work, and decodes the answer into v unless that is nil.
+// call sends a request that must succeed, and decodes the response into v unless v is nil.
 func (s *suite) call(method, path string, body, v any) {
 	s.Helper()
 	if err := s.Call(s.ctx(), method, path, body, v); err != nil {
@@ -45,20 +45,20 @@ func (s *suite) call(method, path string, body, v any) {
 	}
 }
 
-// openPage brings the current tab to a page of the site.
+// openPage navigates the current tab to a page of the site.
 func (s *suite) openPage(path string) {
 	s.Helper()
 	s.call("POST", "/navigate", m{"url": s.Site.URL + path}, nil)
 }
 
-// act does an action in the current tab, which must work, and returns the answer.
+// act performs an action in the current tab, which must succeed, and returns the response.
 func (s *suite) act(action m) (answer m) {
 	s.Helper()
 	s.call("POST", "/act", action, &answer)
 	return answer
 }
 
-// click clicks the element that a selector finds.
+// click clicks the element that matches a selector.
 func (s *suite) click(selector string) {
 	s.Helper()
 	s.act(m{"kind": "click", "selector": selector})
@@ -70,7 +70,7 @@ func (s *suite) run(fn string) m {
 	return s.act(m{"kind": "evaluate", "fn": fn})
 }
 
-// evaluate runs a script in the current tab and decodes what it returned.
+// evaluate runs a script in the current tab and decodes its result.
 func (s *suite) evaluate(fn string, into any) {
 	s.Helper()
 	var answer struct{ Result json.RawMessage }
@@ -80,7 +80,7 @@ func (s *suite) evaluate(fn string, into any) {
 	}
 }
 
-// wantPage checks what a script in the current tab returns.
+// wantPage checks the result of a script in the current tab.
 func (s *suite) wantPage(fn string, want any) {
 	s.Helper()
 	var got any
@@ -88,7 +88,7 @@ func (s *suite) wantPage(fn string, want any) {
 	s.wantEqual(fn, got, want)
 }
 
-// waitForSaid waits until the page says something: until the element with the id "said" has that text.
+// waitForSaid waits until the element with the id "said" has the given text.
 func (s *suite) waitForSaid(want string) {
 	s.Helper()
 	s.waitUntil(fmt.Sprintf("the page to say %q", want), func() bool {
@@ -98,7 +98,7 @@ func (s *suite) waitForSaid(want string) {
 	})
 }
 
-// waitForAnswer asks a route, and decodes its answer, until it is as wanted.
+// waitForAnswer requests a route and decodes the response until is returns true.
 func (s *suite) waitForAnswer(path string, into any, is func() bool) {
 	s.Helper()
 	s.waitUntil(path+" to be as wanted", func() bool {
@@ -107,7 +107,7 @@ func (s *suite) waitForAnswer(path string, into any, is func() bool) {
 	})
 }
 
-// waitUntil asks again and again until it is so, for as long as the case may take.
+// waitUntil polls is until it returns true or the case times out.
 func (s *suite) waitUntil(what string, is func() bool) {
 	s.Helper()
 	ctx := s.ctx()
@@ -122,7 +122,7 @@ func (s *suite) waitUntil(what string, is func() bool) {
 	}
 }
 
-// wantWithin checks that not more than that has passed since.
+// wantWithin checks that no more than limit has passed since begin.
 func (s *suite) wantWithin(limit time.Duration, begin time.Time) {
 	s.Helper()
 	if took := time.Since(begin); took > limit {
@@ -148,7 +148,7 @@ func (s *suite) read(path string) []byte {
 	return data
 }
 
-// insertSiteURL puts the site's address into a body.
+// insertSiteURL inserts the site's address into a body.
 func (s *suite) insertSiteURL(body any) any {
 	if body == nil {
 		return nil
@@ -162,7 +162,7 @@ func (s *suite) insertSiteURL(body any) any {
 	return []byte(strings.ReplaceAll(string(data), "SITE", s.Site.URL))
 }
 
-// changeSetting changes one setting, whose key ends so, at the dashboard.
+// changeSetting changes the setting whose key ends with key, through the dashboard.
 func changeSetting(ctx context.Context, clank *running.Clank, key string, value any) error {
 	var place struct{ URL, Secret string }
 	data, err := os.ReadFile(filepath.Join(clank.Home, "server.json"))
@@ -188,13 +188,13 @@ func changeSetting(ctx context.Context, clank *running.Clank, key string, value 
 	return board.Call(ctx, http.MethodPut, "/api/settings", m{"version": now.Version, "changes": m{string(whole[1]): value}}, nil)
 }
 
-// commandOutput is what a command printed, and the code with which it ended.
+// commandOutput is the output and exit code of a command.
 type commandOutput struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// command runs "clank browser" with arguments, beside the server, with input at its standard input.
+// command runs "clank browser" with arguments and with input as its standard input.
 func (s *suite) command(input string, args ...string) commandOutput {
 	s.Helper()
 	ctx := s.ctx()
@@ -210,7 +210,7 @@ func (s *suite) command(input string, args ...string) commandOutput {
 	return commandOutput{Stdout: out.String(), Stderr: talk.String(), Code: cmd.ProcessState.ExitCode()}
 }
 
-// tabAnswer is what the contract tells of a tab.
+// tabAnswer is a tab in a response.
 type tabAnswer struct {
 	SuggestedTargetID string `json:"suggestedTargetId"`
 	TabID             string `json:"tabId"`
@@ -227,7 +227,7 @@ func (s *suite) tabs() []tabAnswer {
 	return answer.Tabs
 }
 
-// tab looks for a tab by its raw id, and returns nil if it is not listed.
+// tab returns the tab with a raw id, or nil if it is not listed.
 func (s *suite) tab(targetID string) *tabAnswer {
 	s.Helper()
 	for _, t := range s.tabs() {
@@ -255,7 +255,7 @@ func (s *suite) closeTab(id string) {
 	s.call("DELETE", "/tabs/"+url.PathEscape(id), nil, nil)
 }
 
-// closeOtherTabs closes all tabs but one, or opens one if there is none.
+// closeOtherTabs closes all tabs but one, and opens one if there is none.
 func (s *suite) closeOtherTabs() {
 	s.Helper()
 	all := s.tabs()
@@ -268,15 +268,14 @@ func (s *suite) closeOtherTabs() {
 	}
 }
 
-// openScope opens the page with frames of this origin, of another site and of another origin of this site, and waits
-// for them.
+// openScope opens the page with same-origin, cross-site and cross-origin frames, and waits for them.
 func (s *suite) openScope() {
 	s.Helper()
 	s.openPage("/scope")
 	s.act(m{"kind": "wait", "fn": "window.ready === 3"})
 }
 
-// snapshotAnswer is the answer of GET /snapshot.
+// snapshotAnswer is the response of GET /snapshot.
 type snapshotAnswer struct {
 	OK          bool
 	Format      string
@@ -293,13 +292,13 @@ type snapshotAnswer struct {
 	}
 }
 
-// snapshotRef is what a snapshot tells of an element that can be named by a ref.
+// snapshotRef is an element with a ref in a snapshot.
 type snapshotRef struct {
 	Role, Name string
 	Nth        *int
 }
 
-// ref returns the ref of the element with that role and name.
+// ref returns the ref of the element with a role and name.
 func (s *suite) ref(snap snapshotAnswer, role, name string) string {
 	s.Helper()
 	for id, r := range snap.Refs {
@@ -311,27 +310,27 @@ func (s *suite) ref(snap snapshotAnswer, role, name string) string {
 	return ""
 }
 
-// snapshot takes one of the current tab with the query given.
+// snapshot takes a snapshot of the current tab with a query.
 func (s *suite) snapshot(query string) (snap snapshotAnswer) {
 	s.Helper()
 	s.call("GET", strings.TrimSuffix("/snapshot?"+query, "?"), nil, &snap)
 	return snap
 }
 
-// snapshotOf takes one of a page of the site, opened for it.
+// snapshotOf opens a page of the site and takes a snapshot.
 func (s *suite) snapshotOf(page, query string) snapshotAnswer {
 	s.Helper()
 	s.openPage(page)
 	return s.snapshot(query)
 }
 
-// refOn opens a page of the site and returns the ref of the element with that role and name.
+// refOn opens a page of the site and returns the ref of the element with a role and name.
 func (s *suite) refOn(page, role, name string) string {
 	s.Helper()
 	return s.ref(s.snapshotOf(page, ""), role, name)
 }
 
-// changeSetting changes one setting, whose key ends so, at the dashboard.
+// changeSetting changes the setting whose key ends with key, through the dashboard.
 func (s *suite) changeSetting(key string, value any) {
 	s.Helper()
 	s.check(changeSetting(s.ctx(), s.Clank, key, value))

@@ -109,7 +109,7 @@ func notStarted(s *suite) {
 	s.wantEqual("running", status.Running, false)
 }
 
-// atOnce has two clients type and read in a tab each, at the same time.
+// atOnce lets two clients type and read concurrently, each in its own tab.
 func atOnce(s *suite) {
 	for _, who := range []string{"ada", "bea"} {
 		s.Run(who, func(t *testing.T) {
@@ -129,7 +129,7 @@ func atOnce(s *suite) {
 	}
 }
 
-// openedAtOnce opens more tabs at once than a session may have: no session owns them, so that nothing closes them.
+// openedAtOnce opens more tabs at once than a session may have: they belong to no session, so none is closed.
 func openedAtOnce(s *suite) {
 	s.closeOtherTabs()
 	s.Run("all", func(t *testing.T) {
@@ -146,7 +146,7 @@ func openedAtOnce(s *suite) {
 	s.closeOtherTabs()
 }
 
-// stateCases returns the cases of what a page is told of its surroundings, and what is stored for it.
+// stateCases returns the cases about the emulated environment of a page, and its storage.
 func stateCases() []testCase {
 	bad := func(name, path, says string, body m) requestCase {
 		return requestCase{Name: name, Path: path, Body: body, Status: 400, Contains: []string{says}}
@@ -252,7 +252,7 @@ func httpCredentials(s *suite) {
 	s.call("POST", "/set/credentials", m{"clear": true}, nil)
 }
 
-// snapshotCases returns the cases of pages as text, in all modes.
+// snapshotCases returns the cases about text snapshots in all modes.
 func snapshotCases() []testCase {
 	get := func(name, query string, says ...string) requestCase {
 		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Contains: says}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // pictures as they are sent
+	_ "image/jpeg" // images as they are sent
 	_ "image/png"
 	"strings"
 	"sync"
@@ -28,17 +28,17 @@ import (
 	"clank/sessions"
 )
 
-// Backend is one way to do tasks.
+// Backend is a way to run tasks.
 type Backend struct {
 	Name    string
 	Runtime string
-	// lacks says why a step is beyond it by its nature; "" if it is not.
+	// lacks returns why a step is impossible for it by design; "" if it is possible.
 	lacks func(Step) string
-	part  int // of the corpus, see InPart
+	part  int // the part of the corpus that it runs, see InPart
 	open  func(ctx context.Context, task Task, url string, w *windowTracker) (openBackend, error)
 }
 
-// Unsupported says why a task is beyond the backend by its nature; "" if it is not.
+// Unsupported returns why a task is impossible for the backend by design; "" if it is possible.
 func (b Backend) Unsupported(task Task) string {
 	if b.lacks == nil {
 		return ""
@@ -55,11 +55,11 @@ func unsupportedSteps(lacks func(Step) string, task Task) string {
 	return ""
 }
 
-// partCount is how many parts the corpus has where not each backend does all of it.
+// partCount is the number of parts of the corpus when not every backend runs all of it.
 const partCount = 4
 
-// InPart says whether the n-th task of the corpus is in the backend's part of it. Every task is in the parts of two
-// backends: one that works elements and one that sees the screen, or, where that takes a mouse, two of these.
+// InPart reports whether the backend runs the n-th task in its part. Every task runs with two backends: one that
+// works with elements and one that works with screenshots or, if the task needs a mouse, two of the latter.
 func (b Backend) InPart(n int, task Task) bool {
 	if n%partCount == b.part {
 		return true
@@ -76,10 +76,10 @@ func Backends() []Backend {
 type openBackend struct {
 	sessions.Backend
 	prompt string
-	close  func() (problems []string) // what was wrong with what the server was asked
+	close  func() (problems []string) // returns the errors in the requests to the server
 }
 
-// modelServer is what the servers of all dialects have.
+// modelServer is the common interface of the servers of all dialects.
 type modelServer interface {
 	BaseURL() string
 	SetFallback(turn llmtest.Turn)
@@ -87,12 +87,12 @@ type modelServer interface {
 	Close()
 }
 
-// taskPrompt returns what the person says.
+// taskPrompt returns the prompt of a task.
 func taskPrompt(task Task, url string) string {
 	return fmt.Sprintf("%s The site is at %s", task.Prompt, url)
 }
 
-// windowTracker is a browser as both loops want it. It knows the window that was opened last.
+// windowTracker is a browser for both loops, which remembers the window opened last.
 type windowTracker struct {
 	manager *browsermgr.Manager
 
@@ -129,7 +129,7 @@ func (b *windowTracker) Close(ctx context.Context, key string) error {
 	return nil
 }
 
-// dialect is one way to speak with a model that uses tools: a server and the client of it.
+// dialect is a model API with tool calls: a server and its client.
 type dialect struct {
 	name  string
 	serve func() (modelServer, error)
@@ -156,8 +156,8 @@ func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
 	}
 }
 
-// openModel starts a server with a model that answers by turn, and returns its client. close ends the server and
-// returns what was wrong with what it was asked.
+// openModel starts a server with a model that answers by turn, and returns its client. close stops the server and
+// returns the errors in its requests.
 func openModel[M any](
 	serve func() (modelServer, error), client func(base string) (M, error), turn llmtest.Turn,
 ) (model M, close func() []string, err error) {
@@ -173,7 +173,7 @@ func openModel[M any](
 	return model, func() []string { s.Close(); return s.Problems() }, nil
 }
 
-// elementBackends returns the backends that work a page by its elements.
+// elementBackends returns the backends that work with elements.
 func elementBackends() []Backend {
 	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: mouseReason, open: openPlainModel}}
 	for i, d := range dialects() {
@@ -182,7 +182,7 @@ func elementBackends() []Backend {
 	return all
 }
 
-// mouseReason returns the steps that have neither words nor a tool of the loop over elements.
+// mouseReason returns why the loop over elements cannot do a step: it has no tool for it.
 func mouseReason(s Step) string {
 	switch {
 	case s.Held != "":
@@ -197,7 +197,7 @@ func mouseReason(s Step) string {
 	return ""
 }
 
-// openForTask opens the loop with a model that does a task.
+// openForTask opens the loop with a model that performs a task.
 func (d dialect) openForTask(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
 	m, end, err := openModel(d.serve, d.model, (&elementModel{task: task, url: url}).nextReply)
 	if err != nil {
@@ -210,13 +210,13 @@ func newAgent(w *windowTracker, m llm.Model) *browseagent.Agent {
 	return &browseagent.Agent{Browser: w, Model: func(context.Context, string) (llm.Model, error) { return m, nil }}
 }
 
-// openPlainModel opens the local loop with the built-in model, which is told the steps in words.
+// openPlainModel opens the local loop with the built-in model, whose prompt contains the steps.
 func openPlainModel(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
 	prompt, _ := task.Sentences(url)
 	return openBackend{Backend: newAgent(w, plain.New(plain.Options{})), prompt: prompt, close: func() []string { return nil }}, nil
 }
 
-// Vendor is one vendor's way to work a screen: a server, the client of it, and the words in which its models answer.
+// Vendor is a vendor's computer-use API: a server, its client, and the format of its models' answers.
 type Vendor struct {
 	Name        string
 	Runtime     string
@@ -227,10 +227,10 @@ type Vendor struct {
 
 const testKey = "test-0123456789abcdef"
 
-// idle is how long a server may say nothing.
+// idle is how long a server may send nothing.
 const idle = 30 * time.Second
 
-// Vendors returns the vendors whose models work a screen.
+// Vendors returns the vendors of computer-use models.
 func Vendors() []Vendor {
 	return []Vendor{
 		{"openai computer", computeruse.RuntimeOpenAI, openaiServer, openaiComputerModel, openaiReply},
@@ -280,7 +280,7 @@ func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Model, close func() []
 	return openModel(v.serve, v.newModel, turn)
 }
 
-// Click returns the answer of a model that clicks at each of the places of a picture of that size.
+// Click returns the answer of a model that clicks at positions of an image of a size.
 func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
 	var actions []modelAction
 	for _, p := range places {
@@ -289,7 +289,7 @@ func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
 	return v.encodeReply(actions, size)
 }
 
-// openForTask opens the backend with a mind that does a task.
+// openForTask opens the backend with a model that performs a task.
 func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
 	watch := &screenModel{task: task, url: url, page: func() TaskPage { return w.page() }, encodeReply: v.encodeReply}
 	mind, end, err := v.Open(watch.turn(ctx))
@@ -303,9 +303,9 @@ func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windo
 // maxSteps is more than any task takes.
 const maxSteps = 80
 
-// Run does a task, whose site is at url, in a window of its own of m, and saves it in store. after is called with the
-// window when the task has ended, before the window is closed; it says what is not as it must be. The error says what
-// went wrong on the way.
+// Run runs a task, whose site is at url, in a new window of m, and saves it in store. When the task has ended it
+// calls after with the window, which returns what is not as expected, and closes the window. The error is what went
+// wrong before.
 func (b Backend) Run(
 	ctx context.Context, m *browsermgr.Manager, store sessions.Store, task Task, url string, after func(*browsermgr.Window) error,
 ) (err error) {

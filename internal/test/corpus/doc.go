@@ -1,3 +1,3 @@
-// Package corpus is the tasks that every backend is tried on: sites, steps, and what must come of them, with scripted
-// models that lead each backend along them. Everything between the words and the page is tried, except judgement.
+// Package corpus holds tasks to run with every backend: sites, steps, and expected results, with scripted models that
+// perform the steps. This tests everything between the model's answers and the page.
 package corpus

@@ -18,21 +18,21 @@ import (
 	"clank/sessions"
 )
 
-// elementModel does the steps of a task as a model does that reads the page. It knows of the page what it was sent:
-// elements are found by their names in page states and in what has changed of them.
+// elementModel performs the steps of a task like a model that reads pages. It knows only what it was sent: it finds
+// elements by name in snapshots and in their changes.
 type elementModel struct {
 	task Task
 	url  string
 
 	mu     sync.Mutex
 	opened bool
-	step   int  // of the task, the next one
-	looked bool // at the whole page, for what it names
+	step   int  // index of the next step of the task
+	looked bool // it has taken a snapshot of the whole page for the current step
 	waited int
-	listed bool // the tabs
+	listed bool // it has listed the tabs
 }
 
-// nextReply answers a request with one call, or, when all is done, in words.
+// nextReply answers a request with one tool call or, at the end, with text.
 func (m *elementModel) nextReply(r llmtest.Request) llmtest.Reply {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +58,7 @@ func (m *elementModel) nextReply(r llmtest.Request) llmtest.Reply {
 	return m.call(s, ref, r)
 }
 
-// search looks for an element that was not told of: at the whole page, and again after a while.
+// search looks for an unknown element in a snapshot of the whole page, repeatedly.
 func (m *elementModel) search(s Step) llmtest.Reply {
 	switch {
 	case !m.looked:
@@ -72,7 +72,7 @@ func (m *elementModel) search(s Step) llmtest.Reply {
 	return llmtest.Reply{Text: fmt.Sprintf("I give up: nothing is called %q", s.Name), Usage: fixedUsage()}
 }
 
-// call returns the tool's call that does a step.
+// call returns the tool call for a step.
 func (m *elementModel) call(s Step, ref string, r llmtest.Request) llmtest.Reply {
 	on := map[string]any{"ref": ref}
 	switch s.Verb {
@@ -122,7 +122,7 @@ var (
 	currentTabPattern = regexp.MustCompile(`(?m)^\s*\* (\S+)`)
 )
 
-// refOf returns the ref of the element of that name by the newest word of it; "" if it is not known, or is gone.
+// refOf returns the newest ref of the named element; "" if it is unknown or gone.
 func refOf(messages []llm.Message, name string) string {
 	quoted, err := json.Marshal(name)
 	if err != nil {
@@ -162,11 +162,11 @@ func currentTab(list string) string {
 	return ""
 }
 
-// patience is how often a mind looks again for what is not there yet.
+// patience is how often a model looks again for something that is not there yet.
 const patience = 25
 
-// screenModel does the steps of a task as a model does that sees the screen. Where things are it looks up in the page
-// as it is at that moment, and says in its vendor's unit.
+// screenModel performs the steps of a task like a model that sees screenshots. It looks positions up in the current
+// page and gives them in its vendor's unit.
 type screenModel struct {
 	task        Task
 	url         string
@@ -175,7 +175,7 @@ type screenModel struct {
 
 	mu     sync.Mutex
 	opened bool
-	step   int // of the task, the next one
+	step   int // index of the next step of the task
 	waited int
 }
 
@@ -208,7 +208,7 @@ func pointsSomewhere(actions []modelAction) bool {
 	return false
 }
 
-// nextActions returns what is to be done now, or nil if all is done.
+// nextActions returns the next actions, or nil if the task is done.
 func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 	if !w.opened {
 		w.opened = true
@@ -224,7 +224,7 @@ func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 		case err != nil:
 			return nil, fmt.Errorf("step %d, %+v: %w", w.step+1, s, err)
 		case len(actions) == 1 && actions[0].kind == actionScroll && s.Verb != Wheel && s.Verb != Bottom && w.waited < patience:
-			w.waited++ // it is not in view yet
+			w.waited++ // not in view yet
 			return actions, nil
 		}
 		w.step, w.waited = w.step+1, 0
@@ -235,7 +235,7 @@ func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 	return nil, nil
 }
 
-// actionsOf returns the actions that a step takes, none if it is done already. An error may pass with time.
+// actionsOf returns the actions for a step, or none if it is done already. An error may be temporary.
 func (w *screenModel) actionsOf(ctx context.Context, s Step) ([]modelAction, error) {
 	switch s.Verb {
 	case Press:
@@ -294,7 +294,7 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 	case DragAt:
 		a := modelAction{kind: actionDrag}
 		for i, p := range s.Points {
-			if i > 0 && len(s.Points) > 2 { // a hand does not jump
+			if i > 0 && len(s.Points) > 2 { // move the mouse gradually
 				a.at = append(a.at, pointOnPicture(from, (p[0]+s.Points[i-1][0])/2, (p[1]+s.Points[i-1][1])/2))
 			}
 			a.at = append(a.at, pointOnPicture(from, p[0], p[1]))
@@ -307,16 +307,16 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 	}
 }
 
-// pointOnPicture returns a point of an element on the picture of the viewport.
+// pointOnPicture returns the position in the viewport image of a point of an element.
 func pointOnPicture(s ElementBox, x, y float64) PicturePoint {
 	return PicturePoint{X: (s.X + x) / s.View[0], Y: (s.Y + y) / s.View[1]}
 }
 
-// PicturePoint is somewhere on a picture, as a share of its width and height: 0, 0 is the upper left corner, 1, 1 the
+// PicturePoint is a position in an image as a share of its width and height: 0, 0 is the upper left corner, 1, 1 the
 // lower right.
 type PicturePoint struct{ X, Y float64 }
 
-// actionKind says what an action does.
+// actionKind is the kind of an action.
 type actionKind string
 
 const (
@@ -328,28 +328,28 @@ const (
 	actionType     actionKind = "type"      // text
 	actionWait     actionKind = "wait"      // a moment
 	actionNavigate actionKind = "navigate"  // text: the address
-	actionBack     actionKind = "back"      // text: the address it is the way back to
+	actionBack     actionKind = "back"      // text: the address to return to
 	actionCloseTab actionKind = "close tab" //
 	actionDialog   actionKind = "dialog"    // text: for a prompt
 )
 
-// modelAction is one thing that a model wants done, in no vendor's words.
+// modelAction is an action that a model requests, independent of the vendor.
 type modelAction struct {
 	kind     actionKind
 	at       []PicturePoint
 	button   string // "right"; "" for the left one
 	times    int    // of a click; 0 = 1
-	held     string // key that is held meanwhile
+	held     string // a key to hold down
 	text     string
 	scrollBy image.Point // pixels of the picture
 }
 
-// pixel returns the pixel of a picture in which a place lies.
+// pixel returns the pixel at a position in an image.
 func (p PicturePoint) pixel(size image.Point) image.Point {
 	return image.Pt(gridCell(p.X, size.X), gridCell(p.Y, size.Y))
 }
 
-// gridCell returns which of so many equal cells a share lies in.
+// gridCell returns the index of the cell that contains a share, for a number of equal cells.
 func gridCell(share float64, cells int) int { return min(max(int(share*float64(cells)), 0), cells-1) }
 
 // mustJSON returns v as JSON. Its values are made here and always marshal.
@@ -361,7 +361,8 @@ func mustJSON(v map[string]any) string {
 	return string(data)
 }
 
-// function returns a call of one of the loop's own tools, where an action is not the hands'. ok is false for the others.
+// function returns a call of one of the loop's own tools, for actions other than mouse and keyboard. ok is false for
+// the others.
 func (a modelAction) function() (call llmtest.Call, ok bool) {
 	switch a.kind {
 	case actionNavigate:
@@ -375,7 +376,7 @@ func (a modelAction) function() (call llmtest.Call, ok bool) {
 	}
 }
 
-// NewestPicture returns the newest picture in a request; nil if there is none.
+// NewestPicture returns the newest image in a request; nil if there is none.
 func NewestPicture(r llmtest.Request) []byte {
 	for _, m := range slices.Backward(r.Messages) {
 		for _, p := range slices.Backward(m.Parts) {
@@ -390,7 +391,7 @@ func NewestPicture(r llmtest.Request) []byte {
 	return nil
 }
 
-// pictureSize returns the size of the newest picture in a request.
+// pictureSize returns the size of the newest image in a request.
 func pictureSize(r llmtest.Request) (image.Point, error) {
 	data := NewestPicture(r)
 	if data == nil {
@@ -403,5 +404,5 @@ func pictureSize(r llmtest.Request) (image.Point, error) {
 	return image.Pt(c.Width, c.Height), nil
 }
 
-// fixedUsage returns what every answer costs.
+// fixedUsage returns the usage of every answer.
 func fixedUsage() *llm.Usage { return &llm.Usage{InputTokens: 10, OutputTokens: 5} }

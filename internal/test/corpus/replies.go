@@ -8,20 +8,20 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// anthropicScreenReply returns an answer in the words of Anthropic's toolset for a screen: a call for each thing to do.
+// anthropicScreenReply returns an answer with calls of Anthropic's screen toolset, one per action.
 func anthropicScreenReply(actions []modelAction, size image.Point) llmtest.Reply {
 	return anthropicReply(actions, "computer.", "text", "coordinate", "start_coordinate", func(p image.Point) any { return []int{p.X, p.Y} }, size)
 }
 
-// anthropicBrowserReply returns the same with the toolset for a page.
+// anthropicBrowserReply is the same with the toolset for a page.
 func anthropicBrowserReply(actions []modelAction, size image.Point) llmtest.Reply {
 	return anthropicReply(actions, "browser.", "modifiers", "target", "from", func(p image.Point) any {
 		return map[string]any{"type": "coordinate", "x": p.X, "y": p.Y}
 	}, size)
 }
 
-// anthropicReply returns an answer in the words of a toolset: of a family, with its names for held keys and for where
-// something is and a drag begins, and its way to write a point.
+// anthropicReply returns an answer with calls of a toolset: family is its name; held, at and from are its names for
+// held keys, positions and the start of a drag; write formats a point.
 func anthropicReply(actions []modelAction, family, held, at, from string, write func(image.Point) any, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(member string, in map[string]any) {
@@ -57,7 +57,7 @@ func anthropicReply(actions []modelAction, family, held, at, from string, write 
 			add("navigate", map[string]any{"url": "back"})
 		case a.kind == actionCloseTab && inPage:
 			add("close_tab", map[string]any{"tab_id": ""})
-		case a.kind == actionBack: // there is no member for it
+		case a.kind == actionBack: // the toolset has no call for it
 			a.kind = actionNavigate
 			fallthrough
 		default:
@@ -77,7 +77,7 @@ func anthropicClick(a modelAction) string {
 	return "left_click"
 }
 
-// anthropicDragPath adds a drag over several points, which no member does at once.
+// anthropicDragPath adds a drag over several points, which takes several calls.
 func anthropicDragPath(a modelAction, add func(member string, in map[string]any), on func(i int) map[string]any) {
 	for i := range a.at {
 		add("mouse_move", on(i))
@@ -96,8 +96,8 @@ func anthropicScroll(a modelAction) map[string]any {
 	return map[string]any{"scroll_direction": way, "scroll_amount": min((clicks+99)/100, 50)}
 }
 
-// anthropicCommonCall returns the call of an action that both toolsets have in common, or of one of the loop's
-// own tools.
+// anthropicCommonCall returns the call for an action that both toolsets have, or a call of one of the loop's own
+// tools.
 func anthropicCommonCall(a modelAction, family string) llmtest.Call {
 	switch a.kind {
 	case actionKeys:
@@ -116,10 +116,10 @@ func anthropicKeys(keys string) string {
 	return strings.NewReplacer("Control", "ctrl", "Arrow", "", "Enter", "Return").Replace(keys)
 }
 
-// geminiGrid is how many cells Gemini's grid has either way.
+// geminiGrid is the number of cells of Gemini's coordinate grid in each direction.
 const geminiGrid = 1000
 
-// geminiReply returns an answer in the words of Gemini: a call for each thing to do, with points on a grid.
+// geminiReply returns an answer in Gemini's format: a call for each action, with points on a grid.
 func geminiReply(actions []modelAction, _ image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(name string, in map[string]any) {
@@ -191,7 +191,7 @@ func geminiDrag(a modelAction, at func(i int) map[string]any, add func(string, m
 	add("mouse_up", at(len(a.at)-1))
 }
 
-// openaiReply returns an answer in the words of OpenAI's tool "computer": one call with a batch of actions.
+// openaiReply returns an answer in the format of OpenAI's tool "computer": one call with a batch of actions.
 func openaiReply(actions []modelAction, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	var batch []string

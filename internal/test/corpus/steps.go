@@ -10,8 +10,8 @@ import (
 	"clank/sessions"
 )
 
-// Sentences returns the steps as the built-in model understands them, after opening the site's address. ok is false
-// where a step has no words: those need a mouse.
+// Sentences returns the steps as instructions for the built-in model, starting with opening the address. ok is false
+// if a step needs a mouse and cannot be expressed.
 func (t Task) Sentences(address string) (text string, ok bool) {
 	lines := []string{"open " + address}
 	for _, s := range t.Steps {
@@ -61,7 +61,7 @@ func (s Step) sentence() string {
 	}
 }
 
-// FindRef finds the element of that name in a snapshot.
+// FindRef returns the ref of the named element in a snapshot.
 func FindRef(ctx context.Context, p TaskPage, name string) (string, error) {
 	text, err := p.Snapshot(ctx, sessions.SnapshotOptions{})
 	if err != nil {
@@ -81,8 +81,8 @@ func FindRef(ctx context.Context, p TaskPage, name string) (string, error) {
 
 var refLinePattern = regexp.MustCompile(`^\s*- \S+ ("(?:[^"\\]|\\.)*").*?\[ref=([^\]]+)\]`)
 
-// boxScript is where an element is in its frame, and how large the viewport is. What embeds its frame adds to that; a
-// frame of another site cannot see what does.
+// boxScript returns an element's position in its frame and the size of the viewport. The positions of enclosing
+// frames are added to it; a cross-site frame cannot see them.
 const boxScript = `(el) => {
 	const b = el.getBoundingClientRect();
 	let x = b.x, y = b.y, w = el.ownerDocument.defaultView;
@@ -94,20 +94,20 @@ const boxScript = `(el) => {
 	return {x, y, width: b.width, height: b.height, far: w !== w.parent, view: [w.innerWidth, w.innerHeight]};
 }`
 
-// farScript is where the frame of another site begins, and how large the viewport is.
+// farScript returns the position of the cross-site frame and the size of the viewport.
 const farScript = `() => {
 	const f = document.querySelector('iframe[data-far]'), b = f.getBoundingClientRect(), s = getComputedStyle(f);
 	return {x: b.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft), y: b.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop),
 		view: [innerWidth, innerHeight]};
 }`
 
-// ElementBox is where an element is, be it in view or not, and the width and height of the viewport, all in CSS pixels.
+// ElementBox is the position of an element, in view or not, and the size of the viewport, in CSS pixels.
 type ElementBox struct {
 	X, Y, Width, Height float64
 	View                [2]float64
 }
 
-// FindBox returns where the element of that name is in the page as it is. It moves nothing.
+// FindBox returns the current position of the named element. It does not scroll.
 func FindBox(ctx context.Context, p TaskPage, name string) (ElementBox, error) {
 	ref, err := FindRef(ctx, p, name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// siteTasks returns tasks whose sites have more to them than pages.
+// siteTasks returns tasks whose sites consist of more than pages.
 func siteTasks() []Task {
 	return []Task{
 		formTask(), searchTask(), loginTask(), cartTask(), wizardTask(), autocomplete(), pagination(), tableTask(),
@@ -18,7 +18,7 @@ func siteTasks() []Task {
 	}
 }
 
-// pageTasks returns tasks whose pages alone tell the site what is done.
+// pageTasks returns tasks whose pages report to the site what was done.
 func pageTasks() []Task {
 	var all []Task
 	for _, t := range pageTable {
@@ -28,7 +28,7 @@ func pageTasks() []Task {
 	return all
 }
 
-// pageTable lists such tasks: what the site is told in the end, after these steps on these pages.
+// pageTable lists the page tasks: the expected reports to the site after these steps on these pages.
 var pageTable = []struct {
 	name, prompt string
 	pages        map[string]string
@@ -348,7 +348,7 @@ func listbox() Task {
 	}
 }
 
-// delayedPage keeps an answer back; it reports whether somebody still waits for it.
+// delayedPage delays a response and reports whether the client is still connected.
 func delayedPage(r *http.Request, ms int) bool {
 	select {
 	case <-time.After(time.Duration(ms) * time.Millisecond):

@@ -11,56 +11,58 @@ import (
 	"clank/sessions"
 )
 
-// Task is something to do on a site of its own. A Task is used once: its site remembers what was done.
+// Task is a task on a site of its own. A Task is used once, because its site records what was done.
 type Task struct {
 	Name   string
 	Site   http.Handler
 	Prompt string // what a person would ask for
-	Steps  []Step // that do it, from the page at "/"
-	// Check says what is not as it must be when the steps are done; nil if all is. Pages may need a moment: ask again.
+	Steps  []Step // that complete the task, from the page at "/"
+	// Check returns what is not as expected after the steps; nil if everything is. Pages may need a moment, so call
+	// it repeatedly.
 	Check func(ctx context.Context, p TaskPage) error
 }
 
-// TaskPage is what [Task.Check], [FindRef] and [FindBox] need of a browser's window; browsermgr.Window has it.
+// TaskPage is the part of a browser window that [Task.Check], [FindRef] and [FindBox] need; browsermgr.Window
+// implements it.
 type TaskPage interface {
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
 	Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error)
 }
 
-// Verb says what a [Step] does.
+// Verb is the kind of a [Step].
 type Verb string
 
-// The verbs, with the fields they read.
+// Verbs, with the fields they use.
 const (
 	Click       Verb = "click"        // Name, Held
 	DoubleClick Verb = "double click" // Name
 	RightClick  Verb = "right click"  // Name
 	Hover       Verb = "hover"        // Name
-	Type        Verb = "type"         // Name, Text: in place of what the field holds
+	Type        Verb = "type"         // Name, Text: replaces the field's value
 	Press       Verb = "press"        // Text: a key
 	Choose      Verb = "choose"       // Text: an option of the list Name
 	Drag        Verb = "drag"         // Name, To
 	ClickAt     Verb = "click at"     // Name, Points[0]
 	DragAt      Verb = "drag at"      // Name, Points
-	Wheel       Verb = "wheel"        // Name, Points[0] is how far
+	Wheel       Verb = "wheel"        // Name; Points[0] is the distance
 	Bottom      Verb = "bottom"       // scroll to the end of the page
 	WaitFor     Verb = "wait for"     // Text
-	Accept      Verb = "accept"       // the dialog, with Text where it asks for one
+	Accept      Verb = "accept"       // the dialog, with Text for a prompt
 	Back        Verb = "back"
 	CloseTab    Verb = "close tab"
 )
 
-// Step is one thing that a person does. Elements are named by their accessible names, which are unique on their page.
+// Step is one action of a person. Elements are identified by their accessible names, which are unique on their page.
 type Step struct {
 	Verb   Verb
 	Name   string
 	Text   string
 	To     string
-	Held   string       // key that is held meanwhile
+	Held   string       // a key to hold down
 	Points [][2]float64 // CSS pixels from the upper left corner of the element
 }
 
-// All makes all tasks anew.
+// All returns new instances of all tasks.
 func All() []Task {
 	return append(pageTasks(), siteTasks()...)
 }
@@ -73,8 +75,8 @@ type taskSite struct {
 	notes []string
 }
 
-// newTaskSite serves pages by path: their title is the path, their body is given. A page may tell the site something by
-// asking for /note with a value t.
+// newTaskSite serves pages by path: their title is the path, their body is given. A page can report something to the
+// site by requesting /note with a value t.
 func newTaskSite(pages map[string]string) *taskSite {
 	s := &taskSite{ServeMux: http.NewServeMux()}
 	for path, body := range pages {
@@ -87,7 +89,7 @@ func newTaskSite(pages map[string]string) *taskSite {
 	return s
 }
 
-// writePage answers with a page. In its body {far} is this server under the name of another site.
+// writePage writes a page. {far} in its body is replaced by this server's address under another host name.
 func writePage(w http.ResponseWriter, r *http.Request, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, port, _ := strings.Cut(r.Host, ":")
@@ -95,7 +97,7 @@ func writePage(w http.ResponseWriter, r *http.Request, body string) {
 		r.URL.Path, strings.ReplaceAll(body, "{far}", "http://localhost:"+port))
 }
 
-// post notes the values of a form that is sent to path, in the order of fields, and shows what comes after it.
+// post records the values of a form sent to path, in the order of fields, and shows after.
 func (s *taskSite) post(path string, fields []string, after string) {
 	s.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		values := make([]string, len(fields))
@@ -113,7 +115,7 @@ func (s *taskSite) record(text string) {
 	s.notes = append(s.notes, text)
 }
 
-// recordedExactly checks that the site was told exactly this, in this order.
+// recordedExactly checks that the site has recorded exactly these values, in this order.
 func (s *taskSite) recordedExactly(want ...string) func(context.Context, TaskPage) error {
 	return func(context.Context, TaskPage) error {
 		s.mu.Lock()
@@ -125,7 +127,7 @@ func (s *taskSite) recordedExactly(want ...string) func(context.Context, TaskPag
 	}
 }
 
-// textContains checks that the current page's text has something in it.
+// textContains checks that the current page's text contains want.
 func textContains(want string) func(context.Context, TaskPage) error {
 	return func(ctx context.Context, p TaskPage) error {
 		notes, err := p.Act(ctx, "evaluate", map[string]any{"fn": "document.body.innerText"})
@@ -136,7 +138,7 @@ func textContains(want string) func(context.Context, TaskPage) error {
 	}
 }
 
-// bothChecks checks two things.
+// bothChecks combines two checks.
 func bothChecks(a, b func(context.Context, TaskPage) error) func(context.Context, TaskPage) error {
 	return func(ctx context.Context, p TaskPage) error { return errors.Join(a(ctx, p), b(ctx, p)) }
 }

@@ -17,25 +17,25 @@ import (
 
 // A Frame is one message of a client to the gateway.
 type Frame struct {
-	Op   int // -1 when it could not be read
+	Op   int // -1 if it could not be parsed
 	Data json.RawMessage
 }
 
 // A Disconnect is the end of one gateway connection.
 type Disconnect struct {
-	Code int // the close code somebody gave first, or -1 for a cut line
-	// ByServer tells whether the server closed it.
+	Code int // the close code of whichever side closed first, or -1 for a broken connection
+	// ByServer reports whether the server closed it.
 	ByServer bool
 }
 
-// recordedTraffic is the record of all that came and went.
+// recordedTraffic is the record of all requests and messages.
 type recordedTraffic struct {
 	Requests    []Request
 	Frames      []Frame
 	Disconnects []Disconnect
 }
 
-// RecordRequest notes a request.
+// RecordRequest records a request.
 func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -43,43 +43,42 @@ func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) {
 	s.Notify()
 }
 
-// A Request is one call of the REST API as it came.
+// A Request is a received call of the REST API.
 type Request struct {
 	At     time.Time
-	Route  Route // "" when the API has no such route
+	Route  Route // "" if the API has no such route
 	Header http.Header
 	Body   []byte
 }
 
-// Requests lists all calls of the API so far, oldest first.
+// Requests returns all calls of the API so far, oldest first.
 func (s *Server) Requests() []Request {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return slices.Clone(s.hub.Requests)
 }
 
-// RequestsTo lists the calls of one route.
+// RequestsTo returns the calls of one route.
 func (s *Server) RequestsTo(route Route) []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Route != route })
 }
 
-// Received lists the gateway messages with that opcode that clients sent, oldest first.
+// Received returns the gateway messages with an opcode that clients sent, oldest first.
 func (s *Server) Received(op int) []Frame {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.hub.Frames), func(f Frame) bool { return f.Op != op })
 }
 
-// Disconnects lists the gateway connections that have ended.
+// Disconnects returns the gateway connections that have ended.
 func (s *Server) Disconnects() []Disconnect {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	return slices.Clone(s.hub.Disconnects)
 }
 
-// Wait returns nil as soon as cond is true. It looks after every change on the
-// server, so that nobody polls. Without luck it returns an error that names what
-// was waited for, with the cause of the context.
+// Wait returns nil as soon as cond is true. It checks after every change on the server rather than polling. If ctx
+// ends first, the error names what was waited for and the cause.
 func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error {
 	for {
 		s.hub.Mu.Lock()
@@ -96,7 +95,7 @@ func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
-// await waits until look finds something.
+// await waits until look succeeds.
 func await[T any](ctx context.Context, s *Server, what string, look func() (T, bool)) (found T, err error) {
 	err = s.Wait(ctx, what, func() (ok bool) {
 		found, ok = look()
@@ -112,8 +111,8 @@ func nth[T any](list []T, n int) (found T, ok bool) {
 	return found, ok
 }
 
-// WaitMessage returns the first message in the channel, ephemeral ones included,
-// that is or becomes what match asks for. Edits count.
+// WaitMessage returns the first message in the channel, including ephemeral ones, that matches, at first or after an
+// edit.
 func (s *Server) WaitMessage(ctx context.Context, in Channel, match func(Message) bool) (Message, error) {
 	return await(ctx, s, "a message in "+in.Name, func() (Message, bool) {
 		list := s.allMessages(in)
@@ -122,7 +121,7 @@ func (s *Server) WaitMessage(ctx context.Context, in Channel, match func(Message
 	})
 }
 
-// allMessages lists all messages of a channel, whoever sees them.
+// allMessages returns all messages of a channel, whoever can see them.
 func (s *Server) allMessages(in Channel) []Message {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -133,7 +132,7 @@ func (s *Server) allMessages(in Channel) []Message {
 	return list
 }
 
-// WaitEdit returns the message when it is what match asks for.
+// WaitEdit returns the message as soon as it matches.
 func (s *Server) WaitEdit(ctx context.Context, id string, match func(Message) bool) (Message, error) {
 	return await(ctx, s, "an edit of message "+id, func() (Message, bool) {
 		m, ok := s.Message(id)
@@ -141,7 +140,7 @@ func (s *Server) WaitEdit(ctx context.Context, id string, match func(Message) bo
 	})
 }
 
-// WaitInteraction returns the interaction when it stands as match asks for.
+// WaitInteraction returns the interaction as soon as it matches.
 func (s *Server) WaitInteraction(ctx context.Context, it Interaction, match func(Interaction) bool) (Interaction, error) {
 	return await(ctx, s, "an answer to the interaction", func() (Interaction, bool) {
 		now, ok := s.Interaction(it.ID)
@@ -149,8 +148,8 @@ func (s *Server) WaitInteraction(ctx context.Context, it Interaction, match func
 	})
 }
 
-// WaitAnswer returns the interaction when the bot has answered with something to
-// read: a message that is not just "thinking", an edit, a modal or completions.
+// WaitAnswer returns the interaction when the bot has answered with more than "thinking": a message, an edit, a modal
+// or completions.
 func (s *Server) WaitAnswer(ctx context.Context, it Interaction) (Interaction, error) {
 	return s.WaitInteraction(ctx, it, func(i Interaction) bool { return i.Answer != 0 && !i.Thinking })
 }
@@ -160,7 +159,7 @@ func (s *Server) WaitConnected(ctx context.Context, bot Bot) error {
 	return s.Wait(ctx, bot.Username+" to connect", func() bool { return s.Connected(bot) })
 }
 
-// Connected tells whether a gateway session of the bot is connected and ready.
+// Connected reports whether a gateway session of the bot is connected and ready.
 func (s *Server) Connected(bot Bot) bool {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -172,65 +171,59 @@ func (s *Server) Connected(bot Bot) bool {
 	return false
 }
 
-// WaitRequest waits for a call of the route, beyond those that skip says are
-// already known, and returns it. It may not be answered yet.
+// WaitRequest waits for a call of the route after the first skip ones, and returns it. It may not be answered yet.
 func (s *Server) WaitRequest(ctx context.Context, route Route, skip int) (Request, error) {
 	return await(ctx, s, string(route), func() (Request, bool) { return nth(s.RequestsTo(route), skip) })
 }
 
-// WaitReceived waits until clients have sent more than skip gateway messages
-// with that opcode, and returns the one after those.
+// WaitReceived waits for a gateway message with an opcode after the first skip ones, and returns it.
 func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Frame, error) {
 	return await(ctx, s, fmt.Sprintf("gateway message with op %d", op), func() (Frame, bool) { return nth(s.Received(op), skip) })
 }
 
-// FailNext answers the next request of the route with that status, without
-// doing what it asks. Each call counts for one request.
+// FailNext fails the next request of the route with a status, without doing what it asks. Calls accumulate.
 func (s *Server) FailNext(route Route, status int) {
 	s.hub.Plan(route, RoutePlan{Status: status})
 }
 
-// RefuseNext answers the next request of the route with that refusal.
+// RefuseNext refuses the next request of the route with an error.
 func (s *Server) RefuseNext(route Route, with *APIError) { s.hub.Plan(route, RoutePlan{Refusal: with}) }
 
 // Scopes of rate limits.
 const (
 	ScopeUser   = "user"   // of the bot, for a route
-	ScopeShared = "shared" // of all who use what the route names
-	ScopeGlobal = "global" // of the bot, for everything but answers to interactions
+	ScopeShared = "shared" // of everyone who uses the same resource
+	ScopeGlobal = "global" // of the bot, for everything but responses to interactions
 )
 
-// RateLimitNext answers the next request of the route with 429, and also those
-// that come before retryAfter has passed.
+// RateLimitNext answers the next request of the route with 429, and all others until retryAfter has passed.
 func (s *Server) RateLimitNext(route Route, scope string, retryAfter time.Duration) {
 	s.hub.Plan(route, RoutePlan{RetryAfter: retryAfter, Scope: scope})
 }
 
-// Outage answers every request of the API with that status until so much time has passed. The gateway goes on.
+// Outage fails every request of the API with a status for some time. The gateway keeps working.
 func (s *Server) Outage(status int, length time.Duration) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.outage, s.hub.outageEnds = status, s.hub.Now().Add(length)
 }
 
-// HoldNext keeps the next request of the route waiting until it is released,
-// the client gives up or the server closes.
+// HoldNext delays the next request of the route until it is released, the client gives up or the server closes.
 func (s *Server) HoldNext(route Route) *RequestHold {
 	h := NewRequestHold()
 	s.hub.Plan(route, RoutePlan{Held: h})
 	return h
 }
 
-// LoseNextAnswer does what the next request of the route asks and then cuts the
-// connection, so that the client cannot know.
+// LoseNextAnswer processes the next request of the route and then cuts the connection, so that the client does not
+// know the result.
 func (s *Server) LoseNextAnswer(route Route) { s.hub.Plan(route, RoutePlan{Lose: true}) }
 
-// ErrNotConnected says that no gateway session of the bot is there.
+// ErrNotConnected means that the bot has no gateway session.
 var ErrNotConnected = errors.New("the bot has no gateway session")
 
-// Dispatch sends an event with that data to every session of the bot, whatever
-// its intents, numbered and kept for resuming like any other. The data is not
-// looked at beyond being JSON: null, missing fields and wrong types are welcome.
+// Dispatch sends an event to every session of the bot, regardless of its intents, numbered and kept for resuming like
+// any other. The data must be JSON, but may be invalid: null, missing fields and wrong types.
 func (s *Server) Dispatch(bot Bot, event, data string) error {
 	if !json.Valid([]byte(data)) {
 		return fmt.Errorf("dispatch %s: the data is not JSON; SendRaw sends anything", event)
@@ -251,13 +244,13 @@ func (s *Server) Dispatch(bot Bot, event, data string) error {
 	return nil
 }
 
-// SendRaw sends any text as one gateway message to every connection of the bot.
+// SendRaw sends a text as a gateway message to every connection of the bot.
 func (s *Server) SendRaw(bot Bot, text string) error {
 	return s.eachConn(bot, func(c *Conn) { c.Send(websocket.MessageText, []byte(text)) })
 }
 
-// DropSockets cuts all gateway connections of the bot without a close frame.
-// What happens meanwhile is kept for a resume.
+// DropSockets cuts all gateway connections of the bot without a close frame. Events in the meantime are kept for a
+// resume.
 func (s *Server) DropSockets(bot Bot) error {
 	return s.eachConn(bot, func(c *Conn) {
 		if c.Session != nil {
@@ -272,19 +265,18 @@ func (s *Server) CloseGateway(bot Bot, code int, reason string) error {
 	return s.eachConn(bot, func(c *Conn) { s.hub.CloseConn(c, code, reason) })
 }
 
-// Reconnect asks all connections of the bot to come again and resume (op 7).
+// Reconnect asks all connections of the bot to reconnect and resume (op 7).
 func (s *Server) Reconnect(bot Bot) error {
 	return s.eachConn(bot, func(c *Conn) { s.hub.SendOp(c, OpReconnect, nil) })
 }
 
-// RequestHeartbeat asks for a heartbeat at once (op 1).
+// RequestHeartbeat requests an immediate heartbeat (op 1).
 func (s *Server) RequestHeartbeat(bot Bot) error {
 	return s.eachConn(bot, func(c *Conn) { s.hub.SendOp(c, OpHeartbeat, nil) })
 }
 
-// InvalidateSession tells all connections of the bot that their session is
-// invalid (op 9). With resumable the session stays; without, it is gone, also
-// for those who are not connected now.
+// InvalidateSession tells all connections of the bot that their session is invalid (op 9). If resumable is false the
+// sessions are deleted, including those without a connection.
 func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 	err := s.eachConn(bot, func(c *Conn) {
 		if c.Session != nil {
@@ -303,7 +295,7 @@ func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 	return err
 }
 
-// WithholdHeartbeatACK stops answering heartbeats, until it is called with false.
+// WithholdHeartbeatACK stops acknowledging heartbeats until it is called with false.
 func (s *Server) WithholdHeartbeatACK(withhold bool) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
@@ -327,25 +319,25 @@ func (s *Server) eachConn(bot Bot, do func(*Conn)) error {
 	return nil
 }
 
-// RoutePlan is what a test has ordered for one request.
+// RoutePlan is the planned outcome of one request.
 type RoutePlan struct {
 	Status     int
 	Refusal    *APIError
 	RetryAfter time.Duration
-	Scope      string // of RetryAfter
+	Scope      string // of the rate limit
 	Held       *RequestHold
 	Lose       bool
 }
 
-// faultSettings holds the orders, per route, in the order they were given.
+// faultSettings holds the plans per route, in order.
 type faultSettings struct {
 	plans        map[Route][]RoutePlan
 	WithholdACKs bool
-	outage       int // the status of all answers until outageEnds
+	outage       int // status of all responses until outageEnds
 	outageEnds   time.Time
 }
 
-// Plan orders what comes of the next request of a route. It takes the lock.
+// Plan sets the outcome of the next request of a route. It takes the lock.
 func (s *hub) Plan(route Route, p RoutePlan) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -355,7 +347,7 @@ func (s *hub) Plan(route Route, p RoutePlan) {
 	s.plans[route] = append(s.plans[route], p)
 }
 
-// PlanFor takes the next order for the route, if there is one.
+// PlanFor removes and returns the next plan for the route, if there is one.
 func (s *hub) PlanFor(route Route) RoutePlan {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -367,7 +359,7 @@ func (s *hub) PlanFor(route Route) RoutePlan {
 	return list[0]
 }
 
-// globalLimit is the key of the limit that all routes share.
+// globalLimit is the key of the limit shared by all routes.
 const globalLimit = "global"
 
 // rateLimitError is the body of a 429.
@@ -381,8 +373,8 @@ func (e *rateLimitError) Error() string {
 	return fmt.Sprintf("rate limited for %g s", e.RetryAfter)
 }
 
-// limit refuses the call if a limit holds for it. Only the plans of a test set any: one for a route and a channel, guild
-// or webhook, or one for everything but answers to interactions.
+// limit refuses the call if a rate limit applies to it. Only plans of a test set limits: for a route and a channel,
+// guild or webhook, or for everything but responses to interactions.
 func (s *hub) limit(h http.Header, c *RESTCall, p RoutePlan) error {
 	own := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
 	if p.RetryAfter > 0 && p.Scope == ScopeGlobal {

@@ -18,7 +18,7 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// endpoint answers a call: a value to send as JSON, or nil for 204.
+// endpoint handles a call. It returns a value to send as JSON, or nil for 204.
 type endpoint func(*RESTCall) (any, error)
 
 func (s *hub) endpoints() map[Route]endpoint {
@@ -55,7 +55,7 @@ func (s *hub) Handler() http.Handler {
 	return s.trackRequests(root)
 }
 
-// trackRequests lets Close wait for every request, gateway connections included.
+// trackRequests lets Close wait for every request, including gateway connections.
 func (s *hub) trackRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Mu.Lock()
@@ -95,7 +95,7 @@ func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer 
 	write(w, reply)
 }
 
-// restReply is an answer, made under the lock and written without it.
+// restReply is a response, built under the lock and written without it.
 type restReply struct {
 	status int
 	body   []byte
@@ -135,7 +135,7 @@ func (s *hub) callEndpoint(h http.Header, c *RESTCall, raw []byte, plan RoutePla
 	return answer(c)
 }
 
-// createdResult is a result that is answered with 201.
+// createdResult is a result sent with status 201.
 type createdResult struct{ value any }
 
 func newReply(result any, err error) restReply {
@@ -171,13 +171,13 @@ func write(w http.ResponseWriter, r restReply) {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(r.status)
-	_, _ = w.Write(r.body) // a client that has gone is not our concern
+	_, _ = w.Write(r.body) // fails only if the client has gone
 }
 
-// A Route names one kind of request, for RateLimitNext and its kind.
+// A Route is a kind of request, for RateLimitNext and similar methods.
 type Route string
 
-// Routes of the API that the server knows.
+// Routes that the server supports.
 const (
 	RouteGateway        Route = "GET /gateway"
 	RouteGatewayBot     Route = "GET /gateway/bot"
@@ -202,37 +202,37 @@ const (
 	RouteInstance       Route = "GET /applications/{app}/activity-instances/{instance}"
 )
 
-// RESTCall is one request while it is answered. The lock is held by the handler.
+// RESTCall is a request being handled. The handler holds the lock.
 type RESTCall struct {
 	*http.Request
 	Route Route
-	Bot   *Account // nil when nobody signed in
-	Body  []byte   // the JSON, also when it came as payload_json
+	Bot   *Account // nil if not authenticated
+	Body  []byte   // the JSON body, or payload_json of a multipart body
 	Files []UploadedFile
 }
 
-// Open says which routes need no signed-in bot: they carry their own token.
+// Open reports whether a route needs no bot token because it has a token of its own.
 func (r Route) Open() bool {
 	return r == RouteGateway || strings.Contains(string(r), "{token}")
 }
 
-// RequestHold is a request that the server has received and does not answer yet.
+// RequestHold is a received request that is not answered yet.
 type RequestHold struct {
 	arrived, released chan struct{}
 }
 
-// NewRequestHold makes a hold that nothing has met.
+// NewRequestHold returns a hold without a request.
 func NewRequestHold() *RequestHold {
 	return &RequestHold{arrived: make(chan struct{}), released: make(chan struct{})}
 }
 
-// Arrived returns a channel that is closed when the request is there. Nothing has been done with it then.
+// Arrived returns a channel that is closed when the request has arrived. It has not been processed then.
 func (h *RequestHold) Arrived() <-chan struct{} { return h.arrived }
 
-// Release lets the request go on. It is called once.
+// Release lets the request continue. Call it once.
 func (h *RequestHold) Release() { close(h.released) }
 
-// WaitForRelease waits until the request may go on, at most until ctx ends.
+// WaitForRelease waits until the request may continue, or ctx ends.
 func (p RoutePlan) WaitForRelease(ctx context.Context) error {
 	if p.Held == nil {
 		return nil
@@ -252,7 +252,7 @@ type UploadedFile struct {
 	Data                     []byte
 }
 
-// fileLimit returns how large a file may be in a guild, by its boosts: Discord's reference, "Uploading Files".
+// fileLimit returns the maximum size of a file in a guild, by its boosts (Discord's reference, "Uploading Files").
 func (s *hub) fileLimit(guild string) int {
 	g := s.Guilds[guild]
 	switch {
@@ -267,7 +267,7 @@ func (s *hub) fileLimit(guild string) int {
 // fileField matches the names of file parts; "file" is the old form.
 var fileField = regexp.MustCompile(`^files?\[\d+\]$|^file\d*$`)
 
-// Parse takes the body apart: JSON, or multipart with payload_json and files.
+// Parse parses the body: JSON, or multipart with payload_json and files.
 func (c *RESTCall) Parse(raw []byte) error {
 	if len(raw) == 0 {
 		c.Body = []byte("{}")
@@ -310,7 +310,7 @@ func (c *RESTCall) parseParts(parts *multipart.Reader) error {
 	}
 }
 
-// SnowflakeNumber reads an id; 0 if it is none.
+// SnowflakeNumber parses an id; 0 if it is invalid.
 func SnowflakeNumber(id string) int64 {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -319,7 +319,7 @@ func SnowflakeNumber(id string) int64 {
 	return n
 }
 
-// APIError is a refusal as Discord words it: {code, message, errors}.
+// APIError is an error of Discord's API: {code, message, errors}.
 type APIError struct {
 	Status  int    `json:"-"`
 	Code    int    `json:"code"`
@@ -331,12 +331,12 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("HTTP %d, code %d: %s", e.Status, e.Code, e.Message)
 }
 
-// Refuse makes an error of the API.
+// Refuse returns an error of the API.
 func Refuse(status, code int, message string) *APIError {
 	return &APIError{Status: status, Code: code, Message: message}
 }
 
-// Refusals that several routes share. The numbers are Discord's.
+// Errors that several routes share, with Discord's codes.
 var (
 	ErrUnauthorized    = Refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
 	ErrNotFound        = Refuse(http.StatusNotFound, 0, "404: Not Found")
@@ -366,11 +366,11 @@ var (
 	ErrNoHistoryToReply = Refuse(http.StatusBadRequest, 160002, "Cannot reply without permission to read message history")
 )
 
-// FormErrors collects what is wrong with a body, field by field, and becomes
-// one refusal with code 50035. Paths are dotted, with indexes: "embeds.0.title".
+// FormErrors collects the errors of a body by field, and becomes one error with code 50035. Paths are dotted, with
+// indexes: "embeds.0.title".
 type FormErrors struct{ root map[string]any }
 
-// Add notes what is wrong at a path, "embeds.0.title".
+// Add adds an error at a path, "embeds.0.title".
 func (f *FormErrors) Add(path, code, message string) {
 	if f.root == nil {
 		f.root = map[string]any{}
@@ -390,7 +390,7 @@ func (f *FormErrors) Add(path, code, message string) {
 	at["_errors"] = append(list, map[string]string{"code": code, "message": message})
 }
 
-// Err returns the refusal, nil if nothing is wrong.
+// Err returns the error, nil if there is none.
 func (f *FormErrors) Err() error {
 	if f.root == nil {
 		return nil
@@ -398,19 +398,19 @@ func (f *FormErrors) Err() error {
 	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: "Invalid Form Body", Errors: f.root}
 }
 
-// FormError refuses a body that is wrong in one place.
+// FormError returns an error for a single field.
 func FormError(path, code, message string) error {
 	var f FormErrors
 	f.Add(path, code, message)
 	return f.Err()
 }
 
-// required, length and count are the complaints Discord has most often.
+// required, Length and Count add Discord's most common errors.
 func (f *FormErrors) required(path string) {
 	f.Add(path, "BASE_TYPE_REQUIRED", "This field is required")
 }
 
-// Length holds a text to its bounds, in characters.
+// Length checks the length of a text in characters.
 func (f *FormErrors) Length(path, text string, least, most int) {
 	n := len([]rune(text))
 	switch {
@@ -423,19 +423,19 @@ func (f *FormErrors) Length(path, text string, least, most int) {
 	}
 }
 
-// Count holds a list to its bounds.
+// Count checks the length of a list.
 func (f *FormErrors) Count(path string, n, least, most int) {
 	if n < least || n > most {
 		f.Add(path, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", least, most))
 	}
 }
 
-// ErrorPath returns the path of an element of a list, and of what is in it.
+// ErrorPath returns the path of a list element, or of something in it.
 func ErrorPath(path string, index int, more ...string) string {
 	return strings.Join(append([]string{path, strconv.Itoa(index)}, more...), ".")
 }
 
-// DecodeBody reads JSON as Discord does: unknown fields pass, wrong types do not.
+// DecodeBody decodes JSON as Discord does: it ignores unknown fields and rejects wrong types.
 func DecodeBody(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	var wrong *json.UnmarshalTypeError
@@ -451,9 +451,8 @@ func DecodeBody(body []byte, into any) error {
 	}
 }
 
-// Transport sends requests for Discord's hosts to the server and refuses all
-// others, so that a test cannot reach the real ones by accident. Idle
-// connections are not kept.
+// Transport sends requests for Discord's hosts to the server and refuses all others, so that a test cannot contact
+// the real ones by accident. It keeps no idle connections.
 func (s *Server) Transport() http.RoundTripper {
 	return &transport{host: strings.TrimPrefix(s.URL, "http://"), next: &http.Transport{DisableKeepAlives: true}}
 }
