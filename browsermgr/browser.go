@@ -47,6 +47,7 @@ type browser struct {
 	mu             sync.Mutex
 	windowByTarget map[string]*Window // by target id; kept when the tab closes, so that late popups find their window
 	windows        map[*Window]struct{}
+	untoldRestart  <-chan struct{} // of the network process, to those who hold a Lease
 }
 
 // newBrowser returns a browser that still has to be launched, attached or joined.

@@ -48,6 +48,14 @@ type Lease struct {
 // Release returns the browser. It must be called once.
 func (u *Lease) Release() { u.browser.release() }
 
+// TakeNotes returns, in sentences and only once, what happened to the browser that a user of its tabs should know.
+func (u *Lease) TakeNotes() []string {
+	b := u.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.takeNetworkLoss(&b.untoldRestart)
+}
+
 // Local reports whether we started the browser, on this machine.
 func (u *Lease) Local() bool { return u.browser.isLocal() }
 

@@ -2,7 +2,6 @@ package browsermgr_test
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +35,7 @@ func TestTheEndOfTheNetworkProcessIsNamedAndTheNextLoadWorks(t *testing.T) {
 		case <-browsertest.Within(t, 30*time.Second).Done():
 			t.Errorf("%s: nothing was loaded", kind)
 		}
-		killNetwork(t, m)
+		browsertest.KillNetwork(t, m.Status()[0].PID)
 		<-ended
 		return notes, err
 	}
@@ -55,22 +54,5 @@ func TestTheEndOfTheNetworkProcessIsNamedAndTheNextLoadWorks(t *testing.T) {
 	})
 	if notes := act(t, w, "navigate", map[string]any{"url": srv.URL}); len(notes) != 0 {
 		t.Errorf("it is told again: %q", notes)
-	}
-}
-
-// killNetwork ends the network process of the manager's browser.
-func killNetwork(t *testing.T, m *browsermgr.Manager) {
-	t.Helper()
-	killed := 0
-	for _, name := range processesOf(t, "network.mojom") {
-		pid, err := strconv.Atoi(name)
-		check.Must(t, err)
-		if check.InGroup(pid, m.Status()[0].PID) {
-			check.Must(t, check.Kill(pid))
-			killed++
-		}
-	}
-	if killed != 1 {
-		t.Errorf("%d network processes were killed, want 1", killed)
 	}
 }

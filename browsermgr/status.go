@@ -290,7 +290,11 @@ func (w *Window) withRefusals(
 // Navigate runs do, which loads an address in a tab. If that fails and Chromium does not know why, it asks the
 // proxy. An error page that the proxy served in place of the document is an error as well.
 func (u *Lease) Navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
-	return u.browser.navigate(tab, url, do)
+	res, err := u.browser.navigate(tab, url, do)
+	if errors.Is(err, errNetworkLost) {
+		u.TakeNotes() // which would tell it once more
+	}
+	return res, err
 }
 
 func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
@@ -321,6 +325,17 @@ func (b *browser) networkRestarted() <-chan struct{} {
 		return nil
 	}
 	return b.process.NetworkRestarted()
+}
+
+// takeNetworkLoss returns a note if the network process has ended since restarted was obtained, and resets restarted.
+func (b *browser) takeNetworkLoss(restarted *<-chan struct{}) []string {
+	select {
+	case <-*restarted:
+		*restarted = b.networkRestarted()
+		return []string{errNetworkLost.Error() + ": look at the page before you try again"}
+	default:
+		return nil
+	}
 }
 
 // explainUnreached returns why the server of a document could not be reached; nil if it was reached or the reason

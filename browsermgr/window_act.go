@@ -243,11 +243,8 @@ func (w *Window) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	notes := w.tabs.TakeNotes()
-	select {
-	case <-w.networkRestarted:
-		w.networkRestarted = w.browser.networkRestarted()
-		notes = append(notes, errNetworkLost.Error()+": look at the page before you try again")
-	default:
+	if w.browser != nil {
+		notes = append(notes, w.browser.takeNetworkLoss(&w.networkRestarted)...)
 	}
 	return notes
 }

@@ -87,7 +87,7 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	out := actOutcome{
 		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
 	}
-	out.notes = resultNotes(res, got)
+	out.notes = append(p.held.Lease.TakeNotes(), resultNotes(res, got)...)
 	return out, err
 }
 

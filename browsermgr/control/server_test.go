@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
 
 	"github.com/coder/websocket"
@@ -431,5 +432,23 @@ func TestAHungTabHoldsUpNobodyElse(t *testing.T) {
 	}
 	if a := c.ok("DELETE", "/tabs/"+hung, nil); a.str("targetId") != hung {
 		t.Errorf("close: %s", a.text)
+	}
+}
+
+func TestTheEndOfTheNetworkProcessIsToldOnce(t *testing.T) {
+	c := serve(t, nil)
+	tab := c.open("/")
+	scrolled := func() string {
+		return c.ok("POST", "/act", map[string]any{"targetId": tab, "kind": "scroll", "direction": "down"}).text
+	}
+	const lost = "network process ended and was started again"
+	if got := scrolled(); strings.Contains(got, lost) {
+		t.Errorf("before: %s", got)
+	}
+	pid, _ := c.ok("GET", "/", nil).body["pid"].(float64)
+	browsertest.KillNetwork(t, int(pid))
+	eventually(t, "word of it", func() bool { return strings.Contains(scrolled(), lost) })
+	if got := scrolled(); strings.Contains(got, lost) {
+		t.Errorf("it is told again: %s", got)
 	}
 }

@@ -30,8 +30,8 @@ func tabRoutes() []Route {
 	}
 }
 
-// tabJSON is the JSON representation of a tab.
-type tabJSON struct {
+// Tab is the JSON representation of a tab.
+type Tab struct {
 	SuggestedTargetID    string `json:"suggestedTargetId"`
 	TabID                string `json:"tabId"`
 	Label                string `json:"label,omitempty"`
@@ -44,33 +44,34 @@ type tabJSON struct {
 	OpenerID             string `json:"openerId,omitempty"` // target id of the tab whose page opened it
 }
 
-type tabList struct {
+// TabList holds the tabs of a profile; a browser that is not running has none.
+type TabList struct {
 	OKAnswer
 
-	Running bool      `json:"running"`
-	Tabs    []tabJSON `json:"tabs"`
+	Running bool  `json:"running"`
+	Tabs    []Tab `json:"tabs"`
 }
 
-func listTabs(ctx context.Context, c *Call) (tabList, error) {
+func listTabs(ctx context.Context, c *Call) (TabList, error) {
 	d, use, err := c.Browser(ctx, false)
 	if errors.Is(err, browsermgr.ErrNotRunning) {
-		return tabList{OKAnswer{OK: true}, false, []tabJSON{}}, nil
+		return TabList{OKAnswer{OK: true}, false, []Tab{}}, nil
 	}
 	if err != nil {
-		return tabList{}, err
+		return TabList{}, err
 	}
 	defer use.Release()
-	return tabList{OKAnswer{OK: true}, true, describeTabs(ctx, d, use, d.TabNames.Tabs())}, nil
+	return TabList{OKAnswer{OK: true}, true, describeTabs(ctx, d, use, d.TabNames.Tabs())}, nil
 }
 
 // listPolicyTimeout bounds checking the tabs of a list against the policy.
 const listPolicyTimeout = time.Second
 
 // describeTabs describes tabs for clients, without addresses that the policy refuses.
-func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, tabs []profile.NamedTab) []tabJSON {
+func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, tabs []profile.NamedTab) []Tab {
 	ctx, cancel := context.WithTimeout(ctx, listPolicyTimeout)
 	defer cancel()
-	out := make([]tabJSON, len(tabs))
+	out := make([]Tab, len(tabs))
 	openers := map[string]string{}
 	for _, tab := range use.Browser.Tabs() {
 		if opener := tab.Opener(); opener != nil {
@@ -79,7 +80,7 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 	}
 	var wg sync.WaitGroup
 	for i, t := range tabs {
-		out[i] = tabJSON{
+		out[i] = Tab{
 			SuggestedTargetID: t.Name(), TabID: t.ID, Label: t.Label, TargetID: t.Target, Title: t.Title, URL: t.URL, Type: "page",
 			WebSocketURL: use.WebSocketURL(t.Target), OpenerID: openers[t.Target],
 		}
@@ -99,29 +100,30 @@ func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, ta
 	return out
 }
 
-type openedTab struct {
-	tabJSON
+// OpenedTab is a tab that was opened.
+type OpenedTab struct {
+	Tab
 
 	ResolvedProfile string `json:"resolvedProfile"`
 	Refused         string `json:"refused,omitempty"` // a part of the page that was refused, such as a frame
 }
 
-func openTab(ctx context.Context, c *Call) (openedTab, error) {
+func openTab(ctx context.Context, c *Call) (OpenedTab, error) {
 	url, label := c.Body.Required("url"), c.Body.String("label")
 	if err := c.Err(); err != nil {
-		return openedTab{}, err
+		return OpenedTab{}, err
 	}
 	if label != "" {
 		if err := profile.CheckTabLabel(label); err != nil {
-			return openedTab{}, err
+			return OpenedTab{}, err
 		}
 	}
 	h, lacks, err := openNewTab(ctx, c, url, label)
 	if err != nil {
-		return openedTab{}, err
+		return OpenedTab{}, err
 	}
 	defer h.Release()
-	return openedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, lacks}, nil
+	return OpenedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, lacks}, nil
 }
 
 // openNewTab opens a tab, on which the caller calls Release. If the page does not load, the tab is closed. lacks names
@@ -237,10 +239,10 @@ var tabActions = []string{"list", "new", "label", "close", "select"}
 type actionAnswer struct {
 	OKAnswer
 
-	Running  *bool      `json:"running,omitempty"`
-	Tabs     *[]tabJSON `json:"tabs,omitempty"`
-	Tab      *tabJSON   `json:"tab,omitempty"`
-	TargetID string     `json:"targetId,omitempty"`
+	Running  *bool  `json:"running,omitempty"`
+	Tabs     *[]Tab `json:"tabs,omitempty"`
+	Tab      *Tab   `json:"tab,omitempty"`
+	TargetID string `json:"targetId,omitempty"`
 }
 
 func tabAction(ctx context.Context, c *Call) (actionAnswer, error) {

@@ -48,7 +48,7 @@ func tabCommands() []browserCommand {
 			name: "open", args: "<url>", short: "open an address in a new tab", options: []browserOption{label},
 			examples:     []string{"open https://example.com --label docs"},
 			buildRequest: buildPost("/tabs/open", "url"),
-			printAnswer: printTyped(func(p *outputPrinter, tab client.Tab) {
+			printAnswer: printTyped(func(p *outputPrinter, tab client.OpenedTab) {
 				p.Line("opened: %s", cleanLine(tab.URL))
 				p.Line("id: %s", cleanLine(tab.TargetID))
 				printRefused(p, tab.Refused)

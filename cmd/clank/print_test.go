@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode"
 
+	"clank/browsermgr/control"
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/profile"
 	"clank/internal/test/check"
@@ -232,6 +233,8 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 func TestTheClientReadsProfilesAsTheServerWritesThem(t *testing.T) {
 	t.Run("status", readsAll[client.ProfileStatus, profile.Status])
 	t.Run("list", readsAll[client.Profile, profile.Info])
+	t.Run("tabs", readsAll[client.TabList, control.TabList])
+	t.Run("opened tab", readsAll[client.OpenedTab, control.OpenedTab])
 }
 
 // readsAll checks that every field of the client's type is read from what the server's type is written as.

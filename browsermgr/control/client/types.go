@@ -24,7 +24,13 @@ type Tab struct {
 	URL                  string `json:"url"`
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
 	Type                 string `json:"type"`
-	Refused              string `json:"refused,omitempty"` // a refused part of the page, such as a frame
+}
+
+// OpenedTab is a tab that was opened.
+type OpenedTab struct {
+	Tab
+
+	Refused string `json:"refused,omitempty"` // a refused part of the page, such as a frame
 }
 
 // TabList holds the tabs of a profile; a browser that is not running has none.
