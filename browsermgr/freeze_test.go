@@ -10,7 +10,6 @@ import (
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/check"
-	"clank/internal/test/load"
 )
 
 // restingPage notes when it is frozen and goes on, and has much that a reload would lose.
@@ -83,13 +82,17 @@ func TestAnEndlessScriptEndsWithItsTask(t *testing.T) {
 	}
 	awaitFrozen(t, once)
 	awaitFrozen(t, again)
-	at, spent := time.Now(), time.Hour
-	browsertest.Eventually(t, "the browser takes hardly any processor time", func() bool {
-		if time.Since(at) < 300*time.Millisecond {
+	pid, looks, busy := m.Status()[0].PID, 0, 0
+	browsertest.Eventually(t, "the pages compute less than half of a time in which each would begin anew", func() bool {
+		if looks++; browsertest.RunsScripts(t, pid) {
+			busy++
+		}
+		const enough = 50
+		if looks < enough {
 			return false
 		}
-		before, since := spent, at
-		spent, at = load.Measure(load.Tree(m.Status()[0].PID)).CPU, time.Now()
-		return spent > 0 && spent-before < time.Since(since)/10 && before != time.Hour
+		idle := busy < enough/2
+		looks, busy = 0, 0
+		return idle
 	})
 }

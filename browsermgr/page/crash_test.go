@@ -32,13 +32,14 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	ref := refOf(t, tab, "Loop")
 	stop := errors.New("stopped by @ada")
+	const limit = 60 * time.Second // which must not be what ends them
 	for name, call := range map[string]func(context.Context) error{
 		"click": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: int(limit.Milliseconds())})
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "loop()"})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "loop()", TimeoutMs: int(limit.Milliseconds())})
 			return err
 		},
 	} {
@@ -47,20 +48,19 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 		go func() { left <- call(ctx) }()
 		select {
 		case <-began:
-		case <-browsertest.Within(t, 30*time.Second).Done():
+		case <-browsertest.Within(t, browsertest.Patience).Done():
 			t.Fatalf("%s: the loop has not begun", name)
 		}
-		start := time.Now()
 		cancel(stop)
-		err := <-left
-		if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
-			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
+		select {
+		case err := <-left:
+			if !errors.Is(err, stop) {
+				t.Errorf("%s: got %v, want the cause", name, err)
+			}
+		case <-browsertest.Within(t, browsertest.Patience).Done():
+			t.Fatalf("%s: it is not left", name)
 		}
-		start = time.Now()
-		check.Must(t, tab.Stop(t.Context()))
-		if took := time.Since(start); took > atOnce {
-			t.Errorf("%s: stop took %s", name, took)
-		}
+		check.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
 		check.Contains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }

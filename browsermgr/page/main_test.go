@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -57,7 +58,8 @@ func rewrite(tb testing.TB, tab *page.Tab, html string) {
 
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
-	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
+	opts.Timeout = cmp.Or(opts.Timeout, browsertest.Patience)
+	snap, err := tab.Snapshot(browsertest.Within(tb, browsertest.Patience), opts)
 	check.Must(tb, err)
 	return snap
 }

@@ -402,6 +402,9 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	labels := []screenshot.Label{found["One"], found["Far"], found["Deep"]}
 	for _, scale := range []float64{1, 1.6} {
 		check.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		browsertest.Eventually(t, "the page has that scale", func() bool {
+			return browsertest.JS(t, tab, "visualViewport.scale.toFixed(2)") == fmt.Sprintf(`"%.2f"`, scale)
+		})
 		before := browsertest.JS(t, tab, geometry)
 		for _, o := range []screenshot.Options{{}, {FullPage: true}, {Ref: found["One"].Ref}} {
 			_, plain := shoot(t, tab, o)
