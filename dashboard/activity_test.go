@@ -77,7 +77,7 @@ func TestActivityIsFilteredAndNamesItsPlaces(t *testing.T) {
 	}
 }
 
-func TestActivityGoesOnWithOlderTasks(t *testing.T) {
+func TestActivityPagesThroughOlderTasks(t *testing.T) {
 	r := startActivity(t)
 	_, page := r.ask("GET", "/activity?limit=3&origin=discord", "")
 	_, older, found := strings.Cut(page, `<a class="ghost" href="/activity?before=`)
@@ -91,7 +91,7 @@ func TestActivityGoesOnWithOlderTasks(t *testing.T) {
 	}
 }
 
-func TestPrivateTasksAreToldToThePageOfActivityWithoutTheirWords(t *testing.T) {
+func TestActivityShowsPrivateTasksWithoutTheirContents(t *testing.T) {
 	r := start(t)
 	s := r.read("/api/events?all=1", "")
 	s.want("snapshot")
@@ -111,7 +111,7 @@ func TestPrivateTasksAreToldToThePageOfActivityWithoutTheirWords(t *testing.T) {
 	}
 }
 
-func TestActivityShowsWhatHappens(t *testing.T) {
+func TestActivityShowsEvents(t *testing.T) {
 	r, c, tb := arrive(t, 1280, 860, "light")
 	tb.goTo(r.server.URL() + "/activity")
 	task := r.startTask(`{"prompt":"hold lamps"}`)

@@ -36,7 +36,7 @@ func (tb *tab) say(text string) {
 
 const status = `document.querySelector(".turn:last-of-type .work-toggle b")?.textContent`
 
-func TestSessionsAreCalledByWhatTheyAreAbout(t *testing.T) {
+func TestSessionsAreNamedByTheirSubject(t *testing.T) {
 	_, _, tb := arrive(t, 1280, 860, "light")
 	for session, want := range map[string]string{
 		`{ prompt: "find a lamp", title: "Shop" }`:                             "find a lamp",
@@ -128,7 +128,7 @@ func TestStopByButtonAndByWord(t *testing.T) {
 	c.clean()
 }
 
-func TestWhatPagesSayIsShownAsText(t *testing.T) {
+func TestPageTextIsEscaped(t *testing.T) {
 	_, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("evil <img src=x onerror=alert(1)>")
 	tb.waitFor(status + ` === "Done"`)
@@ -141,7 +141,7 @@ func TestWhatPagesSayIsShownAsText(t *testing.T) {
 	c.clean()
 }
 
-func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
+func TestLateEventsDoNotRevertNewerState(t *testing.T) {
 	_, _, tb := arrive(t, 1280, 860, "light")
 	got := tb.Eval(`(async () => {
 		const base = document.querySelector("script[type=module]").src.replace("chat.js", "turn.js");
@@ -164,7 +164,7 @@ func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
+func TestFailuresAreShownAndNothingIsLost(t *testing.T) {
 	_, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("trip and fail")
 	tb.waitFor(status + ` === "Failed"`)

@@ -52,7 +52,7 @@ func (r *rig) keepData(profile string) string {
 	return dir
 }
 
-func TestProfilesAreMadeNamedAnewEmptiedAndDeleted(t *testing.T) {
+func TestProfilesAreCreatedRenamedResetAndDeleted(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir()) // of the trash
 	r := start(t)
 	do := func(path, body string, want int, words string) {

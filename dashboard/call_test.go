@@ -266,7 +266,7 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	c.clean()
 }
 
-func TestTheCallIsForThoseWhoHaveSignedIn(t *testing.T) {
+func TestTheCallPageRequiresASignIn(t *testing.T) {
 	r := startCalls(t)
 	stranger := header("Authorization", "")
 	for _, path := range []string{"/api/call/", "/api/call/pictures/0"} {
@@ -376,7 +376,7 @@ func TestTheCallIsAskedForByName(t *testing.T) {
 	}
 }
 
-func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
+func TestManyJoiningAtOnceAreToldThatTheCallIsFull(t *testing.T) {
 	r := startCalls(t)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections) // the server would wait for those that were opened in vain
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})

@@ -89,7 +89,7 @@ func TestMarkdownBecomesElementsOfAFewKindsAndNothingElse(t *testing.T) {
 	c.clean()
 }
 
-func TestWhatIsTypedTooLateIsTheNextTaskOrComesBack(t *testing.T) {
+func TestALateMessageBecomesTheNextTaskOrIsReturned(t *testing.T) {
 	r, c, tb := arrive(t, 1280, 860, "light")
 	tb.say("hold one")
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
@@ -108,7 +108,7 @@ func TestWhatIsTypedTooLateIsTheNextTaskOrComesBack(t *testing.T) {
 	c.clean()
 }
 
-func TestTheChatTakesOptionsAndSaysThatNoModelIsChosen(t *testing.T) {
+func TestTheChatAcceptsOptionsAndReportsAMissingModel(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
 		s.Host = &host{ability: func(_, model string) settings.ModelAbility {
 			if strings.HasPrefix(model, "openai:") {

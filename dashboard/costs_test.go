@@ -14,7 +14,7 @@ import (
 	"clank/llm"
 )
 
-func TestCostsAreToldApartAndNamed(t *testing.T) {
+func TestCostsAreGroupedAndNamed(t *testing.T) {
 	r := startActivity(t)
 	r.spend(llm.Account{Task: "t1", Guild: "g1", User: "discord:u1"}, 1.25, budget.StateSettled)
 	r.spend(llm.Account{Task: "t1", Guild: "g1", User: "discord:u1"}, 0.5, budget.StateEstimated)

@@ -28,7 +28,7 @@ func about(id string) sessions.Event {
 	return sessions.Event{Record: sessions.TaskRecord{Task: sessions.Task{ID: id}, State: sessions.TaskRunning}}
 }
 
-func TestAReaderWhoIsTooFarBehindIsLetGoAndTheOthersAreNot(t *testing.T) {
+func TestOnlyAReaderTooFarBehindIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan sessions.Event)
 		f := newEventFeed((&source{channels: []chan sessions.Event{events}}).subscribe)
@@ -64,7 +64,7 @@ func TestAReaderWhoIsTooFarBehindIsLetGoAndTheOthersAreNot(t *testing.T) {
 	})
 }
 
-func TestAFeedThatFellBehindMakesItsReadersBeginAnew(t *testing.T) {
+func TestAFeedThatFellBehindMakesItsReadersReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := make(chan sessions.Event), make(chan sessions.Event)
 		src := &source{channels: []chan sessions.Event{first, second}}
@@ -94,7 +94,7 @@ func TestAFeedThatFellBehindMakesItsReadersBeginAnew(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptIsBoundedByCountAndBySize(t *testing.T) {
+func TestTheEventBacklogIsLimitedByCountAndSize(t *testing.T) {
 	f := &eventFeed{}
 	for range maxFeedEvents + 10 {
 		f.remember(feedEvent{data: make([]byte, 10)})
@@ -114,7 +114,7 @@ func TestWhatIsKeptIsBoundedByCountAndBySize(t *testing.T) {
 	}
 }
 
-func TestAnInputThatIsNoJSONDoesNotKeepAStepFromBeingTold(t *testing.T) {
+func TestAStepWithInvalidJSONInputIsStillSent(t *testing.T) {
 	f := &eventFeed{readers: map[chan feedEvent]struct{}{}}
 	step := sessions.Step{N: 1, Kind: sessions.StepAct, Input: json.RawMessage("{oops"), Label: "click"}
 	ev := about("t")

@@ -79,7 +79,7 @@ func (s *reading) want(name string) event {
 	return e
 }
 
-func TestAStreamBeginsWithASnapshotAndGoesOnWhereItBroke(t *testing.T) {
+func TestAStreamBeginsWithASnapshotAndResumesWhereItBroke(t *testing.T) {
 	r := start(t)
 	held := r.startTask(`{"prompt":"hold"}`)
 	eventually(t, "the task has begun its act", func() bool {
@@ -131,7 +131,7 @@ func TestAStreamBeginsWithASnapshotAndGoesOnWhereItBroke(t *testing.T) {
 	}
 }
 
-func TestAPageIsToldOfWhatIsNotPrivateInDiscord(t *testing.T) {
+func TestAPageGetsEventsOfTasksThatAreNotPrivateInDiscord(t *testing.T) {
 	r := start(t)
 	s := r.read("/api/events", "")
 	s.want("snapshot")
@@ -198,7 +198,7 @@ func TestATasksStreamEndsWithTheTask(t *testing.T) {
 	}
 }
 
-func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
+func TestASlowReaderDoesNotBlockOthers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of events")
 	}
@@ -235,7 +235,7 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-func TestAClientComesBackWhenItsConnectionBreaks(t *testing.T) {
+func TestAClientReconnectsWhenItsConnectionBreaks(t *testing.T) {
 	r := start(t)
 	held := r.startTask(`{"prompt":"hold"}`)
 	var cuts atomic.Int32
@@ -389,7 +389,7 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 	}
 }
 
-func TestASessionGoesOnAndIsListedUnderItsFirstWords(t *testing.T) {
+func TestASessionContinuesAndIsListedByItsFirstPrompt(t *testing.T) {
 	r := start(t)
 	first := r.finish(`{"prompt":"brief first"}`)
 	second := r.finish(`{"prompt":"brief second","session_id":"` + first.SessionID + `"}`)
@@ -433,7 +433,7 @@ func TestASessionThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-func TestStoppingOneTaskLeavesTheOthers(t *testing.T) {
+func TestStoppingOneTaskDoesNotAffectOthers(t *testing.T) {
 	r := start(t)
 	one, two := r.startTask(`{"prompt":"hold one"}`), r.startTask(`{"prompt":"hold two"}`)
 	if stopped, err := r.client().Stop(t.Context(), one.TaskID); err != nil || !stopped {
@@ -506,7 +506,7 @@ func TestATaskIsTypedOnlyIfTheFrontEndSaysSo(t *testing.T) {
 	}
 }
 
-func TestARunningTaskIsToldSomething(t *testing.T) {
+func TestARunningTaskGetsANote(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp"})
@@ -537,7 +537,7 @@ func TestARunningTaskIsToldSomething(t *testing.T) {
 	}
 }
 
-func TestTheChatTellsTheRunningTask(t *testing.T) {
+func TestTheChatSendsNotesToTheRunningTask(t *testing.T) {
 	r := start(t)
 	tb := r.arrive(launch(t), 1280, 860, "light")
 	tb.say("hold: find a lamp")
@@ -554,7 +554,7 @@ func TestTheChatTellsTheRunningTask(t *testing.T) {
 	tb.waitFor(`document.getElementById("prompt").placeholder === "What should be done?"`)
 }
 
-func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
+func TestADraftSurvivesAConcurrentSave(t *testing.T) {
 	r := start(t)
 	tb := r.arrive(launch(t), 1280, 860, "light")
 	tb.goTo(r.server.URL() + "/settings")
@@ -620,7 +620,7 @@ func TestRecordOfATaskIsDownloaded(t *testing.T) {
 	}
 }
 
-func TestRecordAndFilmOfAPrivateTaskAreNotGivenOut(t *testing.T) {
+func TestRecordAndFilmOfAPrivateTaskAreNotServed(t *testing.T) {
 	r := start(t)
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
@@ -633,7 +633,7 @@ func TestRecordAndFilmOfAPrivateTaskAreNotGivenOut(t *testing.T) {
 	}
 }
 
-func TestRecordThatCannotBeReadWholeIsBrokenOff(t *testing.T) {
+func TestATruncatedRecordDownloadIsAborted(t *testing.T) {
 	r := start(t)
 	rec := r.finish(`{"prompt":"lamps"}`)
 	r.server.Runs = &records{broken: true}

@@ -95,7 +95,7 @@ func startWithFiles(t *testing.T) (*rig, *shelf) {
 	return r, kept
 }
 
-func TestFilesAreTakenForTasks(t *testing.T) {
+func TestFilesAreAcceptedForTasks(t *testing.T) {
 	r, kept := startWithFiles(t)
 	bytes, own := header("Content-Type", "application/octet-stream"), r.server.URL()
 	large := strings.Repeat("x", 2<<20)
@@ -135,7 +135,7 @@ func TestFilesAreTakenForTasks(t *testing.T) {
 	}
 }
 
-func TestWhatIsSentHalfIsNotTaken(t *testing.T) {
+func TestAnIncompleteUploadIsRefused(t *testing.T) {
 	r, kept := startWithFiles(t)
 	ctx, end := context.WithCancel(t.Context())
 	from, to := io.Pipe()

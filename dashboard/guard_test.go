@@ -170,7 +170,7 @@ func TestThePageAnswersOnlyToItsNames(t *testing.T) {
 	}
 }
 
-func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
+func TestEveryPageForbidsForeignResources(t *testing.T) {
 	r := start(t)
 	for _, path := range []string{"/", "/settings", "/login", "/api/health"} {
 		res := r.do("GET", path, "")
@@ -193,7 +193,7 @@ func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-func TestTheFirstPageSaysWhatIsSeriouslyWeak(t *testing.T) {
+func TestTheFirstPageShowsSeriousWeaknesses(t *testing.T) {
 	list := []api.Weakness{
 		{Name: "sandbox", Serious: true, What: "Browsers have no sandbox", Why: "pages read files", Fix: "Use one."},
 		{Name: "budget", What: "There is no limit", Why: "it costs", Fix: "Set one."},
@@ -270,7 +270,7 @@ func TestALinkSignsInOnceAndTheKeyOutlivesARestart(t *testing.T) {
 	}
 }
 
-func TestWhyNothingCanBeKeptIsTold(t *testing.T) {
+func TestAStorageErrorIsExplained(t *testing.T) {
 	r := start(t)
 	check.Must(t, os.Remove(filepath.Join(r.dir, "clank.db")))
 	if got, body := r.ask("POST", "/api/tasks", `{"prompt":"x"}`); got != http.StatusInsufficientStorage ||
@@ -279,7 +279,7 @@ func TestWhyNothingCanBeKeptIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooMuchOrNotUnderstoodIsRefused(t *testing.T) {
+func TestTooLargeOrInvalidRequestsAreRefused(t *testing.T) {
 	r := start(t)
 	for _, tc := range []struct {
 		name, method, path, body string
@@ -337,7 +337,7 @@ func TestATakenPortIsExplained(t *testing.T) {
 	}
 }
 
-func TestHealthNeedsNoTokenAndTellsNothingMore(t *testing.T) {
+func TestHealthNeedsNoTokenAndRevealsNothing(t *testing.T) {
 	r := start(t)
 	got, body := r.ask("GET", "/api/health", "", header("Authorization", ""))
 	if got != http.StatusOK || strings.TrimSpace(body) != `{"ok":true,"version":"test"}` {
@@ -345,7 +345,7 @@ func TestHealthNeedsNoTokenAndTellsNothingMore(t *testing.T) {
 	}
 }
 
-func TestConnectionsThatNobodyUsesDoNotKeepTheEnd(t *testing.T) {
+func TestUnusedConnectionsDoNotDelayShutdown(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.server.URL(), "http://"))

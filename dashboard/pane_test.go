@@ -262,7 +262,7 @@ const paneShows = `(() => { const c = document.querySelector(".pane-stage canvas
 
 const paneStatus = `document.querySelector(".pane-status").textContent`
 
-func TestThePaneShowsThePageAndTellsWhatIsDoneThere(t *testing.T) {
+func TestThePaneShowsThePageAndSendsInput(t *testing.T) {
 	l, c, tb := watchPage(t, true, 1400, 860, "light")
 	tb.waitFor(paneShows + ` === "0,4,0"`)
 	_, err := l.tab.Act(browsertest.Within(t, browsertest.Patience),
@@ -436,7 +436,7 @@ func TestThePaneAnswersForThePage(t *testing.T) {
 	c.clean()
 }
 
-func TestWhoeverIsAskedToTakeOverIsLedThere(t *testing.T) {
+func TestAcceptingATakeOverOpensTheSession(t *testing.T) {
 	l, c, tb := watchPage(t, true, 1400, 860, "light")
 	session, _ := tb.Eval(`location.pathname.slice(3)`).(string)
 	tb.click("#pane-toggle")
@@ -453,7 +453,7 @@ func TestWhoeverIsAskedToTakeOverIsLedThere(t *testing.T) {
 	c.clean()
 }
 
-func TestThePaneComesBackAndEnds(t *testing.T) {
+func TestThePaneReconnectsAndEnds(t *testing.T) {
 	l, c, tb := watchPage(t, false, 1400, 860, "light")
 	l.tell(`{"tabs":[]}`)
 	tb.waitFor(`document.querySelector(".pane-card")?.innerText.startsWith("The page of this session is not open.")`)

@@ -448,7 +448,7 @@ func TestPeopleSignInWithDiscord(t *testing.T) {
 	}
 }
 
-func TestAManagerSetsWhatTheOperatorLeavesToThem(t *testing.T) {
+func TestAManagerChangesTheSettingsThatTheOperatorAllows(t *testing.T) {
 	r, _, key := startPeople(t)
 	signed := key("moderator")
 	_, now := r.ask("GET", "/api/settings", "")

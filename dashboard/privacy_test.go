@@ -36,9 +36,9 @@ func startPrivate(t *testing.T) (r *rig, as func(who string) change) {
 	return r, func(who string) change { return keys[who] }
 }
 
-// TestWhatIsAskedPrivatelyIsReadByWhoAskedAlone has people ask privately for something with a word that is nowhere else,
+// TestPrivateTasksAreReadableOnlyByTheRequester has people ask privately for something with a word that is nowhere else,
 // and looks for the word in all that everybody is sent.
-func TestWhatIsAskedPrivatelyIsReadByWhoAskedAlone(t *testing.T) {
+func TestPrivateTasksAreReadableOnlyByTheRequester(t *testing.T) {
 	for asker, where := range map[string]string{"": "", "boss": "", "owner": `,"place":"g1/c1"`} {
 		t.Run("asked by "+asker, func(t *testing.T) {
 			r, as := startPrivate(t)

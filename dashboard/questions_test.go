@@ -176,7 +176,7 @@ func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 	}
 }
 
-func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
+func TestTheFollowerOfATaskAnswersItsQuestions(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	c.OnQuestion = func(ev approval.Event) {
@@ -340,7 +340,7 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 	c.clean()
 }
 
-func TestWhatWasAskedPrivatelyIsNotShown(t *testing.T) {
+func TestPrivateTasksAreNotShown(t *testing.T) {
 	r := start(t)
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps at my bank", Origin: origin}, nil)

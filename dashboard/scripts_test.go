@@ -13,7 +13,7 @@ import (
 	"clank/sessions"
 )
 
-func TestScriptsAreShownRunNamedAnewAndDeleted(t *testing.T) {
+func TestScriptsAreShownRunRenamedAndDeleted(t *testing.T) {
 	r := start(t)
 	check.Must(t, r.server.Scripts.Save(recording.Script{
 		Name: "find-lamps", About: []string{"from <b>a run</b>"},

@@ -37,7 +37,7 @@ func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
+func TestAChangeOfSettingsIsAtomic(t *testing.T) {
 	r := start(t)
 	before, err := r.client().Settings(t.Context())
 	check.Must(t, err)
@@ -71,7 +71,7 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsStoredAndNotUsedIsShownAtItsField(t *testing.T) {
+func TestInvalidStoredValuesAreShownAtTheirField(t *testing.T) {
 	r := start(t)
 	stored := map[string]json.RawMessage{"interaction.tasks.maxAtOnce": json.RawMessage("900")}
 	if _, err := r.store.SaveSettings(t.Context(), stored, r.server.Settings.State().Version); err != nil {
@@ -84,7 +84,7 @@ func TestWhatIsStoredAndNotUsedIsShownAtItsField(t *testing.T) {
 	}
 }
 
-func TestAssetsAreKeptForEverUnderTheirSum(t *testing.T) {
+func TestAssetsAreCachedForeverUnderTheirChecksum(t *testing.T) {
 	r := start(t)
 	_, page := r.ask("GET", "/login", "")
 	i := strings.Index(page, "/assets/")
@@ -167,7 +167,7 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 	}
 }
 
-func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
+func TestThePageShowsWhichRuntimeIsNotReady(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) {
 		s.Host = &host{ability: func(runtime, model string) settings.ModelAbility {
 			if runtime == "local_browser_agent" {
@@ -185,7 +185,7 @@ func onDiscord(s *dashboard.Server) {
 	s.Discord = onServers{servers: []api.DiscordServer{{ID: "1", Name: "Home"}, {ID: "2", Name: "Work"}}, channel: "general"}
 }
 
-func TestTheOperatorSetsWhatHoldsOnAServer(t *testing.T) {
+func TestTheOperatorChangesTheSettingsOfAServer(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", onDiscord)
 	if _, page := r.ask("GET", "/settings", ""); !strings.Contains(page, `<a href="/settings/servers/2">Work</a>`) {
 		t.Error("the settings lead to no server")
@@ -258,7 +258,7 @@ func TestSettingsGoOutAndComeInAsAFile(t *testing.T) {
 	}
 }
 
-func TestSettingsAreFoundAndChangesTakenBack(t *testing.T) {
+func TestSettingsAreSearchedAndChangesUndone(t *testing.T) {
 	r, c, tb := arrive(t, 360, 740, "light")
 	tb.goTo(r.server.URL() + "/settings")
 	visible := `[...document.querySelectorAll("[data-find]")].filter((n) => n.checkVisibility()).length`

@@ -59,7 +59,7 @@ func (s *setup) TestModel(context.Context) (string, error) {
 	return "openai:gpt answered.", nil
 }
 
-func TestTheSetUpPageSaysWhatIsMissingAndTestsTheModel(t *testing.T) {
+func TestTheSetUpPageShowsWhatIsMissingAndTestsTheModel(t *testing.T) {
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Setup = new(setup) })
 	_, page := r.ask("GET", "/setup", "")
 	check.Contains(t, page, "None was found.", "Install &lt;it&gt;.", `href="https://discord.com/oauth2/authorize?client_id=1&amp;scope=bot"`, `class="check missing"`)
@@ -84,7 +84,7 @@ func TestTheSetUpPageSaysWhatIsMissingAndTestsTheModel(t *testing.T) {
 	c.clean()
 }
 
-func TestTheSetUpPageKeepsKeysAndChoosesAModel(t *testing.T) {
+func TestTheSetUpPageStoresKeysAndChoosesAModel(t *testing.T) {
 	s := new(setup)
 	r := startIn(t, t.TempDir(), "127.0.0.1:0", func(d *dashboard.Server) { d.Setup = s })
 	c := launch(t)

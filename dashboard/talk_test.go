@@ -88,7 +88,7 @@ func (r *rig) talk(body string, changes ...change) *reading {
 	return r.readFrom(res)
 }
 
-func TestTheAssistantAnswersInTheNameOfWhoAsked(t *testing.T) {
+func TestTheAssistantActsOnBehalfOfTheRequester(t *testing.T) {
 	r, a, _, key := startTalk(t)
 	lines := `"lines":[{"text":"hello"},{"from_assistant":true,"text":"Hello."}]`
 	for _, c := range []struct {
@@ -142,8 +142,8 @@ func TestTheAssistantAnswersInTheNameOfWhoAsked(t *testing.T) {
 	}
 }
 
-// TestAnAnswerEndsWithWhoWaitsForIt ends answers, and the tasks that they wait for, in each way.
-func TestAnAnswerEndsWithWhoWaitsForIt(t *testing.T) {
+// TestAnAnswerEndsWhenItsClientDisconnects ends answers, and the tasks that they wait for, in each way.
+func TestAnAnswerEndsWhenItsClientDisconnects(t *testing.T) {
 	r, _, d, key := startTalk(t)
 	owner := key("owner")
 	for name, end := range map[string]func(s *reading){
@@ -212,7 +212,7 @@ func TestTheChatTalksWithTheAssistant(t *testing.T) {
 	c.clean()
 }
 
-func TestTheChatSaysWhyThereIsNoAssistant(t *testing.T) {
+func TestTheChatExplainsAMissingAssistant(t *testing.T) {
 	r, d, key := startPeople(t, func(s *dashboard.Server) { s.Assistant = new(talker) })
 	d.set("owner", on("g1", "c1", dashboard.RoleMember))
 	_, page := r.ask("GET", "/", "")

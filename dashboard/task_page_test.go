@@ -75,7 +75,7 @@ func TestATaskIsExportedAsOnePageWithoutScriptsAndAsJSON(t *testing.T) {
 	}
 }
 
-func TestThePageOfATaskKeepsPrivateWhatIs(t *testing.T) {
+func TestThePageOfAPrivateTaskHidesItsContents(t *testing.T) {
 	r := startActivity(t)
 	r.server.Tools = &tools{}
 	_, page := r.ask("GET", "/tasks/t3", "")

@@ -64,7 +64,7 @@ func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	}
 }
 
-func TestAWatchThatIsNotPossibleIsRefusedWithTheReason(t *testing.T) {
+func TestAnInvalidWatchIsRefusedWithTheReason(t *testing.T) {
 	r := start(t)
 	for body, want := range map[string]int{
 		`{"url":"shop.test","kind":"below","number":20,"currency":"USD"}`: http.StatusUnprocessableEntity,
@@ -102,7 +102,7 @@ func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 	}
 }
 
-func TestWhatAPageSaysIsTextOnTheWatchesPage(t *testing.T) {
+func TestPageTextIsEscapedOnTheWatchesPage(t *testing.T) {
 	r := start(t)
 	w := watches.Watch{
 		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.StateActive,
@@ -129,7 +129,7 @@ func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
 	check.Must(r.t, err)
 }
 
-func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
+func TestTheBudgetPageShowsSpendingAndLimits(t *testing.T) {
 	r := start(t)
 	r.spend(llm.Account{Guild: "g7", User: "discord:42", Purpose: "browse"}, 1.25, budget.StateSettled)
 	r.spend(llm.Account{User: "discord:42", Purpose: "talk"}, 0.5, budget.StateEstimated)

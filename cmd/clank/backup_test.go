@@ -31,7 +31,7 @@ func newCookieSite(t *testing.T) string {
 	return site.URL
 }
 
-func TestARunningServerIsBackedUpAndGoesOnElsewhere(t *testing.T) {
+func TestABackupOfARunningServerWorksElsewhere(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	environ = append(environ, "CLANK_VAULT_KEYRING=off", passphraseName+"=correct horse battery")
@@ -87,7 +87,7 @@ func TestARunningServerIsBackedUpAndGoesOnElsewhere(t *testing.T) {
 	check.Must(t, os.Remove(sealed))
 }
 
-func TestWhoIsMeantIsAskedBeforeAnythingIsDeleted(t *testing.T) {
+func TestErasingASubjectAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 	e := newTestEnv(t, nil)
 	runSteps(t, e, commandStep{"config get interaction.history.retentionDays", exitDone, "30", ""}) // it makes the home

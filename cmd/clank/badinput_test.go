@@ -153,7 +153,7 @@ func checkPlainWords(t *testing.T, said string, want []string) {
 	}
 }
 
-func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t *testing.T) {
+func TestRefusalsWithoutAServerStartNoBrowserAndLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	for _, tc := range []struct {

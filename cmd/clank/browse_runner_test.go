@@ -115,7 +115,7 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	}
 }
 
-func TestJSONCarriesTheWholeOutcome(t *testing.T) {
+func TestJSONContainsTheWholeOutcome(t *testing.T) {
 	t.Parallel()
 	e := newTestEnv(t, nil)
 	var stdout bytes.Buffer
@@ -195,7 +195,7 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	}
 }
 
-func TestTheWordsOfACommandLineAreTypedAndThoseOfAScriptAreNot(t *testing.T) {
+func TestACommandLineCountsAsTypedAndAScriptDoesNot(t *testing.T) {
 	place := t.TempDir()
 	e := &commandEnv{Getenv: func(name string) string { return map[string]string{"CLANK_HOME": place}[name] }}
 	task, err := browseFlags{}.buildTask(e, `open shop.test, click "Buy"`)
@@ -276,7 +276,7 @@ func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	}
 }
 
-func TestAHomeThatCannotBeWrittenIsNotCalledTaken(t *testing.T) {
+func TestAnUnwritableHomeIsNotReportedAsInUse(t *testing.T) {
 	e := newTestEnv(t, nil)
 	check.Must(t, os.MkdirAll(filepath.Join(e.Getenv("CLANK_HOME"), "clank.lock"), 0o700)) // nobody can lock that
 	got := runCommand(t.Context(), e, "serve")

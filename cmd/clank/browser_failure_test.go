@@ -18,7 +18,7 @@ import (
 	"clank/internal/test/check"
 )
 
-func TestExitCodesTellWhatWentWrong(t *testing.T) {
+func TestExitCodesDistinguishFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
 		answer string
@@ -59,7 +59,7 @@ func TestExitCodesTellWhatWentWrong(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestAnUnreachableServerIsReported(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)
 	address := "http://" + l.Addr().String()

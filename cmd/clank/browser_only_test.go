@@ -25,7 +25,7 @@ func buildBrowserOnly(t *testing.T) (program string) {
 }
 
 // The second program has what "clank browser" has, and says and asks the same.
-func TestTheProgramForTheBrowserAloneDoesWhatClankBrowserDoes(t *testing.T) {
+func TestClankBrowserBinaryBehavesLikeTheSubcommand(t *testing.T) {
 	t.Parallel()
 	program := buildBrowserOnly(t)
 	compare := func(address string, args []string, asked func() []recordedRequest) {

@@ -280,7 +280,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 }
 
 // The program runs for itself here: its environment says where the bus is.
-func TestAKeyringThatCannotBeUsedIsTold(t *testing.T) {
+func TestAnUnusableKeyringIsReported(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	environ = append(environ, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
@@ -299,7 +299,7 @@ func TestWithoutATerminalNobodyIsAsked(t *testing.T) {
 	endPrompt(e, startPrompt(t.Context(), e, nil))
 }
 
-func TestTheLogHasNoTimesAndKeepsItsLevel(t *testing.T) {
+func TestTheLogHasNoTimesAndRespectsItsLevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{
 		"info": "level=INFO msg=here\nlevel=WARN msg=there\n", "warn": "level=WARN msg=there\n", "nonsense": "level=WARN msg=there\n",

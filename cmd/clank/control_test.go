@@ -230,7 +230,7 @@ func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	}
 }
 
-func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
+func TestBrowsersAreNotLentWithoutTLS(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	for _, tc := range []struct {

@@ -221,7 +221,7 @@ func (f *drainFixture) awaitAnswer(t *testing.T, session string) {
 	}
 }
 
-func TestWhatWasAskedElsewhereGoesOnAfterTheStartOrSaysHow(t *testing.T) {
+func TestInterruptedTasksContinueOrExplainHowTo(t *testing.T) {
 	t.Parallel()
 	f := newDrainFixture(t)
 	if code, _, told := runInProcess(t, f.environ, "config", "set", "interaction.tasks.maxAtOncePerUser", "9"); code != exitDone {
@@ -254,7 +254,7 @@ func TestWhatWasAskedElsewhereGoesOnAfterTheStartOrSaysHow(t *testing.T) {
 	}
 }
 
-func TestTheProgramLeavesItsCallsThoughItsSessionStaysOpen(t *testing.T) {
+func TestShutdownLeavesCallsAlthoughTheGatewaySessionStaysOpen(t *testing.T) {
 	t.Parallel()
 	f := newDrainFixture(t)
 	p := f.start("0")

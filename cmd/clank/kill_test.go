@@ -91,7 +91,7 @@ func TestSecondInterruptDoesNotWait(t *testing.T) {
 	checkNothingLeft(t, home)
 }
 
-func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
+func TestAKilledBrowserIsReportedAndTheNextTaskWorks(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	site := newTestSite(t)
@@ -161,7 +161,7 @@ func renderersOf(t *testing.T, home string) []process {
 	return rs
 }
 
-func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
+func TestAKilledServerLeavesNoBrowserAndAnInterruptedTask(t *testing.T) {
 	t.Parallel()
 	home, environ, site, server, busy := startBusyServer(t)
 	killProcess(t, process{pid: server.cmd.Process.Pid})

@@ -116,7 +116,7 @@ func TestJSONIsPrintedToBeRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJSONIsNotPrinted(t *testing.T) {
+func TestInvalidJSONIsNotPrinted(t *testing.T) {
 	var out strings.Builder
 	p := newOutputPrinter(&out, io.Discard)
 	for _, v := range []any{[]byte("<html>"), func() {}} {
@@ -145,7 +145,7 @@ type fullWriter struct{ err error }
 
 func (w fullWriter) Write([]byte) (int, error) { return 0, w.err }
 
-func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
+func TestAFailureToWriteOutputIsReported(t *testing.T) {
 	want := errors.New("no space left")
 	p := newOutputPrinter(fullWriter{want}, io.Discard)
 	p.Line("more")
@@ -174,7 +174,7 @@ func TestClippedTextIsOneLine(t *testing.T) {
 	}
 }
 
-func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
+func TestTheTerminalAsksAndReadsTheAnswer(t *testing.T) {
 	d := &approval.Queue{}
 	in, keys := io.Pipe()
 	out := newTranscript()

@@ -227,7 +227,7 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsNothingUsesTheSettingsOfTheHome(t *testing.T) {
+func TestAnEphemeralServerUsesTheSettingsOfTheHome(t *testing.T) {
 	t.Parallel()
 	dir, environ := newTestHome(t)
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))

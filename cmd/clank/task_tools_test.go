@@ -15,7 +15,7 @@ import (
 	"clank/sessions"
 )
 
-func TestWhatThePageOfATaskOffersWorksOnALivePage(t *testing.T) {
+func TestTheTaskPagesToolsWorkOnALivePage(t *testing.T) {
 	t.Parallel()
 	_, environ := newTestHome(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"clank/internal/test/check"
 )
 
-func TestTheVersionIsToldToPrograms(t *testing.T) {
+func TestTheVersionIsPrintedForPrograms(t *testing.T) {
 	t.Parallel()
 	got := runCommand(t.Context(), newTestEnv(t, nil), "version", "--json")
 	var b build
@@ -28,7 +28,7 @@ func TestTheVersionIsToldToPrograms(t *testing.T) {
 	}
 }
 
-func TestTheNewestReleaseIsTold(t *testing.T) {
+func TestTheNewestReleaseIsReported(t *testing.T) {
 	old := version
 	t.Cleanup(func() { version = old })
 	mux := http.NewServeMux()

@@ -115,7 +115,7 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 	}
 }
 
-func TestOwnersAtDiscordAreToldOnceItIsThere(t *testing.T) {
+func TestOwnersOnDiscordAreNotifiedOnceItIsConnected(t *testing.T) {
 	t.Parallel()
 	w := new(server.Server).OpenWeb().Watches
 	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
@@ -297,7 +297,7 @@ func refusalCount(a controlAPI) float64 {
 	return n
 }
 
-func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
+func TestNetworkSettingsAreCheckedTogether(t *testing.T) {
 	t.Parallel()
 	s := settings.Defaults()
 	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
@@ -377,7 +377,7 @@ func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	}
 }
 
-func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
+func TestDiscordReadsOnlyDataOfThePersonWhoAsks(t *testing.T) {
 	_, k := budgetHome(t)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: "42"}
 	got, err := server.DiscordBudgets{Enforcer: k}.Budgets(t.Context(), from, false)
@@ -399,7 +399,7 @@ func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assi
 	return assistant.Answer{}, nil
 }
 
-func TestTalkBelongsToThePersonWhoIsAnswered(t *testing.T) {
+func TestTalkIsChargedToThePersonWhoIsAnswered(t *testing.T) {
 	r := &accountReader{}
 	turn := assistant.Turn{Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "8", User: "42"}}
 	check.Must(t, check.Err((server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil)))

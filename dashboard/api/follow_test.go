@@ -49,7 +49,7 @@ const (
 	done    = `event: task` + "\n" + `data: {"id":"t1","session_id":"s1","state":"done","answer":"39"}` + "\n\n"
 )
 
-func TestAServerThatWasSilentForLongIsComeBackTo(t *testing.T) {
+func TestFollowReconnectsAfterALongSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running, done}}}}
 		rec, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
@@ -59,7 +59,7 @@ func TestAServerThatWasSilentForLongIsComeBackTo(t *testing.T) {
 	})
 }
 
-func TestAQuestionIsToldOnce(t *testing.T) {
+func TestAQuestionIsDeliveredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
 			snapshot = "event: snapshot\n" + `data: {"task":{"id":"t1","state":"running"},"questions":[{"id":"q1"}]}` + "\n\n"
@@ -78,7 +78,7 @@ func TestAQuestionIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestAServerThatWasStartedAgainIsToldWithTheWayOut(t *testing.T) {
+func TestFollowReportsARestartedServerWithAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}, refuses: true}}}
 		_, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
@@ -86,7 +86,7 @@ func TestAServerThatWasStartedAgainIsToldWithTheWayOut(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsGoneIsGivenUpAndTheWayOutIsSaid(t *testing.T) {
+func TestFollowGivesUpOnAStoppedServerWithAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &api.Client{Base: "http://clank", HTTP: &http.Client{Transport: &line{silence: time.Minute, streams: []string{running}}}}
 		begun := time.Now()

@@ -10,8 +10,8 @@ import (
 	"clank/internal/test/check"
 )
 
-// TestTheBundleIsWhatTheScriptMakes tests that nobody has changed the bundle by hand, or the script alone.
-func TestTheBundleIsWhatTheScriptMakes(t *testing.T) {
+// TestTheActivityBundleMatchesItsBuildScript tests that nobody has changed the bundle by hand, or the script alone.
+func TestTheActivityBundleMatchesItsBuildScript(t *testing.T) {
 	if os.Getenv("CLANK_PEERS") == "" {
 		t.Skip("make test-peers does this: it needs npm")
 	}

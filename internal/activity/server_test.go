@@ -200,7 +200,7 @@ func TestEveryRouteButThePageAndTheSignInWantsAToken(t *testing.T) {
 	}
 }
 
-func TestWhoIsLetIn(t *testing.T) {
+func TestOnlyPeopleInTheActivityAreAdmitted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		user, body string
@@ -246,7 +246,7 @@ func TestACodeIsGoodOnce(t *testing.T) {
 	}
 }
 
-func TestWhoSeesAndWorksWhichSessions(t *testing.T) {
+func TestSessionPermissions(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	here, secret := r.session("ada", "c1", false), r.session("ada", "c1", true)

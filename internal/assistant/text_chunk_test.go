@@ -45,7 +45,7 @@ func ended(text string, why llm.StopReason) func(llm.Request) (llm.Reply, error)
 	}
 }
 
-func TestWhatTheModelWritesIsToldWhileItIsWritten(t *testing.T) {
+func TestTheModelsTextIsStreamed(t *testing.T) {
 	browse := func(req llm.Request) (llm.Reply, error) {
 		r, err := browses(`{"query":"ferries"}`)(req)
 		r.Message.Parts = append([]llm.Part{{Text: "One moment."}}, r.Message.Parts...)
@@ -98,7 +98,7 @@ func TestWhatTheModelWritesIsToldWhileItIsWritten(t *testing.T) {
 	}
 }
 
-func TestNobodyIsToldWhatIsWrittenInAChat(t *testing.T) {
+func TestTextIsNotStreamedInAChat(t *testing.T) {
 	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten.")}}}
 	b := newBrain(m, answering(sessions.TaskRecord{}))
 	if _, err := b.Reply(t.Context(), assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}}, nil); err != nil || m.asked {
@@ -106,7 +106,7 @@ func TestNobodyIsToldWhatIsWrittenInAChat(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenAfterAStopIsNotTold(t *testing.T) {
+func TestTextAfterAStopIsNotStreamed(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten. And at noon.")}}}
 	b := newBrain(m, answering(sessions.TaskRecord{}))

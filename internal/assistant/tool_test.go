@@ -71,7 +71,7 @@ func TestFurtherToolsGoOnBeyondTheRoundsOfBrowses(t *testing.T) {
 	}
 }
 
-func TestAFailedCallOfAToolIsToldAndAnUnknownOneNamesThoseThatAre(t *testing.T) {
+func TestFailedAndUnknownToolCallsAreReportedToTheModel(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){calls("browser", "shell"), says("sorry")}}
 	b := withTool(newBrain(m, answering(sessions.TaskRecord{})), "browser", func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
 		return "", nil, errors.New("tab not found")
@@ -212,7 +212,7 @@ func TestWithoutAModelAPageIsShownToACallByPlainWords(t *testing.T) {
 	}
 }
 
-func TestWithoutAModelWhatCannotBeShownIsSaid(t *testing.T) {
+func TestWithoutAModelUnshownAttachmentsAreMentioned(t *testing.T) {
 	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
 	b := newBrain(nil, ts)
 	if a := reply(t, b, turn("show it")); a.Text != "ok" {
@@ -412,7 +412,7 @@ func TestFailuresSuggestTheBrowserWhereItHelps(t *testing.T) {
 	}
 }
 
-func TestAWatchIsBegunForWhoAsks(t *testing.T) {
+func TestAWatchBelongsToItsRequester(t *testing.T) {
 	until := time.Now().Add(48 * time.Hour)
 	w := &web{watch: watches.Watch{ID: "w1", Every: time.Hour, Until: until, Seen: watches.Seen{Value: "18 €", Met: true}}}
 	got, _ := w.call(t, "watch_page", `{"url":"shop.test","what":"cheaper","kind":"below","number":20,"currency":"EUR","near":"Price","every_minutes":30,"days":2}`)

@@ -9,7 +9,7 @@ import (
 	"clank/internal/test/check"
 )
 
-func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {
+func TestAFileIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

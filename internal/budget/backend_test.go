@@ -19,7 +19,7 @@ import (
 	"clank/sessions"
 )
 
-func TestABackendWithinABudgetKeepsTheContractOfABackend(t *testing.T) {
+func TestBudgetBackendPassesTheBackendSuite(t *testing.T) {
 	sessionstest.TestBackend(t, func(*testing.T) sessionstest.BackendCase {
 		hold := make(chan struct{})
 		inner := &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
@@ -204,7 +204,7 @@ func TestTwoTasksShareTheirMinutes(t *testing.T) {
 	})
 }
 
-func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
+func TestAStopIsNotMistakenForAnExhaustedBudget(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 1}})
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped by ada")
@@ -217,7 +217,7 @@ func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
 	}
 }
 
-func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
+func TestAConsumerThatStopsReleasesTheReservedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"}, task) {
@@ -230,7 +230,7 @@ func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 	})
 }
 
-func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
+func TestThePartialAnswerIsTheLastTextAndReading(t *testing.T) {
 	b := newBench(t, nil)
 	spent := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent"}
 	think := func(text string) sessions.Step {
@@ -283,7 +283,7 @@ func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 	return talk
 }
 
-func TestACallOfAMindIsEstimatedWithAllThatWasSaidBefore(t *testing.T) {
+func TestAComputerUseCallIsEstimatedWithTheWholeConversation(t *testing.T) {
 	b := newBench(t, nil)
 	m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
 	talk := b.talk(t, m)
@@ -308,7 +308,7 @@ func TestACallOfAMindIsEstimatedWithAllThatWasSaidBefore(t *testing.T) {
 	}
 }
 
-func TestWhatARefusedCallWouldHaveToldIsToldWithTheNext(t *testing.T) {
+func TestTheInputOfARefusedCallIsSentWithTheNext(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
 	m := &mind{answer: turn(10, 10)}
 	talk := b.talk(t, m)
@@ -340,7 +340,7 @@ func TestAMindThatCannotBeginSaysSo(t *testing.T) {
 	check.Fails(t, check.Err(b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{})), broken)
 }
 
-func TestTheAnswerOfAMindIsBoundedByWhatIsLeft(t *testing.T) {
+func TestAnAnswerIsLimitedByTheRemainingBudget(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelTask: {Money: budget.Dollars(0.002)}})
 	m := &mind{answer: turn(300, 60)}
 	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{MaxTokens: 4096})

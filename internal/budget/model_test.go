@@ -90,7 +90,7 @@ func TestEachUnitIsALimitOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatAFailedCallTookIsNeverLessThanItMayHaveBeen(t *testing.T) {
+func TestAFailedCallIsChargedAtLeastItsEstimate(t *testing.T) {
 	told := llm.Usage{Calls: 1, InputTokens: 900, OutputTokens: 500}
 	refused := func(kind llm.ErrorKind) error { return &llm.Error{Kind: kind, Status: 429} }
 	tests := map[string]struct {
@@ -176,7 +176,7 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
+func TestImplausibleUsageCountsAsEstimated(t *testing.T) {
 	for name, u := range map[string]llm.Usage{
 		"less than no input":         {InputTokens: -1_000_000, OutputTokens: 10},
 		"less than no output":        {InputTokens: 10, OutputTokens: math.MinInt},
@@ -200,7 +200,7 @@ func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
 	}
 }
 
-func TestSumsOfWhatIsFarTooMuchStillEndTheBudget(t *testing.T) {
+func TestOverflowingUsageStillExhaustsTheBudget(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(1)}})
 	b.rules.Prices["test:dollar"] = llm.Price{Input: 1e6, Cached: 1e6, Output: 1e6}
 	far := llm.Usage{InputTokens: math.MaxInt, OutputTokens: math.MaxInt, USD: math.Inf(1)}
@@ -378,7 +378,7 @@ func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 	}
 }
 
-func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
+func TestEstimatesGrowWithTheRequest(t *testing.T) {
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
 		b := newBench(t, nil)
 		b.model.caps, b.model.answer = caps, using(llm.Usage{}, nil)

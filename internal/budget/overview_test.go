@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
+func TestStatusReturnsTheLevelsOfAnAccount(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
 	ada := llm.Account{Task: "t", Guild: "g", User: "discord:1"}
 	if _, err := b.ask(t.Context(), ada); err != nil {
@@ -78,7 +78,7 @@ func TestTheOverviewShowsTheLimitThatHoldsForEachServer(t *testing.T) {
 	}
 }
 
-func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
+func TestOldEntriesAreDeletedOnceADay(t *testing.T) {
 	b := newBench(t, nil)
 	b.rules.KeepDays = 30
 	forgot := 0
@@ -152,7 +152,7 @@ func (b *bench) adas(t *testing.T) budget.Amount {
 	return b.sum(t, budget.Key{Level: budget.LevelUser, ID: ada.User, Day: b.now.Format(time.DateOnly)}).Amount
 }
 
-func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *testing.T) {
+func TestOtherUsageIsChargedOnceAndRefusedWithoutABudget(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.25)}})
 	ctx := llm.WithAccount(t.Context(), ada)
 	done := 0
@@ -201,7 +201,7 @@ func TestSpentTalkEndsTalkAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatFailsCountsAsEstimatedUnlessNothingWasSent(t *testing.T) {
+func TestFailedCallsCountAsEstimatedUnlessNothingWasSent(t *testing.T) {
 	b := newBench(t, nil)
 	ctx := llm.WithAccount(t.Context(), ada)
 	for _, err := range []error{errors.New("broken off"), &net.OpError{Op: "dial", Err: errors.New("refused")}} {
@@ -214,7 +214,7 @@ func TestWhatFailsCountsAsEstimatedUnlessNothingWasSent(t *testing.T) {
 	}
 }
 
-func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
+func TestAPriceInTheSettingsOverridesTheListPrice(t *testing.T) {
 	b := newBench(t, nil)
 	b.rules.Prices["hears"] = llm.Price{Input: 2000}
 	ctx := llm.WithAccount(t.Context(), ada)
@@ -229,7 +229,7 @@ func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
 	}
 }
 
-func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
+func TestAReservationIsReplacedByTheUsageOfItsAccount(t *testing.T) {
 	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.15)}})
 	ctx := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	h, err := b.keeper.Hold(ctx, minute)
@@ -252,7 +252,7 @@ func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsReleasedWasNotTaken(t *testing.T) {
+func TestAReleasedReservationIsNotCharged(t *testing.T) {
 	b := newBench(t, nil)
 	h, err := b.keeper.Hold(t.Context(), minute)
 	check.Must(t, err)

@@ -80,7 +80,7 @@ func utterance(length time.Duration) voice.Utterance {
 // near compares amounts of money.
 func near(a budget.Money, usd float64) bool { return math.Abs(a.USD()-usd) < 1e-6 }
 
-func TestAMinuteOfSpeechCostsWhatTheListSays(t *testing.T) {
+func TestAMinuteOfSpeechCostsTheListPrice(t *testing.T) {
 	for _, c := range []struct {
 		model    budget.AudioModel
 		usd      float64
@@ -106,7 +106,7 @@ func TestAMinuteOfSpeechCostsWhatTheListSays(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSentIsNotCounted(t *testing.T) {
+func TestUnsentCallsAreNotCharged(t *testing.T) {
 	p := newPurse(t, budget.Amount{Money: 1})
 	tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "whisper-1"}}
 	quiet := utterance(time.Minute)
@@ -136,7 +136,7 @@ func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 	}
 }
 
-func TestASentenceCostsWhatWasSaid(t *testing.T) {
+func TestASentenceCostsItsSpeech(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-4o-mini-tts"}}
 	n := 0
@@ -150,7 +150,7 @@ func TestASentenceCostsWhatWasSaid(t *testing.T) {
 	}
 }
 
-func TestASentenceThatIsCutOffCountsWhole(t *testing.T) {
+func TestAnInterruptedSentenceIsChargedCompletely(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}}
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
@@ -164,7 +164,7 @@ func TestASentenceThatIsCutOffCountsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSpokenIsToldAsItIs(t *testing.T) {
+func TestASpeechErrorIsReturnedUnchanged(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	broken := errors.New("the server is gone")
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 1, err: broken}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}, Fallback: &says{}}
@@ -238,7 +238,7 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 	}
 }
 
-func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
+func TestAnUnreportedResponseCountsAsEstimated(t *testing.T) {
 	p := newPurse(t, budget.Amount{})
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime-mini"}}
 	check.Must(t, errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))

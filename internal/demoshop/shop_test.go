@@ -86,7 +86,7 @@ func TestResultsCanBeNarrowedAndSorted(t *testing.T) {
 	}
 }
 
-func TestWhatIsOutOfStockCannotBeBought(t *testing.T) {
+func TestProductsOutOfStockCannotBeBought(t *testing.T) {
 	v := visit(t)
 	_, page := v.get("/product/lantern-camping-lamp")
 	wants(t, page, "<button disabled>Out of stock</button>")
@@ -149,7 +149,7 @@ func TestAForgedBasketIsReadAsFarAsItMakesSense(t *testing.T) {
 	}
 }
 
-func TestTheNoticeGoesAwayAndLeadsBackOnlyWithinTheShop(t *testing.T) {
+func TestTheNoticeIsDismissedAndRedirectsOnlyWithinTheShop(t *testing.T) {
 	v := visit(t)
 	_, page := v.get("/search?q=lamp")
 	wants(t, page, "We use one cookie", `value="/search?q=lamp"`)

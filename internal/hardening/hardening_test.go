@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSecretsAreNotHandedOn(t *testing.T) {
+func TestSecretsAreNotInherited(t *testing.T) {
 	needed := []string{"HOME=/h", "PATH=/bin", "LANG=de_DE.UTF-8", "LC_ALL=C", "XDG_RUNTIME_DIR=/run/user/1", "DISPLAY=:0", "TMPDIR=/t", "TZ=UTC"}
 	secrets := []string{
 		"DISCORD_TOKEN=s", "OPENAI_API_KEY=s", "GOOGLE_API_KEY=s", "CLANK_VAULT_KEY=s", "CLANK_NODE_TOKEN=s", "CLANK_HOME=/c",

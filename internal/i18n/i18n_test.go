@@ -271,7 +271,7 @@ func equal(a, b map[int]string) bool {
 	return true
 }
 
-func TestErrorsAreTranslatedAsAWholeOrByTheirFormat(t *testing.T) {
+func TestErrorsAreTranslatedCompletelyOrByTheirFormat(t *testing.T) {
 	limit := fmt.Errorf("%w: %d are allowed for each person; end one first", errors.New("there are too many watches"), 1200)
 	for english, want := range map[string]string{
 		"browsing is switched off in the settings": "das Surfen ist in den Einstellungen abgeschaltet",

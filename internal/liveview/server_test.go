@@ -208,7 +208,7 @@ func TestViewersSeeEachOtherAndAreSentAway(t *testing.T) {
 	ada.next("the end", func(m map[string]any) bool { return m["type"] == "ended" })
 }
 
-func TestWhoClosesASessionEndsItsViews(t *testing.T) {
+func TestClosingASessionEndsItsViews(t *testing.T) {
 	r := start(t, noWindow)
 	id := r.session(discord("ada", false))
 	v := r.join(id, sessions.Viewer{Name: "ada", From: discord("ada", false)})

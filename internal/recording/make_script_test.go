@@ -126,7 +126,7 @@ read
 	}
 }
 
-func TestWhatCannotBeAScriptIsSaidPlainly(t *testing.T) {
+func TestRunsThatCannotBecomeScriptsAreExplained(t *testing.T) {
 	t.Parallel()
 	fine := &sessions.Step{Text: "done"}
 	for name, c := range map[string]struct {

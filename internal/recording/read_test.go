@@ -82,7 +82,7 @@ func TestExportReadsAsTheDirectoryDoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRunIsRefused(t *testing.T) {
+func TestInvalidRunsAreRefused(t *testing.T) {
 	t.Parallel()
 	whole := exported(t, recorded(t))
 	for name, c := range map[string]struct {
@@ -296,7 +296,7 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 	}
 }
 
-func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
+func TestAStepIsReportedOnceDespiteNoticesInBetween(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	var lines strings.Builder

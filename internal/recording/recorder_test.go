@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRunIsRecordedWhole(t *testing.T) {
+func TestARunIsRecordedCompletely(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir(), Versions: map[string]string{"clank": "1"}, Settings: func() map[string]any { return map[string]any{"max_steps": 9} }}
 	m := &script{replies: []llm.Reply{
@@ -53,7 +53,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	}
 }
 
-func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
+func TestRequestsAreRecordedIncrementally(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
@@ -106,7 +106,7 @@ func TestFailuresAreRecorded(t *testing.T) {
 	}
 }
 
-func TestTwoRunsAtOnceAreKeptApart(t *testing.T) {
+func TestConcurrentRunsAreRecordedSeparately(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	var wg sync.WaitGroup
@@ -151,7 +151,7 @@ func TestRunThatIsLeftOrStoppedEndsWithTheReason(t *testing.T) {
 	}
 }
 
-func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
+func TestATaskContinuesWhenItsRecordCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(file, nil, 0o600))
@@ -166,7 +166,7 @@ func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
+func TestASecondBackendContinuesTheBundle(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, answer := range []string{"first", "second"} {
@@ -185,7 +185,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 	}
 }
 
-func TestBundleStaysWithinItsBound(t *testing.T) {
+func TestBundleStaysWithinItsSizeLimit(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir(), MaxBytes: 40 << 10}
 	m := &script{}

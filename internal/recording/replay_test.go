@@ -76,7 +76,7 @@ func TestReplayFollowsThePagesToAnotherAddress(t *testing.T) {
 	}
 }
 
-func TestReplayFindsPlacesWhereTheyAreNow(t *testing.T) {
+func TestReplayMapsNamedPagesToTheirCurrentAddresses(t *testing.T) {
 	t.Parallel()
 	s, moved := openShop(t), openShop(t)
 	rec := &recording.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}

@@ -69,7 +69,7 @@ func TestScriptsThatCannotBeRunAreRefused(t *testing.T) {
 	}
 }
 
-func TestShelfKeepsScripts(t *testing.T) {
+func TestScriptStoreSavesScripts(t *testing.T) {
 	t.Parallel()
 	shelf := recording.ScriptStore{Dir: filepath.Join(t.TempDir(), "scripts")}
 	if names, err := shelf.Names(); err != nil || len(names) != 0 {

@@ -81,7 +81,7 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 	}
 }
 
-func TestSecretsOfTheVaultAreTakenOut(t *testing.T) {
+func TestSecretsOfTheVaultAreRemoved(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir(), Clean: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("swordfish"), []byte("•")) }}
 	check.Must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("It is swordfish.")}}), "t1", "look"))
@@ -218,7 +218,7 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 	}
 }
 
-func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
+func TestARecordThatCannotBeRedactedIsDeleted(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("done")}}
@@ -237,7 +237,7 @@ func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
 	}
 }
 
-func TestARunWhoseCallsHoldMoreThanAnyIsRefused(t *testing.T) {
+func TestARunWithImplausiblyLargeCallsIsRefused(t *testing.T) {
 	t.Parallel()
 	lines := `{"kind":"begin","begin":{"format":` + strconv.Itoa(recording.FormatVersion) + `}}
 {"kind":"message","message":{"role":"user"}}

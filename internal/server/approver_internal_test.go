@@ -268,7 +268,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	}
 }
 
-func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {
+func TestAnUnknownActionClassIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	got := orderClasses([]string{"host", "of tomorrow", "buy"})
 	if want := []approval.Class{"of tomorrow", approval.ClassBuy, approval.ClassHost}; !slices.Equal(got, want) {
@@ -276,7 +276,7 @@ func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
+func TestTheRightPersonIsAskedBeforeAProgramIsKept(t *testing.T) {
 	t.Parallel()
 	program := files.Download{Executable: true, Target: "T", URL: "https://get.test/x.exe", SuggestedFilename: "x.exe"}
 	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}

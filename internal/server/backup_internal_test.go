@@ -123,7 +123,7 @@ func TestWhatIsBackedUpIsRestored(t *testing.T) {
 	}
 }
 
-func TestADatabaseOfABrowserThatRunsIsCopiedWhole(t *testing.T) {
+func TestTheDatabaseOfARunningBrowserIsCopiedConsistently(t *testing.T) {
 	t.Parallel()
 	h := newBackupHome(t)
 	dir := h.Path("browser", "clank", "user-data")
@@ -151,7 +151,7 @@ func TestADatabaseOfABrowserThatRunsIsCopiedWhole(t *testing.T) {
 	check.Must(t, errors.Join(check.Err(copied.Session(t.Context(), "crumb")), copied.Close()))
 }
 
-func TestAHomeIsReplacedWholeAndKeptBeside(t *testing.T) {
+func TestARestoreReplacesTheWholeHomeAndKeepsTheOldOne(t *testing.T) {
 	t.Parallel()
 	from, to := newBackupHome(t), newBackupHome(t)
 	file := filepath.Join(t.TempDir(), "backup")

@@ -45,7 +45,7 @@ func (p *recordedPosts) Post(_ context.Context, _, text string, _ []llm.Image) e
 	return nil
 }
 
-func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
+func TestANameInANoticeOfAShareIsEscaped(t *testing.T) {
 	to := &recordedPosts{}
 	x := &CallService{Logger: slog.New(slog.DiscardHandler), callsContext: t.Context()}
 	x.SetBot(to)
@@ -135,7 +135,7 @@ func TestAPageIsSharedOnlyInItsPlace(t *testing.T) {
 	}
 }
 
-func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
+func TestUnusableGoLiveSaysWhyAndALinkIsUsed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		secrets map[string]string
 		want    string
@@ -302,7 +302,7 @@ func (soundsOnly) Ended(voice.Utterance)                {}
 func (soundsOnly) Paused(voice.Utterance)               {}
 func (soundsOnly) Speaking(string, time.Duration, bool) {}
 
-func TestWhetherCallsMustBeEncryptedIsWhatTheSettingsSay(t *testing.T) {
+func TestRequiredCallEncryptionFollowsTheSettings(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		s := settings.Defaults()
 		s.Voice.RequireEncryption = want

@@ -296,13 +296,13 @@ func jsonOf(v any) string {
 	return string(data)
 }
 
-func TestAMissingKeyIsToldAndNothingTakesTheModelsPlace(t *testing.T) {
+func TestAMissingKeyIsReportedAndNoOtherModelIsUsed(t *testing.T) {
 	h := open(t, "", func(h *house) { h.key = "" })
 	page := h.join(t)
 	written(t, page, "REALTIME_API_KEY")
 }
 
-func TestASpentBudgetIsToldInTheCallAndNothingIsAsked(t *testing.T) {
+func TestAnExhaustedBudgetIsAnnouncedInTheCallWithoutAModelCall(t *testing.T) {
 	srv := llmtest.NewRealtimeServer(t)
 	h := open(t, srv.URL(), func(h *house) { h.limits = budget.Limits{budget.LevelDay: {Tokens: 10}} })
 	page := h.join(t)
@@ -339,7 +339,7 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatCannotBeIsNotTakenForOneInUse(t *testing.T) {
+func TestAnInvalidAddressIsNotReportedAsInUse(t *testing.T) {
 	x := &server.CallService{
 		Settings: settings.Defaults, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
 	}
@@ -362,7 +362,7 @@ func abilities(t *testing.T, dir string, change func(*settings.Settings), secret
 	return all
 }
 
-func TestWhatCallsLackIsToldWithTheWayOut(t *testing.T) {
+func TestMissingPartsOfCallsAreExplained(t *testing.T) {
 	all := abilities(t, t.TempDir(), nil)
 	for name, want := range map[string]string{
 		server.CapabilityTranscription: "OPENAI_API_KEY",
@@ -387,7 +387,7 @@ func TestWhatCallsLackIsToldWithTheWayOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
+func TestTheCallConfigurationIsDescribed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*settings.Settings)
 		secrets []string
@@ -425,7 +425,7 @@ func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTakenIsTold(t *testing.T) {
+func TestAnOccupiedPortIsReported(t *testing.T) {
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{})
 	check.Must(t, err)
 	defer taken.Close()

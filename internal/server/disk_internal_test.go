@@ -73,7 +73,7 @@ func TestOldFilesMakeRoom(t *testing.T) {
 	}
 }
 
-func TestNobodyFillsTheDisk(t *testing.T) {
+func TestFilesOfTasksCannotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	free := int64(100)
 	k := &diskKeeper{

@@ -77,7 +77,7 @@ func TestReceivedFilesGoToTheirSession(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotAllThereIsNotKept(t *testing.T) {
+func TestAnIncompleteUploadIsNotKept(t *testing.T) {
 	t.Parallel()
 	gone, end := context.WithCancelCause(t.Context())
 	end(&cancel.Cause{Reason: cancel.Stopped})
@@ -107,7 +107,7 @@ func TestAFileThatIsNotAllThereIsNotKept(t *testing.T) {
 	}
 }
 
-func TestWhatNoTaskTakesIsRemoved(t *testing.T) {
+func TestUnusedReceivedFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	i := newTestInbox(t)
 	old, err := i.Receive(t.Context(), "", strings.NewReader("")) // a name and a content that are none are no reason to fail

@@ -10,7 +10,7 @@ import (
 	"clank/internal/test/check"
 )
 
-func TestWhatMemoryIsAvailable(t *testing.T) {
+func TestAvailableMemory(t *testing.T) {
 	t.Parallel()
 	machine := map[string]string{"proc/meminfo": "MemTotal: 8000 kB\nMemFree: 100 kB\nMemAvailable: 4000 kB\n"}
 	const group = "sys/fs/cgroup/clank.slice/"

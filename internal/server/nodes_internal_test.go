@@ -9,7 +9,7 @@ import (
 	"clank/internal/test/check"
 )
 
-func TestANodeTellsHowItIsAndWhatIsWrongWithIt(t *testing.T) {
+func TestANodeReportsItsStateAndProblems(t *testing.T) {
 	e := openEffects(t)
 	at, err := e.openNode(t.Context(), ServeOptions{NodeAddr: "127.0.0.1:0"}, e.Tools.ControlAPI)
 	check.Must(t, err)

@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-func TestAProfileThatIsNotThereIsNotMadeByATask(t *testing.T) {
+func TestATaskDoesNotCreateAMissingProfile(t *testing.T) {
 	a := openTestServer(t, t.TempDir(), "")
 	t.Cleanup(func() { check.Must(t, a.Close(context.WithoutCancel(t.Context()))) })
 	task := sessions.Task{Prompt: "look", Origin: TerminalOrigin(), Profile: "nope"}

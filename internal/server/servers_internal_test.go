@@ -192,7 +192,7 @@ func TestAServerMayNotAllowItselfMoreThanTheOperatorDoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAServerGoesWithIt(t *testing.T) {
+func TestTheDataOfAServerIsDeletedWithIt(t *testing.T) {
 	t.Parallel()
 	d, err := discordtest.Start(discordtest.Config{})
 	check.Must(t, err)
@@ -260,8 +260,8 @@ func TestWhatIsKeptOfAServerGoesWithIt(t *testing.T) {
 	})
 }
 
-// TestWhatIsSetReachesWhatItSteers changes settings while the program runs, and looks at what each is there for.
-func TestWhatIsSetReachesWhatItSteers(t *testing.T) {
+// TestSettingsReachTheComponentsTheyControl changes settings while the program runs, and looks at what each is there for.
+func TestSettingsReachTheComponentsTheyControl(t *testing.T) {
 	t.Parallel()
 	a := openTestServer(t, t.TempDir(), "")
 	t.Cleanup(func() { check.Must(t, a.Close(context.WithoutCancel(t.Context()))) })

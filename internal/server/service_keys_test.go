@@ -41,7 +41,7 @@ func vendorSite(t *testing.T) string {
 	return s.URL
 }
 
-func TestAKeyIsKeptOnceItsServiceTakesItAndBringsTheModels(t *testing.T) {
+func TestAKeyIsStoredOnceItsServiceAcceptsItAndModelsAreListed(t *testing.T) {
 	site := vendorSite(t)
 	env := map[string]string{"OPENAI_BASE_URL": site + "/v1", "ANTHROPIC_BASE_URL": site + "/v1/", "GEMINI_BASE_URL": site, "CLANK_VAULT_KEYRING": "off"}
 	environ := func(name string) string { return env[name] }

@@ -18,7 +18,7 @@ import (
 	"clank/llm"
 )
 
-func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
+func TestReservationsOfACrashCountAsEstimated(t *testing.T) {
 	ledger := sqlitetest.OpenLedger(t)
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
@@ -45,7 +45,7 @@ func TestTheSettingsOfBudgetsAreThoseTheErrorsName(t *testing.T) {
 	}
 }
 
-func TestRulesAreWhatTheSettingsSay(t *testing.T) {
+func TestRulesFollowTheSettings(t *testing.T) {
 	rules := server.BudgetRules(settings.Settings{RetentionInDays: 7, Budget: settings.Budget{
 		Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3",
 	}})
@@ -104,7 +104,7 @@ func newTestFinder(base string, secrets map[string]string) *server.ModelFinder {
 	}
 }
 
-func TestAModelIsFoundOrTheWayOutIsSaid(t *testing.T) {
+func TestAModelIsFoundOrTheErrorSaysHowToFixIt(t *testing.T) {
 	keys := map[string]string{"OPENAI_API_KEY": "sk-1", "ANTHROPIC_API_KEY": "unreadable", "COMPATIBLE_API_KEY": ""}
 	for name, want := range map[string]string{
 		"plain:steps":      "",
@@ -133,7 +133,7 @@ func TestAModelIsFoundOrTheWayOutIsSaid(t *testing.T) {
 	check.Fails(t, check.Err(newTestFinder("", keys).Find(t.Context(), "compatible:mine")), nil, "the address of the OpenAI-compatible server is not set")
 }
 
-func TestOnlyAServerOfOnesOwnIsTakenAtItsWordAboutScreens(t *testing.T) {
+func TestOnlyACustomServerIsTrustedAboutScreens(t *testing.T) {
 	f := newTestFinder("http://127.0.0.1:1/v1", map[string]string{"OPENAI_API_KEY": "sk-1"})
 	if !f.Ability(settings.RuntimeOpenAI, "compatible:mine").Computer || f.Ability(settings.RuntimeLocal, "compatible:mine").Computer {
 		t.Error("a compatible server's model may work a screen, in the runtime that speaks its language")
@@ -166,7 +166,7 @@ func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
+func TestAHomeThatCannotBeCreatedSaysHowToFixIt(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	check.Must(t, os.WriteFile(file, nil, 0o600))
@@ -174,7 +174,7 @@ func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 	check.Fails(t, err, nil, "CLANK_HOME")
 }
 
-func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {
+func TestASecondClaimNamesTheOwnerOfTheHome(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	check.Must(t, h.Claim())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOnlyWhatMayBeHeardIsEncoded(t *testing.T) {
+func TestOnlyAudibleSoundIsEncoded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loud, silent := slices.Repeat([]int16{1000, -1000}, 960), make([]int16, 1920)
 		heard, asked := true, 0

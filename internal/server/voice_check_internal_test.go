@@ -63,7 +63,7 @@ func checkVoice(t *testing.T, s soundServer, change func(*settings.Voice)) map[s
 	return found
 }
 
-func TestTheCheckOfVoiceTriesWhatIsSetUp(t *testing.T) {
+func TestTheVoiceCheckTestsTheConfiguredServices(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		server soundServer

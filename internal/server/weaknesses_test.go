@@ -10,7 +10,7 @@ import (
 	"clank/internal/settings"
 )
 
-func TestEachWeaknessIsFoundAndSaysTheWayOut(t *testing.T) {
+func TestEachWeaknessIsFoundAndSaysHowToFixIt(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	environ := map[string]string{}
 	sound := func() server.Installation {

@@ -45,7 +45,7 @@ func TestPricesAreOneModelALine(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNoPriceLeavesTheOthers(t *testing.T) {
+func TestAnInvalidPriceLineDoesNotAffectOthers(t *testing.T) {
 	got, err := settings.ParsePrices("my-model 1 2\nlocal 0 0 0\nother 1 2 x")
 	check.Fails(t, err, nil, `"my-model 1 2"`)
 	if diff := cmp.Diff(map[string]llm.Price{"local": {}}, got); diff != "" {

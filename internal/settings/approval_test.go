@@ -7,7 +7,7 @@ import (
 	"clank/internal/settings"
 )
 
-func TestWhatCostsIsAskedAboutUnlessAnOperatorSaysOtherwise(t *testing.T) {
+func TestActionsThatCostAreAskedAboutByDefault(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	a := l.Current().Approval

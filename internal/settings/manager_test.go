@@ -217,7 +217,7 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 	}
 }
 
-func TestAStaleChangeIsAConflictAndShowsWhatIsThere(t *testing.T) {
+func TestAStaleChangeIsAConflictAndReturnsTheCurrentSettings(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err != nil {
@@ -250,7 +250,7 @@ func (s *trusting) SaveSettings(ctx context.Context, values map[string]json.RawM
 	return s.memory.SaveSettings(ctx, values, now)
 }
 
-func TestOfTwoWritersOneIsRefusedWhateverTheStoreThinks(t *testing.T) {
+func TestOneOfTwoConcurrentWritersIsRefused(t *testing.T) {
 	store := &trusting{}
 	l := open(t, store)
 	version := l.State().Version

@@ -31,7 +31,7 @@ func TestPrivateNetworksAreSetUnderBothNamesAndAsTruthValues(t *testing.T) {
 	}
 }
 
-func TestListsOfHostsAreTakenApart(t *testing.T) {
+func TestListsOfHostsAreSplit(t *testing.T) {
 	got := settings.SplitHosts(" a.example, *.b.example:8080\n\n[::1]:80\t10.0.0.1 ")
 	if diff := cmp.Diff([]string{"a.example", "*.b.example:8080", "[::1]:80", "10.0.0.1"}, got); diff != "" {
 		t.Error(diff)

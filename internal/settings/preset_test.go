@@ -28,7 +28,7 @@ func set(t *testing.T, l *settings.Manager, key, raw string) {
 	}
 }
 
-func TestWhatIsSetByHandGoesBeforeThePreset(t *testing.T) {
+func TestValuesSetByHandOverrideThePreset(t *testing.T) {
 	store := &memory{}
 	l := open(t, store)
 	set(t, l, keyPreset, `"openai_api"`)
@@ -59,7 +59,7 @@ func TestWhatIsSetByHandGoesBeforeThePreset(t *testing.T) {
 	}
 }
 
-func TestAPresetOfAnEarlierVersionIsWhatItIsCalledNow(t *testing.T) {
+func TestARenamedPresetOfAnEarlierVersionIsUnderstood(t *testing.T) {
 	for was, is := range map[string]string{"claude_oauth": "claude_api", "openai_oauth": "openai_computer_use"} {
 		want := settings.PresetDefaults(is)
 		if want.Preset != is {
@@ -178,7 +178,7 @@ func TestEveryPresetChoosesAModelThatThinks(t *testing.T) {
 	}
 }
 
-func TestNoPresetTouchesWhatKeepsPeopleSafe(t *testing.T) {
+func TestNoPresetChangesSafetySettings(t *testing.T) {
 	f, ok := settings.FindField("agentStack.preset")
 	if !ok || len(f.Options) < 6 {
 		t.Fatalf("the setting of presets has %d options", len(f.Options))

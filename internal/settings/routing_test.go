@@ -34,7 +34,7 @@ func ready(providers ...string) func(string, string) settings.ModelAbility {
 	}
 }
 
-func TestTheRouteIsWhatIsAskedForElseTheOverrideElseThePreset(t *testing.T) {
+func TestTheRouteComesFromTheTaskTheOverrideOrThePreset(t *testing.T) {
 	availability := map[string]func(string, string) settings.ModelAbility{
 		"all":       ready("plain", "openai", "anthropic", "gemini", "compatible"),
 		"openai":    ready("openai"),
@@ -90,7 +90,7 @@ func TestTheRouteIsWhatIsAskedForElseTheOverrideElseThePreset(t *testing.T) {
 	}
 }
 
-func TestAWayThatCannotBeGoneIsSaidWithItsReason(t *testing.T) {
+func TestAnUnusableRouteIsExplained(t *testing.T) {
 	all := ready("plain", "openai", "anthropic", "gemini", "compatible")
 	unable := func(string, string) settings.ModelAbility { return settings.ModelAbility{Known: true} }
 	for name, tc := range map[string]struct {
@@ -161,7 +161,7 @@ func TestTheModelOfAServerReachesEveryRuntime(t *testing.T) {
 	}
 }
 
-func TestOfAModelThatNobodyKnowsItsVendorHasTheWord(t *testing.T) {
+func TestAnUnknownModelIsLeftToItsVendor(t *testing.T) {
 	unknown := func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
 	way, err := settings.ChooseRoute(settings.Defaults(), settings.RouteRequest{Runtime: "openai_computer_use", Model: "compatible:new"}, unknown)
 	if err != nil || way.Model != "compatible:new" {
@@ -178,7 +178,7 @@ func TestTheBrainDrivesTheBrowserWhereItsModelIsInherited(t *testing.T) {
 	}
 }
 
-func TestATaskIsLeftOnlyToWhoIsReady(t *testing.T) {
+func TestATaskIsHandedOverOnlyToAReadyRuntime(t *testing.T) {
 	s := settings.Defaults()
 	names := func(from string, able func(string, string) settings.ModelAbility) []string {
 		return settings.HandOverRuntimes(s, from, able)
@@ -196,7 +196,7 @@ func TestATaskIsLeftOnlyToWhoIsReady(t *testing.T) {
 	}
 }
 
-func TestWhyATaskIsNotHandedOverIsSaid(t *testing.T) {
+func TestARefusedHandOverIsExplained(t *testing.T) {
 	s := settings.Defaults()
 	for _, tc := range []struct{ rule, to, want string }{
 		{"never", "openai_computer_use", "the setting agentStack.runtimeConfig.browser.handOff does not allow it"},
@@ -215,7 +215,7 @@ func TestWhyATaskIsNotHandedOverIsSaid(t *testing.T) {
 	}
 }
 
-func TestBindingsSayWhatIsReady(t *testing.T) {
+func TestBindingsReportWhichRuntimesAreReady(t *testing.T) {
 	s := settings.PresetDefaults("openai_computer_use")
 	got := map[string]settings.RuntimeBinding{}
 	for _, b := range settings.RuntimeBindings(s, ready("openai")) {
@@ -229,7 +229,7 @@ func TestBindingsSayWhatIsReady(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleAreToldToSetIsThere(t *testing.T) {
+func TestSettingsNamedInMessagesExist(t *testing.T) {
 	able := func(string, string) settings.ModelAbility {
 		return settings.ModelAbility{Known: true, Tools: true, Computer: true}
 	}

@@ -71,7 +71,7 @@ func TestWhatIsSetForAServerHoldsThereAlone(t *testing.T) {
 	}
 }
 
-func TestTheOperatorSaysWhatManagersSet(t *testing.T) {
+func TestTheOperatorChoosesTheSettingsOfManagers(t *testing.T) {
 	db := sqlitetest.Open(t)
 	m := &settings.Manager{Store: db, Guilds: db, Log: slog.New(slog.DiscardHandler)}
 	check.Must(t, m.Open(t.Context()))

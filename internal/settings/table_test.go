@@ -114,7 +114,7 @@ func TestEveryDefaultIsAValidValue(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleTypeBecomesAValue(t *testing.T) {
+func TestTypedTextIsParsedToAValue(t *testing.T) {
 	for _, tc := range []struct{ key, text, want string }{
 		{"agentStack.runtimeConfig.browser.headed", " On ", "true"},
 		{"agentStack.runtimeConfig.browser.headed", "no", "false"},
@@ -183,7 +183,7 @@ func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
 	})
 }
 
-func TestListsOfWordsAreTakenApart(t *testing.T) {
+func TestListsOfWordsAreSplit(t *testing.T) {
 	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
 	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
 		t.Error(diff)

@@ -53,7 +53,7 @@ func task(id, session string, state sessions.TaskState) sessions.TaskRecord {
 	return sessions.TaskRecord{Task: sessions.Task{ID: id, SessionID: session, Prompt: "p"}, State: state, Asked: noon}
 }
 
-func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
+func TestSavedDataSurvivesReopening(t *testing.T) {
 	// A name with everything that a file name and a URL treat differently.
 	path := filepath.Join(t.TempDir(), "a new folder", "näme?#%41[x]&.db")
 	db := open(t, path)
@@ -284,7 +284,7 @@ func TestWhatIsThereBeforeSearchIsFoundByIt(t *testing.T) {
 	}
 }
 
-func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
+func TestCallStartsSurviveARestartForADay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	db := open(t, path)
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -348,7 +348,7 @@ func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {
 	}
 }
 
-func TestMoneyIsKeptOverRestarts(t *testing.T) {
+func TestMoneySurvivesRestarts(t *testing.T) {
 	sqlitetest.TestMoney(t, 4, func(t *testing.T) func() budget.Ledger {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "clank.db")

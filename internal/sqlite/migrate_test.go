@@ -206,7 +206,7 @@ func TestWhoIsForgottenIsNowhereInTheFilesAndOthersAreAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooOldIsInNoTableThatGrows(t *testing.T) {
+func TestOldRowsAreDeletedFromAllGrowingTables(t *testing.T) {
 	t.Parallel()
 	names, err := sqlite.MigrationNames()
 	check.Must(t, err)
@@ -237,7 +237,7 @@ func TestWhatIsTooOldIsInNoTableThatGrows(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfSomebodyIsExported(t *testing.T) {
+func TestTheDataOfAPersonIsExported(t *testing.T) {
 	t.Parallel()
 	names, err := sqlite.MigrationNames()
 	check.Must(t, err)

@@ -15,7 +15,7 @@ import (
 
 type values = map[string]json.RawMessage
 
-func TestSettingsAreSavedAsAWhole(t *testing.T) {
+func TestSettingsAreSavedAtomically(t *testing.T) {
 	db := openNew(t)
 	got, v0, err := db.LoadSettings(t.Context())
 	if err != nil || len(got) != 0 || v0 != "" {
@@ -64,7 +64,7 @@ func TestAStaleChangeOfSettingsIsRefused(t *testing.T) {
 	}
 }
 
-func TestOneOfManyWhoSaveAtOnceWins(t *testing.T) {
+func TestOneOfManyConcurrentSavesWins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clank.db")
 	a, b := open(t, path), open(t, path)
 	var mu sync.Mutex

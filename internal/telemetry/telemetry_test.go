@@ -66,7 +66,7 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 	return sum
 }
 
-func TestWhatBecomesOfTasksIsRecordedLoggedAndCounted(t *testing.T) {
+func TestTaskResultsAreRecordedLoggedAndCounted(t *testing.T) {
 	db, log := sqlitetest.Open(t), new(check.Log)
 	r := &telemetry.Recorder{
 		Store: db, Metrics: telemetry.NewMetrics("v1"), Logger: slog.New(slog.NewJSONHandler(log, nil)),
@@ -163,7 +163,7 @@ func TestWhatBecomesOfTasksIsRecordedLoggedAndCounted(t *testing.T) {
 	}
 }
 
-func TestCallsOfModelsAreCountedByWhatTheyCost(t *testing.T) {
+func TestModelCallsAreCountedByCost(t *testing.T) {
 	m := telemetry.NewMetrics("v1")
 	l := m.Ledger(sqlitetest.Open(t))
 	e := budget.Entry{

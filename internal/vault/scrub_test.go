@@ -32,7 +32,7 @@ func revealed(tb testing.TB, password string) *vault.Vault {
 	return v
 }
 
-func TestTheEndsOfWhatIsReplaced(t *testing.T) {
+func TestSecretsAtTheEndsOfATextAreReplaced(t *testing.T) {
 	v := revealed(t, "abcdefgh")
 	for text, want := range map[string]string{
 		"abcdefgh": "[secret shop]", "it is abcdefg…": "it is [secret shop]…", "it is abcdef": "it is [secret shop]", "it is abcde": "it is abcde",
@@ -201,7 +201,7 @@ func TestAPasswordThatIsAWordOfOursEndsTheSearchToo(t *testing.T) {
 	}
 }
 
-func TestPicturesAreNotSearchedForWhatTheyHoldByChance(t *testing.T) {
+func TestImagesAreNotSearchedForShortSecrets(t *testing.T) {
 	var picture, photo bytes.Buffer
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
 	for i := range img.Pix {

@@ -249,7 +249,7 @@ type stored struct {
 	Seal    []byte           `json:"seal"`
 }
 
-func TestADamagedFileIsSaidToBeAndIsNotOverwritten(t *testing.T) {
+func TestADamagedFileIsReportedAndNotOverwritten(t *testing.T) {
 	o := options(t)
 	v := open(t, o)
 	put(t, v, shop())
@@ -535,7 +535,7 @@ func TestOriginsAreSpelledAsPagesHaveThem(t *testing.T) {
 	}
 }
 
-func TestWhoMayUseAnEntry(t *testing.T) {
+func TestEntryPermissions(t *testing.T) {
 	e := vault.Entry{Users: []string{"1"}, Roles: []string{"r"}}
 	for _, c := range []struct {
 		user  string
@@ -634,7 +634,7 @@ func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
 	}
 }
 
-func TestTheKeyOfBrowserStatesIsKeptAsTheVaultsIs(t *testing.T) {
+func TestTheKeyOfBrowserStatesIsStoredLikeTheVaultsKey(t *testing.T) {
 	const given = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 	empty, none := newRing(), &ring{err: errors.New("no keyring")}
 	seen := map[string]string{}
@@ -673,7 +673,7 @@ func TestTheKeyOfBrowserStatesIsKeptAsTheVaultsIs(t *testing.T) {
 	}
 }
 
-func TestKeysForServicesAreNoLoginsAndAreKeptOutOfTexts(t *testing.T) {
+func TestServiceKeysAreNotLoginsAndAreScrubbed(t *testing.T) {
 	opts := vault.Options{Path: filepath.Join(t.TempDir(), "vault.json"), KeyFile: filepath.Join(t.TempDir(), "vault.key")}
 	v, err := vault.Open(t.Context(), opts)
 	check.Must(t, err)

@@ -61,7 +61,7 @@ func TestPricesAreReadInTheNotationsOfShops(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberIsNotRead(t *testing.T) {
+func TestInvalidNumbersAreNotParsed(t *testing.T) {
 	for _, text := range []string{"", "no number", "B12", "v1.2.3.4", "12.03.2026", "1,2,3"} {
 		if got := watches.FindAmounts(text); len(got) != 0 {
 			t.Errorf("%q: got %+v", text, got)
@@ -122,7 +122,7 @@ func TestAVerdictIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoVerdictIsAnError(t *testing.T) {
+func TestAnInvalidVerdictIsAnError(t *testing.T) {
 	for _, text := range []string{"", "yes", "{", `{"why":"x"}`, `{"met":"yes"}`, `[]`} {
 		if got, err := ask(t, &model{text: text}); err == nil {
 			t.Errorf("%q: got %+v", text, got)

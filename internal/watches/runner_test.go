@@ -156,7 +156,7 @@ func texts(list []watches.Notice) []string {
 	return out
 }
 
-func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
+func TestAChangeIsNotifiedOnceWithItsDiff(t *testing.T) {
 	inWorld(t, "# News\n\nHeron seen\n\nWeather: fine", func(t *testing.T, w *world) {
 		t.Helper()
 		w.add(t, watches.Condition{})
@@ -178,7 +178,7 @@ func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 	})
 }
 
-func TestWhatChangesByItselfIsNotTold(t *testing.T) {
+func TestPartsThatChangeByThemselvesAreIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
 		ads := []string{"Buy a boat", "Eat more fish", "Sleep on feathers"}
@@ -195,7 +195,7 @@ func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 	})
 }
 
-func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
+func TestAPriceDropIsNotifiedAndAgainAfterARise(t *testing.T) {
 	inWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €", func(t *testing.T, w *world) {
 		t.Helper()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
@@ -211,7 +211,7 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 	})
 }
 
-func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
+func TestAMomentaryPriceIsNotNotified(t *testing.T) {
 	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		t.Helper()
 		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
@@ -228,7 +228,7 @@ func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
 	})
 }
 
-func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
+func TestTextThatAppearsOrDisappearsIsNotified(t *testing.T) {
 	for kind, want := range map[watches.Kind]int{watches.KindContains: 1, watches.KindLacks: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, "Sold out")
@@ -273,7 +273,7 @@ func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 	})
 }
 
-func TestLooksKeepToTheirTimes(t *testing.T) {
+func TestChecksRunOnSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "same")
 		w.slow = 20 * time.Second
@@ -323,7 +323,7 @@ func (w *world) once(t *testing.T) {
 	stop()
 }
 
-func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
+func TestFailuresBackOffAndAreNotifiedOnce(t *testing.T) {
 	inWorld(t, "same", func(t *testing.T, w *world) {
 		t.Helper()
 		got := w.add(t, watches.Condition{})
@@ -342,7 +342,7 @@ func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 	})
 }
 
-func TestAfterAFailureThingsGoOn(t *testing.T) {
+func TestAWatchRecoversFromFailures(t *testing.T) {
 	inWorld(t, "old", func(t *testing.T, w *world) {
 		t.Helper()
 		got := w.add(t, watches.Condition{})
@@ -356,7 +356,7 @@ func TestAfterAFailureThingsGoOn(t *testing.T) {
 	})
 }
 
-func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
+func TestAFailedNoticeIsSentLater(t *testing.T) {
 	inWorld(t, "old", func(t *testing.T, w *world) {
 		t.Helper()
 		w.add(t, watches.Condition{})
@@ -385,7 +385,7 @@ func TestAWatchEndsWithItsTime(t *testing.T) {
 	})
 }
 
-func TestAWatchThatHasEndedIsKeptAsLongAsTheSettingsSay(t *testing.T) {
+func TestAnEndedWatchIsKeptForTheConfiguredTime(t *testing.T) {
 	for _, keep := range []time.Duration{0, 10 * 24 * time.Hour} {
 		inWorld(t, "same", func(t *testing.T, w *world) {
 			t.Helper()
@@ -408,7 +408,7 @@ func TestAWatchThatHasEndedIsKeptAsLongAsTheSettingsSay(t *testing.T) {
 	}
 }
 
-func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
+func TestAWatchEndedDuringACheckNotifiesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "old")
 		w.slow = 10 * time.Second
@@ -424,7 +424,7 @@ func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 	})
 }
 
-func TestAStopLeavesAWatchAsItWas(t *testing.T) {
+func TestAStopDoesNotChangeAWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "old")
 		stop := w.begin(t)
@@ -491,7 +491,7 @@ func TestBadWatchesAreRefused(t *testing.T) {
 	check.Fails(t, check.Err(w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"})), watches.ErrTooMany)
 }
 
-func TestOnlyWhoMayEndsAWatch(t *testing.T) {
+func TestOnlyAuthorizedPeopleEndAWatch(t *testing.T) {
 	w := newWorld(t, "same")
 	w.limits.PerOwner = 10
 	elsewhere := ada
@@ -525,7 +525,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 	check.Fails(t, check.Err(w.End(t.Context(), "w9", ada, cancel.Actor{})), watches.ErrNotFound)
 }
 
-func TestWhatWasToldIsKept(t *testing.T) {
+func TestNoticesAreStored(t *testing.T) {
 	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		t.Helper()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
@@ -563,7 +563,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 	})
 }
 
-func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
+func TestAMissingPriceMeetsNoCondition(t *testing.T) {
 	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
 		inWorld(t, "Price: $20", func(t *testing.T, w *world) {
 			t.Helper()
@@ -626,7 +626,7 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 	})
 }
 
-func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
+func TestWatchesOfPeopleWithoutAccessAreSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "same")
 		refuse := func(err error) {

@@ -64,7 +64,7 @@ func TestDocumentsMadeToGrowAreReadInReasonableSpace(t *testing.T) {
 	}
 }
 
-func TestADocumentThatTakesTooLongToUnderstandIsGivenUp(t *testing.T) {
+func TestParsingADocumentForTooLongIsAborted(t *testing.T) {
 	w := serve(t, sends("text/html", numbered(400_000, "<html a%d>")))
 	w.Timeout = time.Second
 	begun := time.Now()
@@ -77,7 +77,7 @@ func TestADocumentThatTakesTooLongToUnderstandIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestNoRedirectLeadsPastThePolicy(t *testing.T) {
+func TestNoRedirectBypassesThePolicy(t *testing.T) {
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the secret place was reached") }))
 	defer secret.Close()
 	port := secret.URL[strings.LastIndexByte(secret.URL, ':'):]

@@ -96,7 +96,7 @@ func lacks(t *testing.T, text string, unwanted ...string) {
 const paragraph = `<p>The heron stands in the shallow water for hours, and moves only when a fish comes near enough to be worth it. Those who
 watch it, from the bridge, learn patience; those who do not, cross the bridge, and are on time. So goes the saying, at least.</p>`
 
-func TestAnArticleIsReadAsMarkdownWithoutWhatStandsAroundIt(t *testing.T) {
+func TestAnArticleIsReadAsMarkdownWithoutItsSurroundings(t *testing.T) {
 	w := serve(t, sends("text/html; charset=utf-8", `<html><head><title>The heron</title></head><body>
 		<nav><a href="/home">Home of all things</a></nav>
 		<article><h1>The heron</h1>`+strings.Repeat(paragraph, 4)+`<h2>Where</h2><p>It is seen at <a href="../lake">the <b>lake</b></a>, where there is
@@ -112,7 +112,7 @@ func TestAnArticleIsReadAsMarkdownWithoutWhatStandsAroundIt(t *testing.T) {
 	}
 }
 
-func TestTheWholePageIsReadWhereThatIsAskedFor(t *testing.T) {
+func TestTheWholePageIsReadOnRequest(t *testing.T) {
 	w := serve(t, sends("text/html", `<title>Shop</title><nav>Menu</nav><article>`+strings.Repeat(paragraph, 4)+`</article><aside>Price: 19,90 €</aside>`))
 	contains(t, read(t, w, web.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
 }
@@ -214,7 +214,7 @@ func TestNothingIsReadPastThePolicy(t *testing.T) {
 	}
 }
 
-func TestWithoutAWayOutNothingIsRead(t *testing.T) {
+func TestWithoutAProxyNothingIsRead(t *testing.T) {
 	for name, proxy := range map[string]func(context.Context) (string, error){
 		"none":   nil,
 		"failed": func(context.Context) (string, error) { return "", errors.New("closed") },
@@ -227,7 +227,7 @@ func TestWithoutAWayOutNothingIsRead(t *testing.T) {
 	}
 }
 
-func TestRequestsTellNothingOfTheirReader(t *testing.T) {
+func TestRequestsRevealNothingAboutTheReader(t *testing.T) {
 	w := serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		http.SetCookie(rw, &http.Cookie{Name: "id", Value: "1"})
 		if r.URL.Path == "/a" {
@@ -250,7 +250,7 @@ func TestRequestsTellNothingOfTheirReader(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
+func TestUnreadablePagesAreExplained(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	for name, c := range map[string]struct {
 		handle  http.HandlerFunc

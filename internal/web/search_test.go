@@ -90,7 +90,7 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestNoResultsAreNoError(t *testing.T) {
+func TestNoResultsAreNotAnError(t *testing.T) {
 	base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/search.json" {
 			fmt.Fprint(w, `{"error":"Google hasn't returned any results for this query."}`)
@@ -106,7 +106,7 @@ func TestNoResultsAreNoError(t *testing.T) {
 	}
 }
 
-func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
+func TestErrorsDoNotContainTheKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
 		want   string
@@ -156,7 +156,7 @@ func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
 	}
 }
 
-func TestASearXNGWithoutJSONOrEnginesSaysWhatIsWrong(t *testing.T) {
+func TestSearXNGErrorsWithoutJSONOrEnginesAreExplained(t *testing.T) {
 	answer := ""
 	base := serveEngine(t, func(w http.ResponseWriter, _ *http.Request) {
 		if answer == "" {
@@ -263,7 +263,7 @@ func TestTheHourHasALimitForEachPersonAndEachServer(t *testing.T) {
 	})
 }
 
-func TestWithoutAnEngineTheWayOutIsSaid(t *testing.T) {
+func TestWithoutAnEngineTheErrorSaysHowToSetOneUp(t *testing.T) {
 	s := &web.Searcher{Engine: func() web.SearchEngine { return nil }, PerHour: func() (int, int) { return 20, 20 }}
 	_, err := s.Search(t.Context(), nobody, web.SearchQuery{Text: "x"})
 	check.Fails(t, err, web.ErrNoEngine, "BRAVE_API_KEY")

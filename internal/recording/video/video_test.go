@@ -176,7 +176,7 @@ func (s *stage) film(t *testing.T) (frames, chapters []string) {
 	return frames, chapters
 }
 
-func TestAFilmHasTheStepsAsChaptersAndNothingOfWhatAPersonDoes(t *testing.T) {
+func TestAFilmHasTheStepsAsChaptersAndOmitsWhatAPersonDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, video.Always)
 		s.act(1, "open the shop")
@@ -230,7 +230,7 @@ func TestNoFrameIsKeptThatCameWithAHold(t *testing.T) {
 	})
 }
 
-func TestAFilmShowsWhatATaskHasLedToButNoneAfterIt(t *testing.T) {
+func TestAFilmShowsTheResultOfATaskButNotTheNextTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, video.Always)
 		s.act(1, "open the shop")

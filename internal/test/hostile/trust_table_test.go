@@ -51,7 +51,7 @@ X9 voice server: switch encryption off and on again = no nonce is used twice
   ./voice/discord/dave TestNoNonceIsUsedTwiceWhateverTheGatewaySays
 X10a member: download while the disk is nearly full = nothing is kept, and why is said
 X10b member: download again and again = files are bounded for each task and in all
-  ./internal/server TestNobodyFillsTheDisk
+  ./internal/server TestFilesOfTasksCannotFillTheDisk
   ./internal/server TestOldFilesMakeRoom
 X11 misled model: keep a program by a single step = it is asked about
 X12 other site: ask for emulated credentials = one origin is told them
